@@ -87,7 +87,7 @@ async def reassign(req: Request) -> dict[str, Any]:
 
 
 async def withdraw(req: Request) -> dict[str, Any]:
-    """Withdraw one's own request."""
+    """Withdraw the caller's own request."""
     return await _act(req, _withdraw)
 
 
@@ -109,7 +109,7 @@ async def _act(req: Request, step: Step) -> dict[str, Any]:
 
 
 async def remind(req: Request) -> dict[str, Any]:
-    """Remind the approvers of one's own request, at most once an hour."""
+    """Remind the approvers of the caller's own request, at most once an hour."""
     instance = await req.store(INSTANCES).get(req.path["id"])
     if instance["initiator_id"] != req.actor.user_id:
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
@@ -183,7 +183,10 @@ async def _reassign(req: Request, approval: Approval) -> None:
 
 
 async def _get_assignee(req: Request, approval: Approval) -> int:
-    """The new assignee from the body. Raises 40001 for a disabled account, 40901 for one that may not decide."""
+    """Return the new assignee from the body.
+
+    Raises 40001 for a missing or disabled account, and 40901 for a person who was asked already or may not decide.
+    """
     user_id: int = req.body["user_id"]
     user = await req.part(Directory).user(user_id)
     if user is None or user["status"] != "enabled":

@@ -12,7 +12,7 @@ _LARGEST = 2**63
 
 
 def matches(conditions: Iterable[Mapping[str, Any]] | None, record: Mapping[str, Any]) -> bool:
-    """Whether every condition holds for the record."""
+    """Return whether every condition holds for the record."""
     return all(_holds(one["op"], _value(record, one["field"]), one.get("value")) for one in conditions or ())
 
 
@@ -54,7 +54,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _comparable(one: Any, other: Any) -> tuple[Any, Any]:
-    """Both as exact numbers if both look like numbers, amounts of money included; otherwise as text."""
+    """Return both as exact numbers if both look like numbers, amounts of money included; otherwise both as text."""
     try:
         first, second = Decimal(str(one)), Decimal(str(other))
     except InvalidOperation:

@@ -33,7 +33,7 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def simulate(req: Request) -> dict[str, Any]:
-    """The people that each node of a flow would ask now."""
+    """Return the people that each node of a flow would ask now, and who would be copied."""
     definition = await req.store(DEFINITIONS).get(req.path["id"])
     initiator_id = req.body.get("initiator_id") or req.actor.user_id
     if await req.part(Directory).user(initiator_id) is None:
@@ -59,7 +59,7 @@ async def _add_names(req: Request, asked: Sequence[Assignee]) -> list[dict[str, 
 
 
 async def _validate(req: Request, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with defaults for their nodes. Raises 40001 for a flow that could not run."""
+    """Return the values with defaults for their nodes. Raises 40001 for a flow that could not run."""
     faults: list[FieldError] = []
     nodes = [{**_NODE_DEFAULTS, **_drop_nulls(node)} for node in values.get("nodes") or ()]
     keys = [INITIATOR, *(node["key"] for node in nodes)]

@@ -26,7 +26,7 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def _notify_delegate(req: Request, made: dict[str, Any]) -> None:
-    """Notify the delegate whom they stand in for, and on which days."""
+    """Notify the delegate about whom they stand in for, and on which days."""
     first, last = (day_of(made[name], req.service.settings.zone).isoformat() for name in ("starts_at", "ends_at"))
     title = DELEGATED.filled(name=req.actor.name or req.actor.username, first=first, last=last)
     await req.emit(
@@ -45,6 +45,6 @@ ROUTES: tuple[Route, ...] = crud(
     at="/api/v1/approvals/delegations",
     resource="approval:delegation",
     only=("list", "read", "create", "delete"),
-    without=("restore",),  # only the person themselves delegates
+    without=("restore",),  # people can delegate only their own tasks
     create=create,
 )

@@ -8,7 +8,7 @@ from plugins.approval.states import STATES
 _COLORS = {"draft": "gray", "pending": "orange", "approved": "green", "rejected": "red", "returned": "blue"}
 
 DICTIONARIES = (
-    # what a request is about where that is no record; flows may name others, which administrators add here
+    # what a request is about if it has no business record; flows may name other types, which administrators add here
     dictionary("biz_type", ("其他业务类型", "Other business types"), GENERAL=("通用", "General")),
     Dictionary.of_states("approval_status", Message("审批状态", "Approval status"), STATES, _COLORS),
     dictionary(

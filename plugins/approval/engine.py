@@ -41,7 +41,7 @@ class ApprovalContext:
 
 
 def build_context(req: Request) -> ApprovalContext:
-    """The context of a request."""
+    """Return the context of a request."""
     return ApprovalContext(req.service, req.actor, req.now, req)
 
 
@@ -102,7 +102,7 @@ async def notify_changes(context: ApprovalContext, before: Mapping[str, Any], no
 
 
 def _already_asked(before: Mapping[str, Any], now: Mapping[str, Any]) -> set[int]:
-    """People who were asked before, in the same round."""
+    """Return the people who had been asked before in the same round."""
     return set(before["todo"]) if before["round"] == now["round"] else set()
 
 

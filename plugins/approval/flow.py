@@ -1,4 +1,4 @@
-"""The rules of an approval: what a decision leads to. These functions use plain values and no database.
+"""The rules of an approval: what a decision leads to. The functions use plain values and no database.
 
 An `Approval` is a copy of the stored instance, which these functions change. When a node becomes the current one, its
 people get tasks; `round` distinguishes the tasks of one visit to a node from those of another.
@@ -49,7 +49,7 @@ class Assignee:
 
 
 def initial_values(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> Approval:
-    """The fields of a new approval that these functions change."""
+    """Return the fields of a new approval that the functions of this module change."""
     return {
         "status": "draft",
         "nodes": list(nodes),
@@ -68,41 +68,41 @@ def initial_values(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> App
 
 
 def copy_approval(instance: Mapping[str, Any]) -> Approval:
-    """A copy to work on."""
+    """Return a copy of an approval to work on."""
     return deepcopy(dict(instance))
 
 
 def select_stored(approval: Approval) -> dict[str, Any]:
-    """The fields of an approval to store."""
+    """Return the fields of an approval that are stored."""
     return {name: approval[name] for name in _STORED_FIELDS}
 
 
 def people_behind(approval: Mapping[str, Any]) -> frozenset[int]:
-    """The people whose request it is: the initiator, and whoever created, submitted or owns the record."""
+    """Return the people whose own request it is: the initiator, and whoever created, submitted or owns the record."""
     return frozenset({approval["initiator_id"], *(approval.get("behind") or ())})
 
 
 def get_node(approval: Approval, key: str | None) -> Mapping[str, Any]:
-    """The node with this key."""
+    """Return the node with this key."""
     found: Mapping[str, Any] = next(node for node in approval["nodes"] if node["key"] == key)
     return found
 
 
 def next_node(approval: Approval) -> Mapping[str, Any] | None:
-    """The node after the current one, or None at the end."""
+    """Return the node after the current one, or None at the end."""
     keys = [node["key"] for node in approval["nodes"]]
     following = keys.index(approval["node"]) + 1
     return approval["nodes"][following] if following < len(keys) else None
 
 
 def earlier_nodes(approval: Approval) -> list[str]:
-    """The keys of the nodes before the current one."""
+    """Return the keys of the nodes before the current one."""
     keys = [node["key"] for node in approval["nodes"]]
     return keys[: keys.index(approval["node"])]
 
 
 def find_task(approval: Approval, user_id: int) -> dict[str, Any] | None:
-    """The person's pending task, or None."""
+    """Return the person's pending task, or None."""
     pending = (task for task in approval["tasks"] if task["status"] == "pending" and task["user_id"] == user_id)
     return next(pending, None)
 
@@ -151,13 +151,13 @@ def add_history(
 
 
 def get_statuses(approval: Approval) -> dict[int, str]:
-    """User id → status of the tasks of this round. Transferred tasks do not count."""
+    """Return user id → status for the pending and decided tasks of this round. Transferred tasks do not count."""
     now = (task for task in approval["tasks"] if task["round"] == approval["round"] and task["status"] in _COUNTING)
     return {task["user_id"]: task["status"] for task in now}
 
 
 def evaluate(approval: Approval) -> NodeResult:
-    """The result of the current node by the decisions so far."""
+    """Return the result of the current node according to the decisions so far."""
     mode = get_node(approval, approval["node"])["mode"]
     statuses = list(get_statuses(approval).values())
     agreed, rejected = statuses.count("agreed"), statuses.count("rejected")

@@ -28,7 +28,7 @@ async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
 
 
 async def _reassign(context: ApprovalContext, approval: Approval, move: Move) -> None:
-    """Give the task to the receiver; to a substitute where they were asked already, or may not decide on it."""
+    """Give the task to the receiver, or to a substitute if the receiver was asked already or may not decide on it."""
     task = flow.find_task(approval, move.from_id)
     if task is None:
         return
@@ -39,7 +39,7 @@ async def _reassign(context: ApprovalContext, approval: Approval, move: Move) ->
     flow.complete_task(approval, task, "reassigned", context.now, None)
     enough = bool(approval["todo"]) and flow.get_node(approval, approval["node"])["mode"] == "any"
     if move.to_id in asked and enough:
-        chosen = None  # one decision counts, and the receiver is asked for it
+        chosen = None  # one decision is enough, and the receiver is asked for it already
     to = str(chosen) if chosen is not None else None
     flow.add_history(approval, context.actor.user_id, "reassign", context.now, None, to)
     if chosen is not None:
@@ -58,7 +58,7 @@ async def _move_requests(move: Move, approvals: Sequence[Record]) -> None:
 
 
 async def _end_delegations(move: Move, delegations: Sequence[Record]) -> None:
-    """A delegation of the person is void: what they would be asked, the receiver is."""
+    """Delete the delegations by the person: the receiver is asked in their place from now on."""
     for one in delegations:
         await move.store.delete(one["id"])
 
@@ -76,7 +76,7 @@ def _asked(user_id: int, now: datetime) -> Mapping[str, Any]:
 
 
 def _waiting(user_id: int, now: datetime) -> Mapping[str, Any]:
-    # requests of business records are submitted again at the record, by whoever holds that
+    # requests of business records are submitted again at the record, by whoever is responsible for it
     return {"initiator_id": user_id, "status": {"$in": ["draft", "returned"]}, "resource_id": None}
 
 

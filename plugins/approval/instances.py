@@ -35,7 +35,7 @@ _BOX_QUERY = {
 
 
 async def list_instances(req: Request) -> Page:
-    """A page of the approvals that the caller may see, or of one box."""
+    """Return a page of the approvals that the caller may see, or of those in one of the caller's boxes."""
     box = req.query.get("box")
     if box is None:
         return await add_names(req, await req.store(INSTANCES).page(req.query, fields=ROW_FIELDS, shown=ROW_FIELDS))
@@ -43,12 +43,12 @@ async def list_instances(req: Request) -> Page:
 
 
 async def list_tasks(req: Request) -> Page:
-    """A page of the approvals with tasks of the caller, pending or completed."""
+    """Return a page of the approvals with tasks of the caller, pending or completed."""
     return await _list_box(req, req.query["box"])
 
 
 async def count_boxes(req: Request) -> dict[str, int]:
-    """How many approvals each of the caller's boxes holds."""
+    """Return how many approvals each of the caller's boxes holds."""
     store = req.system_store(INSTANCES)
     counts = await asyncio.gather(*(store.count({field: req.actor.user_id}) for field in _BOXES.values()))
     return dict(zip(_BOXES, counts, strict=True))
@@ -63,7 +63,7 @@ async def _list_box(req: Request, box: str) -> Page:
 
 
 async def read(req: Request) -> dict[str, Any]:
-    """One approval, with the names of all people that it mentions."""
+    """Return one approval, with the names of all people that it mentions."""
     return await add_people(req, await req.store(INSTANCES).get(req.path["id"]))
 
 
@@ -88,7 +88,7 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def _derive_from_definition(req: Request) -> dict[str, Any]:
-    """The values that follow from the flow in the body."""
+    """Return the values that follow from the flow in the body; an empty dict if there is no such flow."""
     definition = await req.system_store(DEFINITIONS).find_one({"_id": req.body.get("definition_id")})
     return {"biz_type": definition["biz_type"], "nodes": definition["nodes"]} if definition else {}
 
@@ -100,14 +100,14 @@ async def delete(req: Request) -> None:
 
 
 async def _check_may_change(req: Request) -> None:
-    """Raise 40300 for people who see a request only as approvers or copied people."""
+    """Raise 40300 if the caller sees the request only as an approver or a copied person."""
     instance = await req.store(INSTANCES).get(req.path["id"])
     if instance["initiator_id"] != req.actor.user_id and not await is_in_scope(req, instance):
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
 
 
 async def is_in_scope(req: Request, instance: Mapping[str, Any]) -> bool:
-    """Whether the caller's data scope alone shows the approval."""
+    """Return whether the caller's data scope alone shows the approval."""
     by_scope = req.service.database.store(INSTANCES, req.actor, replace(req.scope, user_id=None), req.now)
     return await by_scope.find_one({"_id": instance["id"]}) is not None
 

@@ -13,7 +13,7 @@ from plugins.rbac.api import USERS
 
 
 async def list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, Any]]:
-    """The people with these ids by name, in the same order."""
+    """Return the ids and names of the people with these ids, in the same order."""
     ids = list(user_ids)
     names = (await req.part(RecordNames).look_up({USERS.name: ids}, req.language))[USERS.name]
     return [{"id": id, "name": names.get(id, "")} for id in ids]
@@ -39,7 +39,7 @@ async def add_names(req: Request, page: Page) -> Page:
 
 
 async def list_colleagues(req: Request) -> Page:
-    """A page of the people to whom a task or a delegation may be given, without regard to data scope.
+    """Return a page of the people to whom a task or a delegation may be given, without regard to data scope.
 
     `q` searches the displayed name only.
     """

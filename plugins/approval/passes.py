@@ -1,4 +1,4 @@
-"""The passes of approvals: who is asked about a record reads it, and what hangs below it.
+"""The passes of approvals: whoever is asked about a record may read it, and what hangs below it.
 
 Nothing is stored for a pass. It follows from the tasks, the copied people and the initiator that an approval has now,
 and ends with them: a task that was transferred, reassigned or cancelled gives none.
@@ -15,7 +15,7 @@ from plugins.approval.messages import ASKED_IN
 from plugins.approval.records import INSTANCES
 from plugins.approval.states import TASK_STATES
 
-_MOST = 1000  # approvals of the records of one look-up
+_MOST = 1000  # approvals that one look-up reads
 _ASKED = ("pending", *(TASK_STATES.after(name) for name, one in TASK_STATES.transitions.items() if one.decides))
 
 
@@ -27,11 +27,11 @@ class ApprovalPasses:
         self._types = _biz_types(catalogue)
 
     def covers(self, collection: Collection) -> bool:
-        """Whether some route asks for the approval of records of this collection."""
+        """Return whether some route asks for the approval of records of this collection."""
         return collection.name in self._types
 
     async def reasons(self, actor: Actor, collection: Collection, ids: Sequence[Any]) -> Mapping[Any, Message]:
-        """The approvals in which the actor is asked about these records, by the id of the record."""
+        """Return messages that name the approvals in which the actor is asked about these records, by record id."""
         wanted = {str(id): id for id in ids}
         about = {"resource_id": {"$in": list(wanted)}, "biz_type": {"$in": self._types[collection.name]}}
         rows = await self._database.store(INSTANCES).find(
@@ -41,13 +41,13 @@ class ApprovalPasses:
 
 
 def _asks(user_id: int) -> Mapping[str, Any]:
-    """The filter on approvals that ask this person, asked them and got their decision, or are theirs."""
+    """Return the filter on approvals that the person started, is copied on, is asked in, or has decided on."""
     task = {"tasks": {"$elemMatch": {"user_id": user_id, "status": {"$in": list(_ASKED)}}}}
     return {"$or": [{"initiator_id": user_id}, {"copied": user_id}, task]}
 
 
 def _biz_types(catalogue: Catalogue) -> Mapping[str, list[str]]:
-    """Collection → its business types, for the collections of routes that ask for an approval."""
+    """Return collection → its business types, for the collections of routes that ask for an approval."""
     events = {APPROVAL_REQUESTED, APPROVAL_REQUESTED.name}
     asking = {route.collection for route in catalogue.routes if not events.isdisjoint(route.events)}
     found: defaultdict[str, list[str]] = defaultdict(list)

@@ -27,12 +27,12 @@ class OwnRequestsSetting:
         self._configs = configs
 
     async def allowed(self) -> bool:
-        """Whether people may decide on their own requests."""
+        """Return whether people may decide on their own requests."""
         return bool(await self._configs.value(OWN_REQUESTS) == "ask")
 
 
 async def find_excluded(service: Service, behind: Iterable[int]) -> frozenset[int]:
-    """Those of the people `behind` a request who may not decide on it. Super administrators are exempt."""
+    """Return those of the people `behind` a request who may not decide on it. Super administrators are exempt."""
     if await may_decide_on_own(service.parts):
         return frozenset()
     users = {user_id: await service.part(Directory).user(user_id) for user_id in behind}
@@ -42,7 +42,7 @@ async def find_excluded(service: Service, behind: Iterable[int]) -> frozenset[in
 async def resolve_approvers(
     service: Service, approvers: Mapping[str, Any], approval: Mapping[str, Any], now: datetime
 ) -> list[Assignee]:
-    """The people of a node, each once.
+    """Return the people of a node, each once.
 
     If all of them are excluded, the initiator's leader is asked instead; if there is nobody, user 1.
     """
@@ -59,7 +59,7 @@ async def resolve_approvers(
 
 
 async def resolve_people(service: Service, approvers: Mapping[str, Any] | None, initiator_id: int) -> list[int]:
-    """The ids of the enabled people that `approvers` names, each once."""
+    """Return the ids of the enabled people that `approvers` names, each once and at most `MAX_PEOPLE`."""
     given = approvers or {}
     ids = list(given.get("users") or ())
     if given.get("department_leader"):
@@ -82,7 +82,7 @@ async def _filter_enabled(service: Service, ids: Iterable[int | None]) -> list[i
 
 
 async def find_substitutes(service: Service, approval: Mapping[str, Any], excluded: frozenset[int]) -> list[int]:
-    """Who is asked where the people of a node may not decide: the leader of the initiator, then user 1."""
+    """Return who is asked if the people of a node may not decide: the leader of the initiator, then user 1."""
     leader = await _find_leader(service, approval["initiator_id"], 1, excluded)
     return [one for one in (leader, _FIRST_USER) if one is not None]
 
@@ -90,7 +90,7 @@ async def find_substitutes(service: Service, approval: Mapping[str, Any], exclud
 async def _find_leader(
     service: Service, initiator_id: int, level: int, excluded: frozenset[int] = frozenset()
 ) -> int | None:
-    """The leader `level` steps above the initiator.
+    """Return the leader `level` steps above the initiator, or the highest one if there are fewer.
 
     Departments without a leader, or led by the initiator or an `excluded` person, do not count.
     """
@@ -106,7 +106,7 @@ async def _find_leader(
 
 
 async def _find_delegate(service: Service, user_id: int, now: datetime, excluded: frozenset[int]) -> int:
-    """Who decides in place of a person now. Delegations of a delegate count too; a cycle ends before it closes.
+    """Return who decides in place of a person now. Delegations of a delegate count too; a cycle ends before it closes.
 
     Delegations to `excluded` people do not count.
     """

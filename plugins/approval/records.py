@@ -161,7 +161,7 @@ STEP = obj(
     },
 )
 
-# `shared_with`: initiator, approvers and copied people see an approval besides the data scope
+# `shared_with`: the initiator, approvers and copied people see an approval whatever their data scope
 INSTANCES = Collection(
     name="approval_instances",
     title="ApprovalInstance",

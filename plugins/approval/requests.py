@@ -1,7 +1,7 @@
 """Requests of business plugins, by events, so that neither side imports the other.
 
-`approval.requested {biz_type, resource_id, title, record, own}` starts an approval, on which the people `own` may not
-decide.
+`approval.requested {biz_type, resource_id, title, record, own}` starts an approval, on which the people in `own` may
+not decide.
 `approval.cancelled {biz_type, resource_id}` ends the approval of a record that was withdrawn or deleted.
 `approval.finished {biz_type, resource_id, outcome, by, reason, instance_id}` reports how an approval ended.
 """
@@ -25,7 +25,7 @@ _MAX_TITLE = 200
 
 
 async def on_requested(service: Service, payload: Mapping[str, Any]) -> None:
-    """Start the approval of a record, or resume a returned one. Without a matching flow the option decides."""
+    """Start the approval of a record, or resume a returned one. If no flow matches, an option decides."""
     context = _build_context(service, payload)
     definition = await find_definition(service, payload["biz_type"], payload["record"])
     if definition is None:
@@ -51,7 +51,7 @@ async def on_cancelled(service: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def find_definition(service: Service, biz_type: str, record: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The first enabled flow for this type of record whose conditions hold."""
+    """Return the first enabled flow for this type of record whose conditions hold, by priority, or None."""
     flows = await service.database.store(DEFINITIONS).find({"biz_type": biz_type, "enabled": True}, sort="priority")
     return next((one for one in flows if matches(one["conditions"], record)), None)
 

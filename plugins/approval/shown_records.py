@@ -11,7 +11,7 @@ from plugins.api import Catalogue, Field, Request, name_references
 async def add_reference_names(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
     """Put the names of what the record of an approval refers to beside its ids, as responses with the record do.
 
-    Drafts of requests that belong to no business record have what their initiators wrote.
+    Requests that belong to no business record stay as their initiators wrote them.
     """
     collection = req.part(Catalogue).biz_types.get(instance["biz_type"])
     record = instance.get("record")
@@ -24,7 +24,7 @@ async def add_reference_names(req: Request, instance: Mapping[str, Any]) -> dict
 
 
 def _fitting(shape: Field, value: Any) -> Any:
-    """`value` with all fields of the shape; what does not fit is null, as the shape may have changed since."""
+    """Return `value` with all fields of the shape; what does not fit is None, as the shape may have changed since."""
     if shape.kind == "object" and isinstance(value, Mapping):
         return {name: _fitting(child, value.get(name)) for name, child in (shape.fields or {}).items()}
     if shape.kind == "array" and isinstance(value, list) and shape.items is not None:
@@ -35,7 +35,7 @@ def _fitting(shape: Field, value: Any) -> Any:
 
 
 def _merged(shape: Field, value: Any, shown: Any) -> Any:
-    """`value` with the names in `shown` that stand beside the ids in `value`."""
+    """Return `value` with the names from `shown` beside the ids in `value`."""
     if isinstance(value, Mapping) and isinstance(shown, Mapping):
         fields = shape.fields or {}
         parts = {

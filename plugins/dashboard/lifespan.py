@@ -28,7 +28,7 @@ async def start(service: Service) -> AsyncIterator[None]:
 
 
 def _figure_problems(catalogue: Catalogue) -> Iterator[str]:
-    """A sentence for each declaration of figures that no response has."""
+    """Yield a sentence for each fault in the declared figures, such as one that no response has."""
     shapes = {route.path: route.returns for route in catalogue.routes}
     narrowed = {route.path for route in catalogue.routes if OF_A_DEPARTMENT.items() <= route.query.items()}
     for dashboard in catalogue.dashboards:
@@ -48,7 +48,7 @@ def _figure_problems(catalogue: Catalogue) -> Iterator[str]:
 
 
 def _names(shape: Field, figures: Figures) -> Iterable[str]:
-    """The names of the fields beside which the figures are: in the response, or in the rows of its array."""
+    """Return the names of the fields among which the figures are: in the response, or in the rows of its array."""
     fields = shape.fields or {}
     if figures.by is None:
         return fields

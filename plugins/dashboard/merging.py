@@ -1,9 +1,8 @@
 """Merges the parts that plugins return into the data of a response.
 
-The declared shape decides how. Numbers are added up, and are zero without a part; one whose minimum is zero is never
-below it. An array whose items begin with
-`date` or `month` is a series: it gets a row for every day or month of the period, in order. Other arrays are
-concatenated.
+The declared shape decides how. Numbers are added up, and are zero if no part has them; a number whose minimum is zero
+never falls below it. An array whose items begin with `date` or `month` is a series: it gets a row for every day or
+month of the period, in order. Other arrays are concatenated.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ Merge = Callable[[Sequence[Any], Period], Any]
 
 
 def make_merge(shape: Field) -> Merge:
-    """Return the function that merges the values of the parts for a field of this shape; without a part it gives zero.
+    """Return the function that merges the values of the parts for a field of this shape; numbers without a part are 0.
 
-    It is built once for each shape, as some responses have hundreds of rows.
+    The function is built once for each shape and not for each row, as some responses have hundreds of rows.
     """
     if shape.kind == "object":
         return _make_object_merge({name: make_merge(field) for name, field in (shape.fields or {}).items()})

@@ -1,4 +1,4 @@
-"""The records behind a figure: by the filter, the measure and the data scope that the figure itself has."""
+"""The records behind a figure, found by the filter, the measure and the data scope of the figure itself."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ _ROWS = shape(
 
 @dataclass(frozen=True)
 class Behind:
-    """Records of one collection behind a cell, as stages of an aggregation that ends in what each of them counts."""
+    """The records of one collection behind a cell, as stages of an aggregation that ends with what each record adds.
+
+    `at`: the field with the day or time by which a record is in the row of a series, or None.
+    """
 
     collection: Collection
     at: str | None
@@ -71,7 +74,7 @@ class Behind:
 
 
 def rows_route(figures: Route) -> Route:
-    """The route of the records behind the figures of a dashboard's route."""
+    """Return the route that lists the records behind the figures of a dashboard's route."""
     paging = {
         "page": integer(minimum=1, default=1, nullable=False, example=1),
         "page_size": integer(minimum=1, maximum=_MOST, default=20, nullable=False, example=20),
@@ -111,9 +114,9 @@ def _first_cell(figures: Route) -> str:
 
 
 async def read_rows(req: Request, name: str, returned: Field) -> Row:
-    """One page of the records, with the figure that they add up to.
+    """Return one page of the records behind a cell, with the figure that they add up to.
 
-    Raises 40001 for a cell that is none, and 40300 where the caller may not list records that the cell has.
+    Raises 40001 if there is no such cell, and 40300 if the caller may not list the records that it counts.
     """
     cell, query = req.query["cell"], req.query
     skip, size = rows_before(query), query["page_size"]
@@ -150,7 +153,7 @@ def _behind(req: Request, name: str, cell: str, period: Period) -> Iterator[Behi
             counted = {"counted": {"$literal": 1} if measure == 1 else measure}
             at = figures.by.field if isinstance(figures.by, ByTime) else None
             kept = dict.fromkeys(filter(None, (*_named(figures.collection), at)), 1)
-            # what counts nothing is not behind the figure
+            # records that add nothing are not behind the figure
             stages = (
                 {"$match": figures.filter_of(cell, period)},
                 {"$project": {**kept, **counted}},
@@ -164,33 +167,33 @@ def _named(collection: Collection) -> tuple[str, ...]:
 
 
 def _reference(collection: Collection) -> str:
-    """The first field that refers to another record: to what a record without a name belongs."""
+    """Return the first field that refers to another record, which names one without a name; empty if there is none."""
     references = (name for name in collection.references if collection.fields[name].kind != "array")
     return next(references, "")
 
 
 def list_of(catalogue: Catalogue, collection: Collection) -> Route | None:
-    """The route that lists the records of a collection, if there is one."""
+    """Return the route that lists the records of a collection, or None."""
     lists = (one for one in catalogue.routes if one.paged and one.collection == collection.name)
     return min(lists, key=lambda one: len(one.path), default=None)
 
 
 async def _require_list(req: Request, collection: Collection) -> None:
-    """Raise 40300 where the caller may not list the records of a collection."""
+    """Raise 40300 if the caller may not list the records of a collection."""
     plainest = list_of(req.part(Catalogue), collection)
     if plainest is not None and await refusal(req.actor, plainest, req.part(Authorizer)) is not None:
         raise missing_permission(req, plainest.access, NOT_LISTED)
 
 
 async def _sum(req: Request, behind: Behind) -> tuple[int, Any]:
-    """How many records there are, and what they count together."""
+    """Return how many records there are, and what they add up to."""
     group = {"$group": {"_id": None, "count": {"$sum": 1}, "value": {"$sum": "$counted"}}}
     rows = await req.store(behind.collection).aggregate([*behind.stages, group])
     return (rows[0]["count"], rows[0]["value"]) if rows else (0, 0)
 
 
 async def _page(req: Request, behind: Sequence[Behind], counts: Sequence[int], skip: int, size: int) -> list[Row]:
-    """The records of a page, the newest of each collection first, one collection after the other."""
+    """Return the records of a page: one collection after the other, the newest records of each first."""
     found: list[Row] = []
     for one, count in zip(behind, counts, strict=True):
         if skip < count and len(found) < size:
@@ -219,7 +222,7 @@ async def _told(req: Request, behind: Behind, rows: Sequence[Row]) -> list[Row]:
 
 
 def _field_of(cell: str, returned: Field) -> Field:
-    """The shape of a figure."""
+    """Return the shape of the figure in a cell."""
     array, _, name = split_cell(cell)
     fields = returned.fields or {}
     items = fields[array].items if array else None

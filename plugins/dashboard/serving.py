@@ -58,9 +58,9 @@ def dashboard_routes(
 ) -> tuple[Route, Route]:
     """Declare a dashboard: `*dashboard_routes("GET /api/dashboard/<name>", access="dashboard:chart:<name>", …)`.
 
-    Its data are the parts that the loaded plugins declare under `<name>`, merged in the shape `returns`; below it,
-    `/rows` shows the records behind a figure. The permission is a button of the dashboards' page. With `departments` both
-    take a department and read only its records; they must have a data scope.
+    Its data are the parts that the loaded plugins declare under `<name>`, merged into the shape `returns`; the route
+    `/rows` below it shows the records behind a figure. The permission is a button on the page of dashboards. With
+    `departments` both routes accept a department and read only its records, which must have a data scope.
     Raises ValueError for another path or another permission.
     """
     name = endpoint.removeprefix("GET /api/dashboard/")

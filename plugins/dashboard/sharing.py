@@ -1,4 +1,4 @@
-"""What dashboards share: their executions, and the limit of their time."""
+"""What dashboards share: their executions and their time limit."""
 
 from __future__ import annotations
 

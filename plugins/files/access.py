@@ -1,4 +1,4 @@
-"""Who may read a file, and who may see a business record. All access checks of files are here."""
+"""Who may read a file, and who may see a business record. All access checks of files are in this module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENTS
 
 _CHANGES = ("PATCH", "PUT")
-_MOST_PASSED = 100  # of the records that a file is attached to
+_MOST_PASSED = 100  # how many of the records that a file is attached to are looked at for a pass
 
 
 async def may_read(req: Request, file: File) -> bool:
@@ -39,8 +39,8 @@ async def get_readable_file(req: Request, key: str) -> File:
 async def get_visible_record(req: Request, biz_type: str, resource_id: str) -> dict[str, Any]:
     """Return the business record. Raises 40400 if the caller may not see it, 40001 if no plugin registered the type.
 
-    To see a record takes both a permission to list or read such records and a data scope that includes it, or, for
-    requests that only read, being asked about it.
+    Seeing a record takes both a permission to list or read such records and a data scope that includes it. For requests
+    that only read, it is enough that the caller is asked about the record.
     """
     collection = req.part(Catalogue).biz_types.get(biz_type)
     if collection is None:

@@ -30,7 +30,7 @@ from plugins.files.storage import FOREVER, Visibility
 from plugins.files.types import TYPES
 
 SIGNED_SECONDS = 3600
-# a browser runs, loads and frames nothing in the file, whatever type it takes it for
+# browsers run, load and frame nothing in the file, whatever type they take it for
 _SANDBOX = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 

@@ -1,4 +1,4 @@
-"""Check that an image file is a valid image, no decompression bomb, and not a file of another format as well."""
+"""Checks that an image file is a valid image, not a decompression bomb, and not a file of another format as well."""
 
 from __future__ import annotations
 

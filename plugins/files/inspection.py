@@ -1,4 +1,4 @@
-"""Whether a file is accepted: by its content, never by its name alone."""
+"""Decides whether a file is accepted: by its content, never by its name alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What files runs for the life of the process: the storage, the worker lane that checks images, and a job."""
+"""What the plugin runs for the life of the process: the storage, the worker lane that checks images, and a job."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _create_lane(service: Service, settings: FilesSettings) -> Lane:
 
 
 def open_storage(settings: FilesSettings, folder: Path, signatures: Signatures) -> AbstractAsyncContextManager[Storage]:
-    """The storage that the settings name, while the block runs; local files are below `folder`."""
+    """Return a context manager that opens the storage of the settings; local files are below `folder`."""
     if settings.storage == "s3":
         from plugins.files.s3 import open_s3_storage  # an optional library
 

@@ -88,7 +88,7 @@ class LocalStorage:
             await _run_on_disk("discard", path.unlink, True)
 
     async def tidy(self, before: datetime) -> None:
-        """Remove partial files by the time of their last write."""
+        """Remove partial files that were last written before this time."""
         await _run_on_disk("tidy", _unlink_older, self._folder / "arriving", before.timestamp())
 
     async def clear(self) -> None:

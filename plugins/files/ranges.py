@@ -20,7 +20,7 @@ def parse_range(headers: Mapping[str, str], tag: str, size: int) -> tuple[int, i
     """Return the first byte that the client wants and the byte after the last; None for the whole content.
 
     Several ranges, other units and invalid values get the whole content, and so does a range of content that has
-    changed (`If-Range`). Raises 41600 for a range that begins behind the end.
+    changed (`If-Range`). Raises 41600 for a range that begins beyond the end.
     """
     found = _ONE_RANGE.fullmatch(headers.get("Range", ""))
     if found is None or headers.get("If-Range", tag) != tag:

@@ -1,6 +1,6 @@
 """`Intake`: receives one file. It measures, hashes and checks the file, and writes it to the storage block by block.
 
-Memory holds two blocks, however large the file is: one that fills, and one that is being written.
+Memory holds two blocks, however large the file is: one that is being filled, and one that is being written.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ BLOCK_BYTES = 1 << 20
 
 
 class Intake:
-    """A context manager that receives a file: call `feed`, `end`, `store` and `accept`. Without `accept` nothing stays.
+    """A context manager that receives a file: call `feed`, `end`, `store` and `accept`. Nothing stays without `accept`.
 
-    `name` must be clean; `media` is the type that the client declares. `visibility` may be given at the end.
+    `name` must be clean; `media` is the type that the client declares. `visibility` may be None until `end`.
     `expected`: the record of the file, if it has one already.
     """
 
@@ -172,7 +172,7 @@ class Intake:
         return self._hash.hexdigest()
 
     def accept(self) -> None:
-        """Keep the file: the response names it."""
+        """Keep the file, because the response names it."""
         self._accepted = True
 
 

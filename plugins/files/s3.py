@@ -38,7 +38,7 @@ async def open_s3_storage(settings: FilesSettings) -> AsyncIterator[S3Storage]:
 
 
 def _create_client(settings: FilesSettings, endpoint: str) -> Any:
-    # without an endpoint it is AWS, where signed path-style URLs would be redirected to another region first
+    # no endpoint means AWS, where signed path-style URLs would be redirected to another region first
     aws_style = settings.s3_addressing == "auto" and not endpoint
     config = AioConfig(
         signature_version="s3v4",
@@ -91,7 +91,7 @@ class S3Storage:
 
     @asynccontextmanager
     async def writer(self, key: str, visibility: Visibility | None, label: Label) -> AsyncIterator[S3Writer]:
-        """Write a file in parts. It appears in S3 when the parts are joined; without that they are removed."""
+        """Write a file in parts. It appears in S3 when the parts are joined; if they are not, they are removed."""
         writer = S3Writer(self._calls, self._buckets, check_key(key), visibility, label)
         try:
             yield writer
@@ -108,7 +108,7 @@ class S3Storage:
         return None if found is None else Stat(int(found["ContentLength"]), str(found["ETag"]).strip('"'))
 
     async def open(self, visibility: Visibility, key: str, etag: str, start: int, stop: int) -> _S3Source | None:
-        """Open exactly this content. If a signed address was used to overwrite it, there is nothing to open."""
+        """Open exactly this content. Returns None if a signed address was used to overwrite it."""
         at = self._at(visibility, key)
         found = await self._calls(
             "open", "get_object", gone=GONE, **at, IfMatch=f'"{etag}"', Range=f"bytes={start}-{stop - 1}"
@@ -126,7 +126,7 @@ class S3Storage:
             await self.delete(visibility, key)
 
     async def tidy(self, before: datetime) -> None:
-        """Abort multipart uploads by the time of their start, a thousand at a time."""
+        """Abort multipart uploads that began before this time, a thousand at a time."""
         await self._abort("", before)
 
     async def _abort(self, prefix: str, before: datetime | None = None) -> None:

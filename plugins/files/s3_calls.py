@@ -1,4 +1,4 @@
-"""Calls of S3, with a time limit. Every failure becomes 50300 or "not found"."""
+"""Calls to S3, with a time limit. Every failure becomes 50300 or "not found"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GONE = frozenset({"404", "NoSuchKey", "NoSuchUpload", "412", "PreconditionFailed
 
 
 class S3Calls:
-    """Calls a client's methods by name. `seconds`: the time limit of one call, its second attempt included."""
+    """Calls a client's methods by name. `seconds`: the time limit of one call, including its second attempt."""
 
     def __init__(self, client: Any, seconds: float) -> None:
         self._client = client

@@ -18,7 +18,7 @@ PART_BYTES = 5 << 20  # the smallest part that S3 accepts
 
 
 class S3Writer:
-    """Writes one file. Without a bucket at the start, it goes to the private one and is copied at the end."""
+    """Writes one file. If the bucket is not known at the start, it goes to the private one and is copied at the end."""
 
     def __init__(
         self, calls: S3Calls, buckets: Mapping[Visibility, str], key: str, visibility: Visibility | None, label: Label

@@ -17,7 +17,7 @@ FILE_STATES = StateMachine(
     transitions={
         "expect": Transition("arriving", "expected"),
         "arrive": Transition("expected", "arriving"),
-        # again, where a client or the sweep repeats what was interrupted
+        # also from `stored`, because a client or the sweep may repeat what was interrupted
         "store": Transition(("arriving", "expected", "stored"), "stored"),
         "leave": Transition(("arriving", "expected", "stored", "leaving"), "leaving"),
     },

@@ -1,6 +1,6 @@
 """`Storage`: where the bytes are. `local` and `s3` implement it, and the same tests run on both.
 
-The service makes the keys. A file becomes visible, whole, when its writer commits it. Failures of the storage are
+The service makes the keys. A file becomes visible as a whole, when its writer commits it. Failures of the storage are
 50300, with the reason in the log.
 """
 
@@ -81,7 +81,7 @@ class Storage(Protocol):
         """Raise while files cannot be read or written."""
 
     def writer(self, key: str, visibility: Visibility | None, label: Label) -> AbstractAsyncContextManager[Writer]:
-        """Return a context manager that writes one file. Without a commit, or after an error, nothing stays.
+        """Return a context manager that writes one file. Without a commit, or after an error, nothing is kept.
 
         If `visibility` is None, the commit decides.
         """

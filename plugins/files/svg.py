@@ -1,4 +1,4 @@
-"""Check that an SVG is only a drawing: no scripts, no event handlers, nothing loaded from elsewhere."""
+"""Checks that an SVG is only a drawing: no scripts, no event handlers, nothing loaded from elsewhere."""
 
 from __future__ import annotations
 

@@ -43,12 +43,12 @@ async def _sweep_all(files: Files, old: Iterable[File], named: set[str]) -> None
     try:
         for file in old:
             removed[await _sweep_one(files, file, file["id"][:STEM] in named)] += 1
-    finally:  # also of a sweep that ends early, because another instance has taken over
+    finally:  # also for a sweep that ends early, because another instance has taken over
         log.info("files swept", extra={"removed": removed[True], "kept": removed[False]})
 
 
 async def _sweep_one(files: Files, file: File, named: bool) -> bool:
-    """Remove a file, or keep it for good. Returns whether this removed it: another sweep may have been faster."""
+    """Remove a file, or keep it for good. Returns whether this call removed it: another sweep may be faster."""
     in_use = named or await _is_attached(files.database, file["id"])
     if in_use and await _exists(files, file) and await files.mark_attached(file["id"]):
         return False

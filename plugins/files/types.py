@@ -21,7 +21,7 @@ TAIL_BYTES = 128 << 10  # a ZIP has its table of contents at the end
 class FileType:
     """A type: its media type and usual extension.
 
-    `magic`: puremagic's extensions of it. `inline`: browsers display it without running anything.
+    `magic`: puremagic's extensions for it. `inline`: browsers display it without running anything.
     """
 
     media: str
@@ -31,7 +31,7 @@ class FileType:
 
     @property
     def major(self) -> str:
-        """`image`, `audio`, …"""
+        """The part of the media type before the slash: `image`, `audio`, …"""
         return self.media.partition("/")[0]
 
 

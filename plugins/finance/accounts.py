@@ -1,4 +1,4 @@
-"""Accounts: what money is on. Balances change by vouchers only."""
+"""Accounts that hold money. Their balances change only by vouchers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advances: what of a payment is allocated to nothing and not paid back. On no day more of one is used than there is."""
+"""Advances: the part of a payment that is neither allocated nor paid back. On no day is more used than there is."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from plugins.finance.messages import MORE_THAN_ADVANCE, PAID_BACK
 from plugins.finance.payment_records import PAYMENTS
 
 Values = Mapping[str, Any]
-Changes = list[tuple[str, Decimal]]  # days, in order, and by how much more it was from then on
+Changes = list[tuple[str, Decimal]]  # days in order, each with the amount by which the total grew on it
 
 
 async def check_left(req: Request, payment: Values, amount: Decimal, day: str) -> None:
-    """Raise 40901 unless so much of an advance is left from `day` on, in a transaction; `data.open` is what is left.
+    """Raise 40901 unless `amount` of an advance is left from `day` on, in a transaction; `data.open` is what is left.
 
-    What was given back to it later cannot be used before.
+    What is given back to the advance on a later day cannot be used before that day.
     """
     left = _find_least(await _list_advances(req, payment), day)
     if amount > left:
@@ -27,9 +27,9 @@ async def check_left(req: Request, payment: Values, amount: Decimal, day: str) -
 
 
 async def repay(req: Request, id: Any, amount: Decimal, day: str) -> None:
-    """Take what is paid back on `day` off an advance, in a transaction; below zero it is given back.
+    """Take the `amount` that is paid back on `day` off an advance, in a transaction; below zero, give it back.
 
-    Raises 40901 where less is left, or where the advance was reversed.
+    Raises 40901 if less is left, or if the advance was reversed.
     """
     payments = req.system_store(PAYMENTS)
     if amount > 0:
@@ -42,7 +42,10 @@ async def repay(req: Request, id: Any, amount: Decimal, day: str) -> None:
 
 
 async def find_first_reversal_day(req: Request, payment: Values) -> str:
-    """The first day on which a payment may be reversed: the last one on which it was entered, allocated or given back."""
+    """Return the first day on which a payment may be reversed.
+
+    It is the last day on which the payment was entered or allocated, or something was given back to it.
+    """
     entered: str = payment["day"]
     settled = [row["day"] for row in payment["allocations"] or ()]
     last: str = max([entered, *settled, *(day for day, _ in await _list_advances(req, payment))])
@@ -50,7 +53,7 @@ async def find_first_reversal_day(req: Request, payment: Values) -> str:
 
 
 async def find_least_paid(req: Request, item_id: Any, day: str) -> Decimal:
-    """The least that is paid of an open item, on `day` or on a later one."""
+    """Return the least that is paid of an open item on `day` or on any later day."""
     return _find_least(await _list(req, {"kind": PAID, "open_item_id": item_id}), day)
 
 
@@ -59,13 +62,13 @@ async def _list_advances(req: Request, payment: Values) -> Changes:
 
 
 async def _list(req: Request, filter: Values) -> Changes:
-    """The changes of an advance, or of what is paid of an item: entries have both below zero."""
+    """Return the changes of an advance, or of what is paid of an item; entries store both with the opposite sign."""
     rows = await req.system_store(ENTRIES).find(filter, sort="day", fields=("day", "amount"))
     return [(row["day"], -exact(row["amount"])) for row in rows]
 
 
 def _find_least(changes: Iterable[tuple[str, Decimal]], day: str) -> Decimal:
-    """The least sum of the changes up to `day`, or to a later one."""
+    """Return the least sum of the changes up to `day` or up to any later day."""
     total, at_day, later = ZERO, ZERO, []
     for changed_on, change in changes:
         total += change
@@ -73,5 +76,5 @@ def _find_least(changes: Iterable[tuple[str, Decimal]], day: str) -> Decimal:
             at_day = total
         else:
             later.append((changed_on, total))
-    # of each day the last sum counts
+    # only the last sum of each day counts
     return min([at_day, *dict(later).values()])

@@ -34,7 +34,7 @@ from plugins.finance.records import COUNTERPARTY
 from plugins.finance.settled_entries import unsettled
 
 DIRECTIONS = {"receivable": "out", "payable": "in"}
-# each bucket and the most days that something in it is past due; the last takes the rest
+# each bucket and the most days by which something in it is past due; the last bucket takes the rest
 _LIMITS = {"current": 0, "days_1_30": 30, "days_31_60": 60, "days_61_90": 90}
 _LAST = "over_90"
 BUCKETS = (*_LIMITS, _LAST)
@@ -76,9 +76,9 @@ _AMOUNTS: Mapping[str, Field] = {
 
 
 def party_of(row: str) -> Mapping[str, Any]:
-    """The expression for the key of the party of a row: its id, or what it is called where there is none.
+    """Return the expression for the key of the party of a row: its ids, or its name if it has none.
 
-    `row` is where the fields of the party are, as `$` or `$_id.`.
+    `row` is the path to the fields of the party: `$` or `$_id.`.
     """
     nameless = {"$and": [{"$eq": [{"$ifNull": [f"{row}{name}", None]}, None]} for name in PARTY_FIELDS[:2]]}
     ids = {name: {"$ifNull": [f"{row}{name}", None]} for name in PARTY_FIELDS[:2]}
@@ -86,32 +86,32 @@ def party_of(row: str) -> Mapping[str, Any]:
 
 
 def signed_amount(direction: str) -> Mapping[str, Any]:
-    """The expression for what an entry adds to what is open of a direction; what is open of the other is set off."""
+    """Return the expression for what an entry adds to the open amount of a direction; the other one is set off."""
     return {"$cond": [{"$eq": ["$direction", direction]}, "$amount", {"$multiply": ["$amount", -1]}]}
 
 
 def day_asked(req: Request) -> str:
-    """The `day` of the query, or today."""
+    """Return the `day` of the query, or today."""
     return req.query.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
 
 
 def open_entries(req: Request, direction: str, until: str) -> dict[str, Any]:
-    """The filter on the entries of a direction that count on a day, of the party in the query if it names one."""
+    """Return the filter on the entries of a direction that count on a day, for the party of the query if it has one."""
     return {"direction": direction, "day": {"$lte": until}, **unsettled(until), **party_asked(req)}
 
 
 def party_asked(req: Request) -> dict[str, Any]:
-    """The filter on the entries of the customer or supplier in the query; empty if it names none."""
+    """Return the filter on the entries of the customer or supplier in the query; empty if it names none."""
     return {name: req.query[name] for name in PARTY_FIELDS[:2] if req.query.get(name) is not None}
 
 
 def page_stages(req: Request) -> list[dict[str, Any]]:
-    """The stages that end a pipeline with one page of its rows."""
+    """Return the stages that end a pipeline with one page of its rows."""
     return [{"$skip": rows_before(req.query)}, {"$limit": req.query["page_size"]}]
 
 
 def page_fields(req: Request, total: int) -> dict[str, Any]:
-    """What a response tells about its page."""
+    """Return the fields by which a response describes its page."""
     query, end = req.query, rows_before(req.query) + req.query["page_size"]
     return {
         "total": total,
@@ -122,9 +122,10 @@ def page_fields(req: Request, total: int) -> dict[str, Any]:
 
 
 async def sum_in_snapshot(req: Request, pipeline: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The one row that a pipeline makes of the entries as they are at one moment, while others are being marked.
+    """Return the one row that a pipeline makes of the entries as of one moment, while entries are being marked.
 
-    With the read concern `snapshot` alone a server that keeps no past, as the embedded one, could not read for long.
+    The read concern `snapshot` alone is not enough: a server that keeps no history, such as the embedded one, could not
+    read for long with it.
     """
     (found,) = await req.service.database.snapshot(partial(req.store(ENTRIES).aggregate, pipeline))
     return found
@@ -149,10 +150,10 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def tell_owed(service: Service, payload: Mapping[str, Any]) -> None:
-    """Add what a customer owes now to the question of another plugin. An amount that was paid too much counts too."""
-    # whatever is settled on any day adds up to zero
+    """Put what a customer owes now into `found` for the plugin that asks. What was paid too much is taken off."""
+    # entries that are settled on any day add up to zero
     counted = {"customer_id": payload["customer_id"], **unsettled(_LAST_DAY)}
-    # as plain as they are stored: an expression takes longer than the sum itself
+    # grouped by the stored value: an expression would take longer than the sum itself
     total = [{"$match": counted}, {"$group": {"_id": "$direction", "amount": {"$sum": "$amount"}}}]
     found = await service.database.store(ENTRIES).aggregate(total)
     sums = {row["_id"]: exact(row["amount"]) for row in found}
@@ -167,7 +168,7 @@ def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, An
         {"$match": open_entries(req, direction, on)},
         {
             "$group": {
-                # as plain as they are stored: expressions take longer than the sum itself
+                # grouped by stored values: expressions would take longer than the sum itself
                 "_id": {**{name: f"${name}" for name in PARTY_FIELDS}, "bucket": _bucket_of_entry(on)},
                 "amount": {"$sum": "$amount"},
             }
@@ -196,7 +197,7 @@ def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, An
 
 
 def _bucket_of_entry(on: str) -> Mapping[str, Any]:
-    """The expression for the bucket of an entry: by its due day, or that of advances."""
+    """Return the expression for the bucket of an entry: by its due day, or the bucket of advances."""
     today = date.fromisoformat(on)
     since = {name: (today - timedelta(days=days)).isoformat() for name, days in _LIMITS.items()}
     cases: list[tuple[Any, str]] = [

@@ -1,4 +1,4 @@
-"""What payments have in common that settle open items: the items of a request, whose they are, and the refusals."""
+"""What the ways to settle open items have in common: finding the items of a request, their parties, and refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plugins.finance.vouchers import Record
 
 
 async def find_parts(req: Request, allocations: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Return the items of allocations with the amounts. Raises 40001 for one that is unknown, or is named twice."""
+    """Return the items of allocations with their amounts. Raises 40001 for an item that is unknown or named twice."""
     ids = [row["open_item_id"] for row in allocations]
     rows = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}) if ids else []
     items = {item["id"]: item for item in rows}
@@ -27,14 +27,17 @@ async def find_parts(req: Request, allocations: Sequence[Mapping[str, Any]]) -> 
 
 
 def refuse(faults: Iterable[tuple[int, str]]) -> None:
-    """Raise 40001 where there are faults: the number of an allocation, and the rule that its item fails."""
+    """Raise 40001 if there are faults; each is the number of an allocation and the rule that its item breaks."""
     errors = [FieldError(f"allocations[{number}].open_item_id", rule) for number, rule in faults]
     if errors:
         raise ValidationFailed(errors)
 
 
 def is_of(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Whether a payment has the customer or supplier of an item, or of an advance; without one there, its name."""
+    """Return whether a payment has the customer and supplier of an item or an advance.
+
+    If that has neither, the counterparties are compared; one without a counterparty fits every payment.
+    """
     if item["customer_id"] is None and item["supplier_id"] is None:
         return item["counterparty"] is None or bool(payment["counterparty"] == item["counterparty"])
     return all(payment.get(name) == item[name] for name in ("customer_id", "supplier_id"))
@@ -43,7 +46,7 @@ def is_of(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
 async def settle_all(
     req: Request, payment: Record, voucher: Mapping[str, Any], parts: Sequence[Part], day: str
 ) -> None:
-    """Settle each item with its part of a payment. A refusal names the allocation."""
+    """Settle each item with its part of a payment. A 40901 names the allocation in `data.field`."""
     for number, (item, amount) in enumerate(parts):
         try:
             await settle(req, payment, voucher, item["id"], amount, day)

@@ -1,4 +1,4 @@
-"""The audit of the ledgers as it is kept: the run that goes on, and the result of the last one; and its response."""
+"""The audit of the ledgers as it is stored (the run in progress, and the result of the last one), and its response."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FOUND = {
     "found": text(label=("实际", "Found"), nullable=False, description="As it is stored."),
 }
 
-# two documents: the run that goes on, and the result of the last one
+# two documents: the run in progress, and the result of the last one
 LEDGER_AUDITS = Collection(
     name="finance_audits",
     title="LedgerAuditRecord",

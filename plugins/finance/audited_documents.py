@@ -11,7 +11,10 @@ from plugins.api import ApiError, Collection, Piece
 
 
 async def find_existing_documents(piece: Piece) -> set[tuple[str, str]]:
-    """The business types and ids of the documents of these records that exist; all of a type that no plugin has."""
+    """Return the business types and ids of the documents of these records that exist.
+
+    Documents of a business type that no loaded plugin has cannot be looked up, and count as existing.
+    """
     by_type: dict[str, list[str]] = defaultdict(list)
     for record in piece.records:
         by_type[record["biz_type"]].append(record["resource_id"])
@@ -26,7 +29,7 @@ async def find_existing_documents(piece: Piece) -> set[tuple[str, str]]:
 
 
 def _parse_ids(collection: Collection, ids: Iterable[str]) -> Iterator[Any]:
-    """The ids as the collection stores them, without those that can be none of its records."""
+    """Yield the ids as the collection stores them, without those that cannot be ids of its records."""
     for id in ids:
         with suppress(ApiError):
             yield collection.parse_id(id)

@@ -1,6 +1,6 @@
-"""Runs of the audit: one instance works through all checks, piece by piece, and another goes on when it is killed.
+"""Runs of the audit: one instance works through all checks, piece by piece, and another continues if it is killed.
 
-The place that was reached and what was found up to there are written by one update, so every piece counts once.
+The place that a run has reached and what it has found so far are written in one update, so every piece counts once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PLACE = ("run_id", "pending", "after", "size", "failures", "totals")
 
 
 async def audit_if_due(service: Service) -> None:
-    """Go on with a run that was left unfinished; begin one where the last is too long ago."""
+    """Continue a run that was left unfinished, or start a new one if it is due."""
     store, now = service.database.store(LEDGER_AUDITS), utc_now()
     every = timedelta(seconds=service.settings_of(FinanceSettings).finance_audit_seconds)
     kept = {one["id"]: one for one in await store.find({"_id": {"$in": [RUN, RESULT]}})}
@@ -61,7 +61,7 @@ async def audit_if_due(service: Service) -> None:
 
 
 async def begin(service: Service) -> bool:
-    """Begin a run, unless one goes on; return whether it has begun."""
+    """Start a run unless one is in progress; return whether it was started."""
     run = {
         "run_id": new_id(),
         "started_at": utc_now(),
@@ -79,7 +79,7 @@ async def begin(service: Service) -> bool:
 
 
 async def go_on(service: Service) -> None:
-    """Work through the run to its end; wait where another instance does so."""
+    """Work through the run to its end; wait while another instance does so."""
     audits = {audit.name: audit for audit in audits_of(service.part(Catalogue))}
     async with Lease(service.database, "finance.audit", _LEASE_SECONDS):
         while found := await service.database.store(LEDGER_AUDITS).find({"_id": RUN}, fields=_PLACE):
@@ -88,12 +88,12 @@ async def go_on(service: Service) -> None:
                 await _finish(service, run["run_id"])
             else:
                 await _check_piece(service, run, audits.get(run["pending"][0]))
-            # as long as the piece took, so that people's requests come first
+            # pause as long as the piece took, so that people's requests come first
             await asyncio.sleep(time.monotonic() - began)
 
 
 async def _check_piece(service: Service, run: Record, audit: Audit | None) -> None:
-    """Check one piece, and write what was found together with the place that was reached."""
+    """Check one piece, and write what was found together with the place that the run has reached."""
     if audit is None:  # its plugin is not loaded any more
         await _advance(service.database, run, _next_check(run), {})
         return
@@ -101,7 +101,7 @@ async def _check_piece(service: Service, run: Record, audit: Audit | None) -> No
     try:
         found = await audit_piece(service.database, service.part(Catalogue).biz_types, audit, run["after"], run["size"])
     except DatabaseUnavailable:
-        # perhaps the piece takes longer than the database may: a smaller one is next
+        # perhaps the piece takes longer than the time limit of the database: a smaller one is next
         if run["failures"] < _MOST_FAILURES:
             smaller = {"size": max(1, run["size"] // 4), "failures": run["failures"] + 1}
             await _advance(service.database, run, smaller, {})
@@ -126,14 +126,14 @@ def _next_check(run: Record) -> Record:
 
 
 async def _give_up(database: Database, run: Record, audit: Audit) -> None:
-    """Go on with the next check; that this one failed is a difference, so that somebody looks after it."""
+    """Go on to the next check, and report the failure of this one as a difference, so that somebody looks into it."""
     place = str(run["after"] or "")
     failure = Difference(place, place, "check", "", "", CHECK_FAILED.filled(check=audit.name, place=place))
     await _advance(database, run, _next_check(run), _adding(run, audit, (failure,), {}))
 
 
 def _adding(run: Record, audit: Audit, differences: Sequence[Difference], sums: Record) -> Record:
-    """The operators that add what was found to the run: counts of everything, and the first ones of each check."""
+    """Return the operators that add what was found to the run: all counts, and the first differences of each check."""
     if not differences:
         return {"$inc": sums} if sums else {}
     before = run["totals"].get(audit.name, 0)
@@ -145,18 +145,18 @@ def _adding(run: Record, audit: Audit, differences: Sequence[Difference], sums: 
 
 
 def _next_size(size: int, seconds: float) -> int:
-    """The number of records that take about the time of a piece, at most twice as many as before."""
+    """Return how many records take about `_PIECE_SECONDS`, at most twice as many as before."""
     return max(1, min(_MOST_RECORDS, 2 * size, int(size * _PIECE_SECONDS / max(seconds, 0.001))))
 
 
 async def _advance(database: Database, run: Record, place: Record, operators: Mapping[str, Any]) -> None:
-    """Write the place that was reached, unless another instance has gone on from there."""
+    """Write the place that the run has reached, unless another instance has continued from the same place."""
     same = {"_id": RUN, **{name: run[name] for name in ("run_id", "pending", "after")}}
     await database.store(LEDGER_AUDITS).update_unversioned(same, {"$set": place, **operators})
 
 
 async def _finish(service: Service, run_id: object) -> None:
-    """Keep the result, and tell people of differences that the last result did not have."""
+    """Store the result, and notify people if it has differences that the last result did not have."""
     every = timedelta(seconds=service.settings_of(FinanceSettings).finance_audit_seconds)
     names = ("run_id", "started_at", "records", "differences", "totals", "remarks")
 
@@ -194,7 +194,7 @@ async def _notify(service: Service, run: Record) -> None:
 
 
 async def read_result(service: Service) -> Record:
-    """Return the result of the last run; without `checked_at` before the first one."""
+    """Return the result of the last run; before the first one it has no `checked_at`."""
     return await service.database.store(LEDGER_AUDITS).find_one({"_id": RESULT}) or {}
 
 

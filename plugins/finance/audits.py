@@ -1,4 +1,4 @@
-"""The audit of the ledgers over HTTP: what does not agree, and a run at once."""
+"""The audit of the ledgers over HTTP: show what does not agree, and start a run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Record = dict[str, Any]
 
 
 async def read(req: Request) -> Record:
-    """Return what the last run has found, and whether one goes on."""
+    """Return what the last run found, and whether a run is in progress."""
     running = await req.system_store(LEDGER_AUDITS).find_one({"_id": RUN}) is not None
     return _describe(req, await read_result(req.service), running)
 
 
 async def run(req: Request) -> Record:
-    """Begin a run, unless one goes on; return the result of the last one."""
+    """Start a run unless one is in progress; return the result of the last one."""
     if await begin(req.service):
         req.part(Jobs).spawn("finance.audit", go_on(req.service))
     return _describe(req, await read_result(req.service), True)

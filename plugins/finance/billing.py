@@ -1,4 +1,4 @@
-"""Invoices that bill a contract or an order: what is paid of its open item is paid of them, the earliest first."""
+"""Invoices that bill a contract or an order: what is paid of its open item pays them, the earliest first."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _LIVE = {"status": {"$in": ["confirmed", "partly_paid", "paid"]}}
 
 
 async def get_with_bills(req: Request, id: Any) -> dict[str, Any]:
-    """Return an open item that the caller sees, and as its `bills` the ids of the invoices that bill it.
+    """Return an open item that the caller may see, with the ids of the invoices that bill it as `bills`.
 
-    By one command, in the transaction that changes the item: an invoice that is confirmed meanwhile conflicts with it.
+    Call it in the transaction that changes the item. It reads both with one command, so that an invoice that is
+    confirmed meanwhile conflicts with the transaction.
     """
     bills = {
         "from": INVOICES.name,

@@ -73,10 +73,10 @@ def _decision(step: Step) -> Record:
 
 
 async def _book(step: Step) -> None:
-    """Book the payment of all that is open of the claim."""
+    """Book the payment of all that is still open of the claim."""
     claim = step.record
     item = await open_items.find_item(step.req, open_items.CLAIM, claim["id"])
-    if item is None:  # approved before claims were open items
+    if item is None:  # approved before claims had open items
         item = await open_items.update_from_claim(step.service, claim, step.today)
     amount = exact(item["amount"]) - exact(item["paid"])
     await pay(step, item, amount, {"category": "reimbursement", "remark": claim["title"], "claim_id": claim["id"]})
@@ -87,7 +87,7 @@ async def _owe(step: Step) -> None:
 
 
 async def _check_unpaid(step: Step) -> None:
-    """Refuse the reversal of a claim of which something is paid, and one that is dated into a closed month."""
+    """Refuse to reverse a claim of which something is paid, and to date the reversal into a closed month."""
     item = await open_items.find_item(step.req, open_items.CLAIM, step.record["id"])
     if item is not None and exact(item["paid"]):
         raise ApiError(CONFLICT, STILL_PAID)
@@ -103,7 +103,7 @@ async def _update_paid_item(step: Step) -> None:
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
-    """Make a claim payable again after the voucher that paid it, without a payment, was reversed."""
+    """Make a claim payable again after its voucher was reversed, unless the voucher belongs to a payment document."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["claim_id"] and voucher["payment_id"] is None:
         unpaid = {"paid_at": None, "voucher_id": None}
@@ -112,7 +112,7 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
-    """Write the item of a claim that was approved, and perhaps paid, before claims had any."""
+    """Write the open item of a claim that was approved, and perhaps paid, before claims had open items."""
     if payload["biz_type"] != open_items.CLAIM or payload["known"]:
         return
     claim = await service.database.store(EXPENSE_CLAIMS).find_one(

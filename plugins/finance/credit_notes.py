@@ -1,6 +1,6 @@
 """Credit notes. A note, its invoice and what is owed for it change in one transaction.
 
-What was paid may be more than is owed then: the rest is a credit of the other side.
+What was paid may then be more than is owed: the difference is a credit of the other party.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CREDITABLE = ("confirmed", "partly_paid", "paid")
 async def credit(req: Request) -> Record:
     """Credit an invoice: the amount and tax of the body, or all that is left.
 
-    Raises 40901 for more than is left, for an invoice in another state, and for a day in a closed month.
+    Raises 40901 for more than is left, for an invoice whose state forbids it, and for a day in a closed month.
     """
     day = get_day(req)
 
@@ -57,7 +57,7 @@ async def credit(req: Request) -> Record:
 
 
 async def reverse(req: Request) -> Record:
-    """Reverse a credit note by another one, whose amounts are below zero: the invoice is owed again."""
+    """Reverse a credit note by another one with amounts below zero, so that the invoice is owed again."""
     day = get_day(req)
 
     async def work() -> Record:
@@ -81,7 +81,7 @@ async def reverse(req: Request) -> Record:
 async def _enter(
     req: Request, invoice: Record, amount: Decimal, tax: Decimal, day: str, **links: Any
 ) -> tuple[Record, Record]:
-    """Write a credit note, and change the invoice and what is owed for it. Returns both."""
+    """Write a credit note, and change the invoice and what is owed for it. Returns the note and the invoice."""
     note = await req.store(CREDIT_NOTES).create(
         {
             "number": await CREDIT_NOTE_NUMBERS.take(req),
@@ -106,7 +106,10 @@ async def _enter(
 
 
 def _choose_amounts(body: Record, invoice: Record) -> tuple[Decimal, Decimal]:
-    """Return amount and tax of a credit note."""
+    """Return the amount and the tax of a credit note: those of the body, or all that is left.
+
+    Raises 40901 for more than is left, and 40001 for a tax without an amount.
+    """
     credited_tax = exact(invoice["credited_tax"])
     left = {
         "amount": exact(invoice["amount"]) - (exact(invoice["credited"]) - credited_tax),

@@ -1,4 +1,4 @@
-"""The part of the dashboards that finance computes: income and expense, by its vouchers."""
+"""The part of the dashboards that finance computes: income and expense, from its vouchers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def finance_summary(req: Request) -> dict[str, Any]:
         [
             {"$match": FIGURES.filter(period)},
             {
-                # by the kind too: one sum for each record, not one for each figure
+                # by kind too, so that each record is added to one sum and not to one for each figure
                 "$group": {
                     "_id": {"month": {"$substrBytes": ["$day", 0, 7]}, "kind": "$kind"},
                     "amount": {"$sum": "$amount"},

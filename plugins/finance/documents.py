@@ -1,4 +1,4 @@
-"""Expense claims and invoices."""
+"""Expense claims, invoices and open items."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ INVOICES = Collection(
         "remark": REMARK,
     },
     indexes=(
-        # the last is the field that a duplicate names
+        # the last field is the one that the error for a duplicate names
         Index("counterparty", "number", unique=True),
         Index("number"),
         Index("direction", "status", "due_on"),

@@ -1,4 +1,4 @@
-"""The dunning list: what customers have not paid in time, with whom to call."""
+"""The dunning list: what customers have not paid in time, and whom to call about it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def list_overdue(req: Request) -> Record:
 
 
 async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mapping[Any, Record]:
-    """The documents of the items of these parties."""
+    """Return business type, source record and number of the items of these rows, by the id of the item."""
     ids = [one["open_item_id"] for row in rows for one in row["items"]]
     fields = ("biz_type", "resource_id", "number")
     found = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}, fields=fields) if ids else []
@@ -114,7 +114,7 @@ async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mappin
 
 
 async def _find_contacts(req: Request, rows: Sequence[Mapping[str, Any]]) -> Mapping[Any, Record]:
-    """Whom to call at these customers, from the plugin that keeps them."""
+    """Return whom to call at the customers of these rows, by customer id, as the plugin that keeps customers says."""
     found: dict[Any, Record] = {}
     ids = [row["_id"]["customer_id"] for row in rows if row["_id"]["customer_id"] is not None]
     if ids:

@@ -1,6 +1,6 @@
-"""Entries of open items and of advances: by how much what is open changed on which day. They are never changed.
+"""Entries of open items and of advances: each says by how much the open amount changed on a day. They never change.
 
-Whatever is open on any day is a sum of entries: statements, ageing and the dunning list read nothing else.
+What is open on any day is a sum of entries; statements, ageing and the dunning list read nothing else.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class Change(NamedTuple):
 
 
 async def enter_change(service: Service, before: Values | None, item: Values, day: str) -> None:
-    """Write what changed on `day` from one state of an open item to the next, in the transaction that changes it.
+    """Write entries for what changed in an open item on `day`, in the transaction that changes the item.
 
-    `before` is None for a new item. Whoever sees the item sees its entries.
+    `before` is the item before the change, None for a new one. Whoever may see the item may see its entries.
     """
     if before is not None and before["day"] is None:
         await adopt(service, before)
@@ -126,10 +126,10 @@ async def enter_change(service: Service, before: Values | None, item: Values, da
 
 
 async def adopt(service: Service, item: Values) -> None:
-    """Write the entries of an item that an older version of the service has left without any, in a transaction.
+    """Write the entries of an item that an older version of the service stored without any, in a transaction.
 
-    It arose on the day on which it was entered. What was paid is dated as its vouchers are; what has none, such as a
-    payment of a contract, on the day of the last change.
+    The item counts as arisen on the day on which it was entered. Payments are dated as their vouchers are; those
+    without a voucher, such as payments of a contract, are dated on the day of the item's last change.
     """
     zone = service.settings.zone
     arose, changed = (day_of(item[name], zone).isoformat() for name in ("created_at", "updated_at"))
@@ -151,7 +151,7 @@ async def adopt(service: Service, item: Values) -> None:
 
 
 async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
-    """The vouchers that paid an item until it was last changed, and those that reversed them."""
+    """Return the vouchers that paid an item until its last change, and those that reversed them."""
     of_invoice = item["biz_type"] == "INVOICE"
     wanted = {"invoice_id": VOUCHERS.parse_id(item["resource_id"])} if of_invoice else {"open_item_id": item["id"]}
     earlier = {"created_at": {"$lte": item["updated_at"]}}
@@ -159,7 +159,10 @@ async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
 
 
 async def enter_advance(service: Service, payment: Values, amount: Decimal, day: str, *, new: bool = False) -> None:
-    """Write that on `day` this much more of a payment, which may be new, is allocated to nothing; below zero: less."""
+    """Write an entry by which `amount` more of a payment, which may be `new`, is an advance from `day` on.
+
+    An amount below zero makes the advance smaller.
+    """
     described = {
         **payment,
         "id": None,
@@ -178,7 +181,7 @@ def _entries_of(service: Service, item: Values) -> Store:
 
 
 async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]], *, new: bool = False) -> None:
-    """Write entries; the rest of a `new` document for a due day is known where one entry makes it."""
+    """Write entries. In a `new` document, an entry that is the only one for its due day has a `rest` from the start."""
     copied = {"open_item_id": item["id"], **{name: item[name] for name in _COPIED}}
     of_due_day = Counter(one.due_on for _, one in changes)
     rows = []
@@ -191,7 +194,7 @@ async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Chan
 
 
 def compare(before: Values | None, item: Values) -> Iterator[Change]:
-    """The changes from one state of an item to the next: of its amount, of what is paid, and of due days."""
+    """Yield the changes from one state of an item to the next: of its amount, of what is paid, and of due days."""
     old = before or {"amount": None, "paid": None}
     earlier = split_by_due_day(before) if before is not None else {}
     later = split_by_due_day(item)
@@ -208,7 +211,7 @@ def compare(before: Values | None, item: Values) -> Iterator[Change]:
 
 
 def _take(left: Mapping[str | None, Decimal], amount: Decimal) -> Iterator[tuple[str | None, Decimal]]:
-    """Share an amount among the due days that change in its direction; what remains goes to the first of all."""
+    """Share an amount among the due days whose change has the same sign; what remains goes to the first due day."""
     for due, change in list(left.items()):
         if amount * change > 0:
             part = min(amount, change, key=abs)
@@ -219,10 +222,10 @@ def _take(left: Mapping[str | None, Decimal], amount: Decimal) -> Iterator[tuple
 
 
 def split_by_due_day(item: Values) -> dict[str | None, Decimal]:
-    """What is open of an item for each due day; null: none is agreed.
+    """Return what is open of an item for each due day; the key None is for what has no agreed due day.
 
-    The parts of a schedule are paid where their payments say so. Payments that name no part pay the earliest parts
-    first; what the schedule has more than the amount is taken off its last parts.
+    Payments that name a part of the schedule pay that part; payments that name none pay the earliest parts first. If
+    the schedule is larger than the amount, the difference is taken off its last parts.
     """
     amount, paid = exact(item["amount"]), exact(item["paid"])
     schedule = sorted(item["schedule"] or (), key=lambda part: part["due_on"])
@@ -241,7 +244,7 @@ def split_by_due_day(item: Values) -> dict[str | None, Decimal]:
 
 
 def _reduce(parts: dict[str | None, Decimal], order: list[str | None], amount: Decimal) -> Decimal:
-    """Take an amount off the parts in this order, as far as they are open; return what is left of it."""
+    """Take an amount off the parts, in this `order` and as far as they are open; return what is left of the amount."""
     for due in order:
         taken = min(max(parts[due], ZERO), amount)
         parts[due] -= taken

@@ -1,4 +1,4 @@
-"""Open items of older databases: records that owe and have none get theirs, and items get their party and entries."""
+"""Migrates open items of older databases: writes missing items, and gives items their party and entries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger("tradewind.finance")
 
 
 def _stages(service: Service) -> Iterator[Stage]:
-    """The items that an older version has stored, then all records that may owe."""
+    """Yield a stage for the items that an older version has stored, then one for each kind of record that may owe."""
     yield Stage(OPEN_ITEMS, partial(_complete, service), {"day": None, "deleted": False})
     catalogue = service.part(Catalogue)
     for debt in catalogue.debts:
@@ -49,7 +49,7 @@ async def _complete(service: Service, rows: Sequence[Record]) -> int:
 
 
 async def _report_known(service: Service, of_record: Record) -> None:
-    """Have the plugin of an item report it again: its customer or supplier is new."""
+    """Have the plugin of an item report it again, now with its customer or supplier."""
     await service.events.emit(DEBT_ASKED, {**of_record, "known": True})
 
 
@@ -60,7 +60,7 @@ async def _adopt(service: Service, id: Any) -> None:
 
 
 async def _fill(service: Service, debt: Debt, rows: Sequence[Record]) -> int:
-    """Write the missing items of these records."""
+    """Write the missing items of these records; return how many were missing."""
     biz_types, database, ids = service.part(Catalogue).biz_types, service.database, [row["_id"] for row in rows]
 
     async def read() -> list[str]:
@@ -84,7 +84,7 @@ async def _report_unknown(service: Service, of_record: Record) -> None:
 
 
 async def _try(service: Service, work: Callable[[], Awaitable[None]], what: Mapping[str, Any]) -> None:
-    """Do work in a transaction. What fails is logged and left as it is, so that the others follow."""
+    """Run `work` in a transaction. An item that fails is logged and left as it is, so that the others follow."""
     try:
         await service.database.transaction(work)
     except DatabaseUnavailable:

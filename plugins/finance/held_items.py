@@ -13,7 +13,7 @@ _HELD = {"on_hold": True}
 
 
 async def find_held_items(req: Request) -> Sequence[dict[str, Any]]:
-    """Return the parties of the receivables of documents on hold, whoever sees them, with the ids of these items."""
+    """Return ids and parties of the receivables of documents on hold, whether the caller may see them or not."""
     items: list[dict[str, Any]] = []
     for biz_type, collection in req.service.part(Catalogue).biz_types.items():
         if "on_hold" not in collection.fields:

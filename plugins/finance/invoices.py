@@ -53,7 +53,7 @@ async def create(req: Request) -> Record:
 
 
 async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
-    """Return when an invoice is due by the terms of its customer or supplier, or None."""
+    """Return the day on which an invoice is due by the terms of its customer or supplier, or None without terms."""
     party = {name: values[name] for name in ("customer_id", "supplier_id") if values.get(name) is not None}
     found: dict[str, int | None] = {}
     if party:
@@ -63,7 +63,7 @@ async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
 
 
 def _check_party(values: Mapping[str, Any]) -> None:
-    """Raise 40001 for the supplier of an invoice that is sent, or the customer of one that is received."""
+    """Raise 40001 if an invoice that is sent names a supplier, or one that is received names a customer."""
     other = "supplier_id" if values["direction"] == "out" else "customer_id"
     if values.get(other) is not None:
         raise invalid(other, "invalid")
@@ -89,7 +89,7 @@ async def delete(req: Request) -> None:
 
 
 async def _update_item(step: Step) -> None:
-    """Refuse an invoice of a closed period, and change what is owed for it."""
+    """Change what is owed for an invoice. Raises 40901 if its day is in a closed period."""
     await check_open(step.service, step.record)
     await open_items.update_from_invoice(step.req, step.record, step.record["day"])
     if step.record["open_item_id"] is not None:
@@ -97,7 +97,7 @@ async def _update_item(step: Step) -> None:
 
 
 async def _book(step: Step) -> None:
-    """Book the payment of the body. Raises 40901 if it cannot be paid here, or for more than is open."""
+    """Book the payment of the body. Raises 40901 if the invoice is not paid here, or for more than is open."""
     invoice = step.record
     if invoice["open_item_id"] is not None:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
@@ -119,7 +119,7 @@ def _payment_action(step: Step) -> str:
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
-    """Take a payment that is no document of its own off its invoice, after the voucher was reversed."""
+    """Take the amount of a reversed voucher off its invoice, unless the voucher belongs to a payment document."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["invoice_id"] and voucher["payment_id"] is None:
         invoices = req.system_store(INVOICES)
@@ -130,7 +130,7 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
 
 
 def _add_tax(values: Mapping[str, Any]) -> Any:
-    """Return the total. Raises 40001 where it has more digits than an amount may have."""
+    """Return the amount plus the tax. Raises 40001 if that is more than the maximum of an amount."""
     total = exact(values["amount"]) + exact(values["tax"])
     if total > Decimal(MAX_AMOUNT):
         raise invalid("amount", "maximum")

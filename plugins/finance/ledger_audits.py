@@ -66,7 +66,7 @@ _OWED = Message(
 
 
 async def check_accounts(piece: Piece) -> AsyncIterator[Difference]:
-    """The balance of an account is the sum of its vouchers."""
+    """Check that the balance of an account is the sum of its vouchers."""
     sides = {"account_id": "$account_id", "to_account_id": "$to_account_id", "kind": "$kind"}
     ids = {"$in": piece.ids}
     rows = await piece.store(VOUCHERS).aggregate(
@@ -85,7 +85,7 @@ async def check_accounts(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_vouchers(piece: Piece) -> AsyncIterator[Difference]:
-    """A voucher has accounts, a number of its month, and is the opposite of what it reverses."""
+    """Check that a voucher has accounts and a number of its month, and is the opposite of what it reverses."""
     named = {voucher[name] for voucher in piece.records for name in ("account_id", "to_account_id")} - {None}
     reversed_ids = [voucher["reverses_id"] for voucher in piece.records if voucher["reverses_id"] is not None]
     months = {voucher["number"][:7] for voucher in piece.records}
@@ -113,7 +113,7 @@ def _is_opposite(reversal: Mapping[str, Any], voucher: Mapping[str, Any] | None)
 
 
 async def check_periods(piece: Piece) -> AsyncIterator[Difference]:
-    """The vouchers of a month are numbered from 1 to the last: numbers are unique, so counting them tells."""
+    """Check that the vouchers of a month are numbered from 1 to its last number, by counting: numbers are unique."""
     for period in piece.records:
         month = {"number": {"$gt": f"{period['id']}-", "$lt": f"{period['id']}."}}
         sums = {"$group": {"_id": None, "count": {"$sum": 1}, "last": {"$max": "$number"}}}
@@ -125,18 +125,18 @@ async def check_periods(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_invoices(piece: Piece) -> AsyncIterator[Difference]:
-    """What was paid and credited of an invoice is the sum of allocations and credit notes; its total has the tax."""
+    """Check that allocations and credit notes add up to the sums of an invoice, and that its total includes tax."""
     paid, credited = await sum_paid_of_invoices(piece), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
     for invoice in piece.records:
         id, total = invoice["id"], exact(invoice["amount"]) + exact(invoice["tax"])
-        # one that bills an open item is paid by what is paid of that
+        # an invoice that bills an open item is paid by what is paid of that item
         own = {"paid": paid[id]} if invoice["open_item_id"] is None else {}
         for found in compare(INVOICES, invoice, {**own, "credited": credited[id], "total": total}):
             yield found
 
 
 async def check_claims(piece: Piece) -> AsyncIterator[Difference]:
-    """A claim is paid by a voucher of its amount, or by none."""
+    """Check that a claim is paid if, and only if, its voucher pays it."""
     ids = [claim["voucher_id"] for claim in piece.records if claim["voucher_id"] is not None]
     vouchers = {one["id"]: one for one in await piece.store(VOUCHERS).find({"_id": {"$in": ids}})}
     for claim in piece.records:
@@ -153,9 +153,9 @@ def _is_paid_by(claim: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> 
 
 
 async def check_items(piece: Piece) -> AsyncIterator[Difference]:
-    """What was paid of an open item is the sum of what payments allocate to it, and its status follows.
+    """Check that what was paid of an open item is the sum of what payments allocate to it, and that its status fits.
 
-    What is open is the sum of its entries, once it has them, and its document exists.
+    Also check that its entries, once it has them, add up to what is open, and that its document exists.
     """
     paid = await sum_paid_of_items(piece)
     entered = await piece.sums(ENTRIES, "open_item_id", "amount")
@@ -177,7 +177,7 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
-    """What is owed on invoices that bill no other open item."""
+    """Return what is owed on invoices that bill no other open item, by their ids."""
     paid, credited = await sum_paid_of_invoices(piece), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
     return {
         one["id"]: Due(_ZERO if one["status"] == "void" else exact(one["total"]) - credited[one["id"]], paid[one["id"]])
@@ -187,12 +187,12 @@ async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
 
 
 async def owed_on_claims(piece: Piece) -> Mapping[Any, Due]:
-    """What is owed on expense claims: all that is approved, paid or not."""
+    """Return what is owed on expense claims, by their ids: the amounts of all approved ones, whether paid or not."""
     return {one["id"]: Due(exact(one["amount"])) for one in piece.records if one["status"] in ("approved", "paid")}
 
 
 async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
-    """The open items of documents say what these owe."""
+    """Check that the open items of documents say what the documents owe."""
     collection = piece.biz_types[debt.biz_type]
     owed = await debt.compute(piece)
     ids = {"biz_type": debt.biz_type, "resource_id": {"$in": [str(id) for id in piece.ids]}}
@@ -227,7 +227,10 @@ DEBTS = (Debt(INVOICE, owed_on_invoices), Debt(CLAIM, owed_on_claims))
 
 
 def audits_of(catalogue: Catalogue) -> tuple[Audit, ...]:
-    """The audits of all plugins, one for each debt that they declare, and one for what else comes to an account."""
+    """Return the audits of all plugins, and one for each declared debt and each business type that names an account.
+
+    Without finance, return only the audits of the plugins.
+    """
     if OPEN_ITEMS.name not in catalogue.collections:
         return tuple(catalogue.audits)
     return (*catalogue.audits, *(_audit_of(debt, catalogue) for debt in catalogue.debts), *audits_of_sources(catalogue))

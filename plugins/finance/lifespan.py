@@ -1,4 +1,4 @@
-"""What finance does at start: the figures of its audit for monitoring."""
+"""What finance does at start: register the figures of its audit for monitoring."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plugins.finance.auditing import count_differences, measure_age
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Show what the last audit has found, and how long ago it ended."""
+    """Register gauges for what the last audit found and how long ago it ended."""
     metrics = service.part(Metrics)
     differences = "Differences between ledgers and their entries"
     metrics.gauge("tradewind_ledger_differences", differences, partial(count_differences, service), "check")

@@ -1,4 +1,4 @@
-"""What enters payments and takes them back: a payment, its voucher and the open items change in one transaction."""
+"""Entering and reversing payments: a payment, its voucher and the open items change in one transaction."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ async def enter(
     links: Mapping[str, Any],
     copied: Sequence[str] = _PARTY,
 ) -> tuple[Record, Record]:
-    """Write a payment with what it allocates to open items, and its voucher. Returns both.
+    """Write a payment with its allocations to open items, and its voucher. Returns both.
 
-    `store` is the one of payments: it checks the references in `values`, except those that are `copied` from another
+    `store` is the store of payments: it checks the references in `values`, except those that are `copied` from another
     record. `links` are further values of the voucher. The items themselves stay as they are: `settle` changes them.
     """
     id, amount, day = new_id(), exact(values["amount"]), values["day"]
@@ -84,7 +84,7 @@ def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
 
 
 async def pay(step: Step, item: Mapping[str, Any], amount: Decimal, links: Mapping[str, Any]) -> None:
-    """Enter a payment of `amount` for an item which the step itself changes; its payload gets the voucher."""
+    """Enter a payment of `amount` for an item that the step itself changes; the step's payload gets the voucher."""
     values = {
         "direction": "in" if item["direction"] == "out" else "out",
         "account_id": step.body["account_id"],
@@ -103,8 +103,8 @@ async def take_back(
 ) -> None:
     """Take a payment off its items, or off the advance that it pays back, on the day on which it is reversed.
 
-    Raises 40901 if it was paid back itself, and 40001 for a day that is too early. Without `settled` the plugin of its
-    item has taken it off already.
+    Raises 40901 if the payment itself was paid back, and 40001 for a day that is too early. `settled` is false if the
+    plugin of the item has taken the payment off already.
     """
     if exact(payment["repaid"]):
         raise ApiError(CONFLICT, PAID_BACK)
@@ -116,17 +116,17 @@ async def take_back(
         if settled:
             await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
         elif await find_least_paid(req, row["open_item_id"], day) < 0:
-            raise invalid("day", "minimum")  # what was paid back of it since, on a later day
+            raise invalid("day", "minimum")  # some of it was paid back since, so less than nothing would be paid
 
 
 async def _check_reversal_day(req: Request, payment: Mapping[str, Any], day: str) -> None:
-    """Raise 40001 for a `day` of the body on which something that the payment was used for still stands."""
+    """Raise 40001 if the `day` of the body is before the first day on which the payment may be reversed."""
     if (req.body or {}).get("day") is not None and day < await find_first_reversal_day(req, payment):
         raise invalid("day", "minimum")
 
 
 def describe_reversal(req: Request, reversal: Mapping[str, Any]) -> Record:
-    """Return what changes in a payment that is reversed by this voucher."""
+    """Return the values that change in a payment when this voucher reverses it."""
     return {
         "allocated": _ZERO,
         "unallocated": _ZERO,
@@ -138,7 +138,7 @@ def describe_reversal(req: Request, reversal: Mapping[str, Any]) -> Record:
 
 
 async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
-    """Reverse the payment of a voucher that was reversed."""
+    """Reverse the payment of a voucher that was reversed, if the payment is not reversed yet."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["payment_id"] is None:
         return
@@ -150,7 +150,7 @@ async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
-    """Enter a payment that another plugin has counted: its item shows already that it was paid."""
+    """Enter a payment that another plugin has counted: its open item includes it already."""
     req = payload["request"]
     item = await find_item(req, payload["biz_type"], payload["resource_id"])
     copied = ("direction", "account_id", "amount", "day", "method", "reference", "remark", *_PARTY)
@@ -166,7 +166,7 @@ async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def return_from_event(_: Service, payload: Mapping[str, Any]) -> None:
-    """Reverse the payment of a source that another plugin has taken back."""
+    """Reverse the payment of a record that another plugin has taken back."""
     req = payload["request"]
     payments = req.system_store(PAYMENTS)
     source = {"biz_type": payload["source_type"], "resource_id": payload["source_id"], "status": "booked"}

@@ -1,4 +1,4 @@
-"""What the audit of finance compares about payments: with their vouchers, and with what they were entered with."""
+"""What the audit of finance compares payments with: their vouchers, and the records that they were entered with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PAYMENT = Message(
 
 
 async def check_payments(piece: Piece) -> AsyncIterator[Difference]:
-    """A payment is booked by its voucher, and all of it is allocated, paid back or an advance."""
+    """Check that a payment is booked by its voucher, and that all of it is allocated, paid back or an advance."""
     ids = {"_id": {"$in": [payment["voucher_id"] for payment in piece.records]}}
     vouchers = {one["id"]: one for one in await piece.store(VOUCHERS).find(ids)}
     existing = await find_existing_documents(piece)
@@ -58,7 +58,10 @@ def _is_booked_by(payment: Record, voucher: Record | None) -> bool:
 
 
 async def check_source(biz_type: str, collection: Collection, piece: Piece) -> AsyncIterator[Difference]:
-    """What names an account has a payment of the same amount, which is reversed where it is; of the reversals none."""
+    """Check that a record that names an account has a payment of the same amount, or comes from a payment in finance.
+
+    The payment is reversed if the record is. Records that reverse others need no payment.
+    """
     named = [one for one in piece.records if one.get("account_id") is not None and one.get("reverses_id") is None]
     theirs = {"biz_type": biz_type, "resource_id": {"$in": [str(one["id"]) for one in named]}}
     entered = {one["resource_id"]: one for one in await piece.store(PAYMENTS).find(theirs)}
@@ -84,7 +87,7 @@ AUDITS = (Audit("finance-payments", Message("收付款单与凭证", "Payments a
 
 
 def audits_of_sources(catalogue: Catalogue) -> Iterator[Audit]:
-    """An audit for each business type whose records come to an account where finance is loaded."""
+    """Yield an audit for each business type whose records name an account if finance is loaded."""
     for biz_type, collection in catalogue.biz_types.items():
         account = collection.fields.get("account_id")
         if account is not None and account.ref == ACCOUNTS.name and account.ref_optional:

@@ -15,7 +15,7 @@ _OWED = ("confirmed", "partly_paid", "paid")
 
 
 async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
-    """Write the item of such an invoice: owed since its day, and paid on the days of its vouchers."""
+    """Write the open item of such an invoice: owed from its day on, and paid on the days of its vouchers."""
     if payload["biz_type"] != open_items.INVOICE or payload["known"]:
         return
     database = service.database

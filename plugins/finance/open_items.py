@@ -62,9 +62,10 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
 
 
 async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str, item: Record | None = None) -> None:
-    """Create or update the item of an invoice, in the transaction that changes it on `day` and may have read the item.
+    """Create or update the open item of an invoice, in the transaction that changes the invoice on `day`.
 
-    An invoice that bills another item has none of its own, and is paid by what is paid of that one.
+    `item`: the open item, if it has been read already. An invoice that bills another item has none of its own: what is
+    paid of that item pays the invoice.
     """
     if invoice["open_item_id"] is not None:
         await _pay_from_billed(req, invoice["open_item_id"])
@@ -75,7 +76,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
 async def put_invoice(
     service: Service, invoice: Mapping[str, Any], day: str, item: Record | None = None, now: datetime | None = None
 ) -> None:
-    """Create or update the item of an invoice that bills no other item, as it is since `day`."""
+    """Create or update the open item of an invoice that bills no other item; the change is dated `day`."""
     # the item belongs to the creator of the invoice, who need not be the one who pays
     owner = Actor(user_id=invoice["creator_id"], department_id=invoice["creator_department_id"])
     await _put(
@@ -100,7 +101,7 @@ async def put_invoice(
 
 
 async def _pay_from_billed(req: Request, item_id: Any) -> None:
-    # written, not only read, so that it conflicts with a payment of the item at the same moment
+    # written and not only read, so that it conflicts with a concurrent payment of the item
     billed = await req.system_store(OPEN_ITEMS).update_unversioned({"_id": item_id}, {"$inc": {"billings": 1}})
     if billed is None:
         raise ApiError(NOT_FOUND)
@@ -108,7 +109,7 @@ async def _pay_from_billed(req: Request, item_id: Any) -> None:
 
 
 async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str) -> Record:
-    """Create or update the item of an expense claim that was approved, and return it. A reversed one is not owed."""
+    """Create or update the item of an approved expense claim, and return it. Nothing is owed for a reversed claim."""
     owner = Actor(user_id=claim["creator_id"], department_id=claim["creator_department_id"])
     return await _put(
         service,
@@ -127,7 +128,7 @@ async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str
 
 
 async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: str) -> Record:
-    """Add to what is paid of an item, in the transaction that read it."""
+    """Add `amount` to what is paid of an item, in the transaction that has read the item."""
     paid = exact(item["paid"]) + amount
     values = {
         "paid": store_money(paid),
@@ -141,7 +142,7 @@ async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: 
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
-    """Take a payment that is no document of its own off its payable, after the voucher was reversed."""
+    """Take the amount of a reversed voucher off its payable, unless the voucher belongs to a payment document."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["open_item_id"] and voucher["payment_id"] is None:
         item = await req.system_store(OPEN_ITEMS).get(voucher["open_item_id"])
@@ -154,7 +155,7 @@ async def find_item(req: Request, biz_type: str, resource_id: Any) -> Record | N
 
 
 async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
-    """Raise 40001 if the invoice cannot bill its `open_item_id`: an item of the other direction, or of an invoice."""
+    """Raise 40001 if the `open_item_id` of an invoice is missing, has the other direction, or belongs to an invoice."""
     item_id = invoice.get("open_item_id")
     billed = {"_id": item_id, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
     if item_id is not None and await req.system_store(OPEN_ITEMS).find_one(billed) is None:
@@ -164,7 +165,10 @@ async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
 async def _put(
     service: Service, store: Store, values: Record, day: str, item: Record | None = None, *, new: bool = False
 ) -> Record:
-    """Create or update the item, changed on `day`. It keeps the day on which it arose. It is read unless given or new."""
+    """Create or update an item and enter the change on `day`. The item keeps the day on which it arose.
+
+    The stored item is read first, unless it is passed as `item` or is known to be `new`.
+    """
     if item is None and not new:
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
     before = item or {"day": None, "paid": None}
@@ -182,7 +186,7 @@ async def _put(
 
 
 def _find_changes(item: Record, values: Record) -> Record:
-    """The values that the item does not have: what it is searched by is computed anew only where that changes."""
+    """Return only the values that differ, so that what the item is searched by is not computed again without need."""
     return {name: value for name, value in values.items() if item[name] != value}
 
 

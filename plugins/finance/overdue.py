@@ -1,7 +1,7 @@
-"""What is past due on a day: how much of each party, the longest past due first, and the items of the parties of a page.
+"""What is past due on a day: the amount of each party, the longest past due first, and the items of a page of parties.
 
-On a day after which nothing is entered, it is the `rest` that one entry of each document and due day has. On an earlier
-day all entries are added up, and on any day those of parties that have one which is not added up yet.
+If nothing is entered after the day, amounts are the `rest` that one entry of each document and due day has; only for
+parties with an entry that has no `rest` yet, all entries are added up. For an earlier day this is done for all.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from plugins.finance.settled_entries import unsettled
 Record = dict[str, Any]
 PartyKey = tuple[Any, ...]
 SHOWN_ITEMS = 100
-_MOST_UNSUMMED = 1000  # entries that are not added up yet; with more of them everything is added up
+_MOST_UNSUMMED = 1000  # entries without a `rest`; if there are more, all entries are added up
 _PARTY: Mapping[str, str] = {name: f"${name}" for name in PARTY_FIELDS}
 _FIRST_PARTY = {name: {"$first": field} for name, field in _PARTY.items()}
 _IS_OPEN = {"$gt": ["$amount", 0]}
 
 
 class Overdue(NamedTuple):
-    """A page of parties, and how many there are and what is past due of all; the items by `key_of` these rows."""
+    """A page of parties, and the number of all parties and the amount that they have past due.
+
+    `items`: the items of each row, by its `key_of`.
+    """
 
     rows: Sequence[Record]
     total: int
@@ -35,14 +38,14 @@ class Overdue(NamedTuple):
 
 
 async def read_overdue(req: Request, on: str) -> Overdue:
-    """Return the page of the query, as it is at one moment: call it in a snapshot."""
+    """Return the page that the query asks for. Call it in a snapshot, so that all its reads are of one moment."""
     entries = req.store(ENTRIES)
     first, end = rows_before(req.query), rows_before(req.query) + req.query["page_size"]
     held = await find_held_items(req) if req.query.get("without_held") else ()
     left_out = {"open_item_id": {"$nin": [item["id"] for item in held]}} if held else {}
     unsummed = await _find_unsummed(req, entries, on)
     if unsummed is not None:
-        # the rests of their parties have what is left out
+        # the rests of these parties include what is to be left out
         unsummed |= _parties_of(held)
     if unsummed is None:
         overdue = await _read_parties(entries, _sum_all(req, on, left_out), first, end)
@@ -54,19 +57,19 @@ async def read_overdue(req: Request, on: str) -> Overdue:
     added_up = [row for row in overdue.rows if unsummed is None or key_of(row) in unsummed]
     kept = [row for row in overdue.rows if unsummed is not None and key_of(row) not in unsummed]
     items: dict[PartyKey, Record] = {}
-    # those that are added up last: they may be among the parties of the others
+    # the sums of all entries come last and win: the filter on rests may match some of their parties too
     for stages in (*_list_rest_items(req, on, kept), *_list_all_items(req, on, added_up, left_out)):
         items |= {key_of(row): row for row in await entries.aggregate(stages)}
     return overdue._replace(items=items)
 
 
 def key_of(row: Mapping[str, Any]) -> PartyKey:
-    """The party of a row, to look it up by."""
+    """Return the key by which the party of a row is looked up."""
     return tuple(row["_id"].get(name) for name in PARTY_FIELDS)
 
 
 async def _find_unsummed(req: Request, entries: Store, on: str) -> dict[PartyKey, Record] | None:
-    """The parties with entries that are not added up yet; None where all entries are to be added up for this day."""
+    """Return the parties with entries that have no `rest` yet, or None if all entries must be added up for this day."""
     if await entries.find({"day": {"$gt": on}, "direction": "out"}, limit=1, fields=("day",)):
         return None
     late = {"direction": "out", "due_on": {"$lt": on}, **party_asked(req)}
@@ -83,13 +86,13 @@ def _parties_of(rows: Iterable[Record]) -> dict[PartyKey, Record]:
 
 
 def _party_of_entry(entry: Mapping[str, Any]) -> Record:
-    """The key of the party of an entry, as `party_of` makes it."""
+    """Return the key of the party of an entry, as `party_of` makes it."""
     nameless = entry["customer_id"] is None and entry["supplier_id"] is None
     return {**{name: entry[name] for name in PARTY_FIELDS}, "counterparty": entry["counterparty"] if nameless else None}
 
 
 async def _read_parties(entries: Store, stages: Sequence[Record], first: int, end: int) -> Overdue:
-    """The rows of a page of all parties that the stages sum up."""
+    """Return a page of the parties that the stages sum up, and the totals of all of them."""
     page = {
         "items": [{"$skip": first}, {"$limit": end - first}],
         "totals": [{"$group": {"_id": None, "count": {"$sum": 1}, "amount": {"$sum": "$amount"}}}],
@@ -102,7 +105,7 @@ async def _read_parties(entries: Store, stages: Sequence[Record], first: int, en
 async def _read_mixed(
     req: Request, entries: Store, on: str, unsummed: Sequence[Record], left_out: Mapping[str, Any], end: int
 ) -> Overdue:
-    """The first rows of all parties: these are added up, the others have their rests."""
+    """Return the first rows of all parties: `unsummed` ones from all their entries, the others from their rests."""
     others = await _read_parties(entries, [*_sum_rests(req, on), {"$match": {"_id": {"$nin": unsummed}}}], 0, end)
     those = {**_among([{"_id": party} for party in unsummed]), **left_out}
     added_up = await entries.aggregate([*_sum_all(req, on, those), {"$match": {"_id": {"$in": unsummed}}}])
@@ -112,15 +115,15 @@ async def _read_mixed(
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The place of a row in the order in which MongoDB sorts rows: what is null comes first."""
+    """Return the sort key of a row, which gives the same order as MongoDB: null comes first."""
     return row["oldest_due_on"], *((part is not None, part or "") for part in key_of(row))
 
 
 def _sum_all(req: Request, on: str, among: Mapping[str, Any] | None = None) -> list[Record]:
-    """The stages that sum up what is past due by party, from all entries."""
+    """Return the stages that sum up what is past due by party, from all entries."""
     return [
         *_sum_due_days(req, on, among),
-        # a condition in place of a stage that leaves them out: so MongoDB groups twice without documents in between
+        # `$cond` instead of a `$match` stage: MongoDB then groups twice without building documents in between
         {
             "$group": {
                 "_id": _PARTY,
@@ -134,7 +137,7 @@ def _sum_all(req: Request, on: str, among: Mapping[str, Any] | None = None) -> l
 
 
 def _sum_rests(req: Request, on: str) -> list[Record]:
-    """The stages that sum up what is past due by party, where all entries are added up."""
+    """Return the stages that sum up what is past due by party from the rests, if every entry has one."""
     sums = {"amount": {"$sum": "$rest"}, "oldest_due_on": {"$min": "$due_on"}}
     return [{"$match": _late_rests(req, on)}, {"$group": {"_id": _PARTY, **sums}}, _BY_PARTY]
 
@@ -150,12 +153,15 @@ _BY_PARTY: Record = {
 
 
 def _late_rests(req: Request, on: str) -> Record:
-    # not by `day`, which the index does not hold: none is later
+    # without `day`, which the index does not hold: no entry is later
     return {"direction": "out", "rest": {"$gt": 0}, "due_on": {"$lt": on}, **unsettled(on), **party_asked(req)}
 
 
 def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None) -> list[Record]:
-    """The stages that sum up what of each item is open for each day that has passed; all its entries have its party."""
+    """Return the stages that sum up what is open of each item for each due day that has passed.
+
+    All entries of an item have the same party, so that of the first one is taken.
+    """
     by_due_day = {"open_item_id": "$open_item_id", "due_on": "$due_on"}
     return [
         {"$match": {**open_entries(req, "out", on), "due_on": {"$lt": on}}},
@@ -167,7 +173,7 @@ def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None)
 def _list_all_items(
     req: Request, on: str, rows: Sequence[Mapping[str, Any]], left_out: Mapping[str, Any]
 ) -> Iterator[list[Record]]:
-    """The stages that list the items of the parties of these rows, from all entries."""
+    """Yield the stages that list the items of the parties of these rows, from all entries."""
     sums = {"amount": {"$sum": "$amount"}, "oldest_due_on": {"$min": "$_id.due_on"}, **_FIRST_PARTY}
     by_item: Record = {"$group": {"_id": "$_id.open_item_id", **sums}}
     if rows:
@@ -176,12 +182,12 @@ def _list_all_items(
 
 
 def _list_rest_items(req: Request, on: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Record]]:
-    """The stages that list the items of the parties of these rows, where all their entries are added up.
+    """Yield the stages that list the items of the parties of these rows from the rests, if all their entries have one.
 
-    Apart for customers: their index holds all but the name of the party, which they do not need.
+    Customers have a pipeline of their own: their index holds all but the name of the party, which they do not need.
     """
     late = _late_rests(req, on)
-    receivable = {"direction": late.pop("direction")}  # another index begins with it, and would be read from end to end
+    receivable = {"direction": late.pop("direction")}  # matched later: else an index that begins with it is read whole
     first = {"direction": {"$first": "$direction"}, **_FIRST_PARTY}
     sums = {"amount": {"$sum": "$rest"}, "oldest_due_on": {"$min": "$due_on"}}
     for named in (False, True):
@@ -208,9 +214,9 @@ _OLDEST_ITEMS: Record = {
 
 
 def _among(rows: Sequence[Mapping[str, Any]]) -> Record:
-    """The filter on the entries of the parties of these rows, and perhaps of a few others.
+    """Return the filter on the entries of the parties of these rows; it may match a few other parties too.
 
-    It compares with no null: then MongoDB would read the documents of all entries beside the index.
+    It never compares with null: MongoDB would then read the documents of all entries in addition to the index.
     """
     named: dict[str, list[Any]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""What the entries say was paid of open items and invoices: the allocations of payments, and vouchers without one.
+"""What was paid of open items and invoices, by the allocations of payments and by vouchers without a payment.
 
 Vouchers that an older version booked have no payment, and name the document themselves.
 """
@@ -21,14 +21,14 @@ _ALONE = {"payment_id": None}
 
 
 async def sum_paid_of_items(piece: Piece) -> Mapping[Any, Decimal]:
-    """What was paid of each open item of the piece."""
+    """Return what was paid of each open item of the piece."""
     alone = await piece.sums(VOUCHERS, "open_item_id", "amount", _ALONE)
     allocated = await _sum_allocations(piece, piece.records)
     return {id: alone[id] + allocated[id] for id in piece.ids}
 
 
 async def sum_paid_of_invoices(piece: Piece) -> Mapping[Any, Decimal]:
-    """What was paid of each invoice of the piece by itself, not by what it bills."""
+    """Return what was paid of each invoice of the piece itself, not of an item that it bills."""
     alone = await piece.sums(VOUCHERS, "invoice_id", "amount", _ALONE)
     theirs = {"biz_type": INVOICE, "resource_id": {"$in": [str(id) for id in piece.ids]}}
     items = await piece.store(OPEN_ITEMS).find(theirs)
@@ -38,7 +38,7 @@ async def sum_paid_of_invoices(piece: Piece) -> Mapping[Any, Decimal]:
 
 
 async def _sum_allocations(piece: Piece, items: Iterable[Mapping[str, Any]]) -> Mapping[Any, Decimal]:
-    """The live allocations to each item; those of the other direction pay back."""
+    """Return what booked payments allocate to each item; allocations of the other direction are subtracted."""
     known = {item["id"]: item for item in items}
     those = {"allocations.open_item_id": {"$in": list(known)}}
     key = {"item": "$allocations.open_item_id", "direction": "$direction"}

@@ -28,7 +28,7 @@ from plugins.finance.vouchers import Record
 
 
 async def _find_payable(req: Request, _: Collection, id: Any) -> Record:
-    """Return the item, with its `bills`. Raises 40901 for a receivable."""
+    """Return the open item with its `bills`. Raises 40901 for a receivable."""
     item = await get_with_bills(req, id)
     if item["direction"] != "in":
         raise ApiError(CONFLICT, PAID_ELSEWHERE)

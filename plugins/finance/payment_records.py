@@ -182,7 +182,7 @@ REVERSE_PAYMENT_BODY = shape(
     reason=text(max_length=500, example="重复登记"),
 )
 
-# the format stands for the number of the voucher, which is taken where no other format is set
+# this format describes the number of the voucher, which a payment takes unless another format is set
 PAYMENT_NUMBERS = Numbering(
     "finance_payment_number", PAYMENTS.noun, "PY", "finance:PY", "{prefix}-{yyyy}-{MM}-{seq:6}", gapless=True
 )

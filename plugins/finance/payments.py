@@ -1,4 +1,4 @@
-"""Payments: entered with what they settle, allocated later, and reversed."""
+"""Payments: entering them with what they settle, allocating them later, and reversing them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def create(req: Request) -> Record:
 
 
 async def _choose_party(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> Record:
-    """Return the party of a payment: the given one, else that of what it pays back or of its first item."""
+    """Return the party of a payment: the given one, or else that of its first item or of the advance it pays back."""
     party = {name: values.get(name) for name in _PARTY}
     if not any(party.values()):
         source = parts[0][0] if parts else None
@@ -99,7 +99,7 @@ async def _choose_party(req: Request, values: Mapping[str, Any], parts: Sequence
 
 
 async def _find_name(req: Request, party: Mapping[str, Any]) -> str | None:
-    """Return what the customer or supplier of a payment is called now."""
+    """Return the current name of the customer or supplier of a payment, or None."""
     field = "customer_id" if party["customer_id"] is not None else "supplier_id"
     target, id = PAYMENTS.references[field], party[field]
     names = await req.part(RecordNames).look_up({target: [id]})
@@ -107,7 +107,7 @@ async def _find_name(req: Request, party: Mapping[str, Any]) -> str | None:
 
 
 def _check_items(payment: Mapping[str, Any], parts: Sequence[Part]) -> None:
-    """Raise 40001 for items of another party, or of the other direction unless something can be paid back of them."""
+    """Raise 40001 for items of another party, and for items of the other direction with nothing to pay back."""
     refuse(
         (number, "reference")
         for number, (item, _) in enumerate(parts)
@@ -118,7 +118,7 @@ def _check_items(payment: Mapping[str, Any], parts: Sequence[Part]) -> None:
 async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> None:
     """Raise 40001 unless `repays_id` is an earlier payment of the other direction and the same party.
 
-    The payment itself allocates nothing then.
+    Also raises 40001 if the payment itself allocates something.
     """
     if parts:
         raise invalid("allocations", "invalid")

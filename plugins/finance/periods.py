@@ -42,7 +42,7 @@ async def ensure_period(req: Request, month: str) -> None:
         return
 
     async def create() -> None:
-        # whoever waited for the lock sees the document of the one before
+        # whoever waited for the lock sees the document that its last holder created
         await req.service.database.lock(PERIODS, month)
         if not await periods.find_one({"_id": month}):
             await periods.create({"closed": False, "last_number": 0}, id=month)
@@ -51,7 +51,7 @@ async def ensure_period(req: Request, month: str) -> None:
 
 
 async def take_turn(service: Service, month: str) -> None:
-    """Let the transactions that book into a month run one after the other: each takes the next number of it.
+    """Make the transactions that book into a month run one after the other: each takes the next number of the month.
 
     Call it at the start of the transaction.
     """
@@ -59,13 +59,13 @@ async def take_turn(service: Service, month: str) -> None:
 
 
 class PeriodMissing(Exception):
-    """The month has no document yet; it is made outside the transaction that needs it, which then runs again."""
+    """The month has no document yet: it is created outside the transaction that needs it, which then runs again."""
 
 
 async def in_period(req: Request, day: str, book: Callable[[], Awaitable[Result]]) -> Result:
-    """Return what `book` does, which takes a number of the month before it writes anything, in a transaction.
+    """Return the result of `book`, which takes a number of the month, in a transaction, before it writes anything.
 
-    It does so once more for the first voucher of a month.
+    For the first voucher of a month, the document of the month is created and `book` runs again.
     """
     try:
         return await book()
@@ -77,7 +77,7 @@ async def in_period(req: Request, day: str, book: Callable[[], Awaitable[Result]
 async def take_number(req: Request, month: str) -> str:
     """Take the next voucher number of the month, in the transaction.
 
-    Raises 40901 if the month is closed, and PeriodMissing without its document.
+    Raises 40901 if the month is closed, and PeriodMissing if it has no document yet.
     """
     periods = req.system_store(PERIODS)
     period = await periods.update_unversioned({"_id": month, "closed": False}, {"$inc": {"last_number": 1}})
@@ -89,10 +89,10 @@ async def take_number(req: Request, month: str) -> str:
 
 
 async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
-    """Raise 40901 if the `day` of the payload is in a closed month; where it is `booked`, wait for the turn to do so.
+    """Raise 40901 if the `day` of the payload is in a closed month. A `booked` one first waits for its turn.
 
-    For what takes no voucher number: invoices, payments of contracts. The check takes no lock: an entry that is made
-    while the month is being closed may still get into it. A month that is not over is open, without a look.
+    For records that take no voucher number: invoices, payments of contracts. The check takes no lock: an entry that is
+    made while the month is being closed may still get into it. A month that is not over is open, and is not looked up.
     """
     month, current = payload["day"][:7], day_of(utc_now(), service.settings.zone).isoformat()[:7]
     if payload.get("booked"):

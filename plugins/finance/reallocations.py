@@ -1,4 +1,4 @@
-"""What a payment settles, changed later: an allocation is taken back, or what was paid too much pays another item."""
+"""Later changes to what a payment settles: an allocation is taken back, or what was paid too much pays another item."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Values = Mapping[str, Any]
 
 
 async def take_allocation_back(step: Step) -> None:
-    """Take what a payment allocates to the item of the body, or a part of it, back: it is an advance again."""
+    """Take back what a payment allocates to the item of the body, or a part of it: the amount is an advance again."""
     req, payment, body = step.req, step.record, step.body
     if payment["biz_type"] is not None:
         raise ApiError(CONFLICT, ENTERED_ELSEWHERE)
@@ -60,18 +60,18 @@ async def take_allocation_back(step: Step) -> None:
 
 
 def get_taken_back(step: Step) -> Record:
-    """Return what changes in the payment."""
+    """Return the values that change in the payment."""
     values: Record = step.payload["values"]
     return values
 
 
 async def enter_taken_back(step: Step) -> None:
-    """Enter the advance that the payment is again."""
+    """Enter what was taken back as an advance."""
     await enter_advance(step.service, step.record, step.payload["amount"], get_day(step.req))
 
 
 def make_credit_handler(direction: str) -> Handler:
-    """Return the handler that settles items of a party with what was paid too much of another one of it."""
+    """Return the handler that settles items of a party with what was paid too much of another item of that party."""
 
     async def credit_items(req: Request) -> Record:
         day = get_day(req)
@@ -100,7 +100,7 @@ def _check_parts(item: Values, parts: Sequence[Part]) -> None:
 
 
 def _may_credit(item: Values, other: Values) -> bool:
-    """Whether an item is another one of the same direction and party, by name where it has no record."""
+    """Return whether `other` is another item of the same direction and party; without an id the name is compared."""
     if other["id"] == item["id"] or any(other[name] != item[name] for name in ("direction", *_IDS)):
         return False
     named = any(item[name] is not None for name in _IDS)
@@ -125,7 +125,7 @@ async def _credit(req: Request, item: Record, parts: Sequence[Part], day: str) -
 
 
 def _take(waiting: list[Part], most: Decimal) -> list[Part]:
-    """Take parts off those that wait, up to this sum."""
+    """Take parts off the front of `waiting`, up to a sum of `most`, and return them. The last one may be divided."""
     taken = []
     while waiting and most:
         item, amount = waiting.pop(0)
@@ -140,9 +140,10 @@ def _take(waiting: list[Part], most: Decimal) -> list[Part]:
 async def _move(
     req: Request, payment: Record, item_id: Any, amount: Decimal, parts: Sequence[Part], day: str
 ) -> Record:
-    """Take an amount that a payment allocates to an item off it, on `day`, and settle others with these parts of it.
+    """Take an amount off what a payment allocates to an item, on `day`, and settle other items with these parts of it.
 
-    Returns what changes in the payment. Raises 40001 for a day before the allocation.
+    Returns the values that change in the payment. Raises 40001 for a day before the allocation, and if the payment
+    would have too many allocations.
     """
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     kept, taken = _split(payment["allocations"] or (), item_id, amount)
@@ -166,7 +167,7 @@ async def _move(
 
 
 def _split(rows: Sequence[Record], item_id: Any, amount: Decimal) -> tuple[list[Record], list[Record]]:
-    """Divide allocations into what stays and what is taken off an item, of the latest first."""
+    """Divide allocations into those that stay and those that are taken off an item, the latest first."""
     kept: list[Record] = []
     taken: list[Record] = []
     for row in reversed(rows):
@@ -185,7 +186,7 @@ def _add_up_rows(payment: Values, item_id: Any) -> Decimal:
 
 
 def _refuse_more(amount: Decimal, most: Decimal, message: Message, **place: str) -> None:
-    """Raise 40901 for more than there is, or for nothing; `data.open` is what there is."""
+    """Raise 40901 if the amount is more than `most`, or not above zero; `data.open` says how much there is."""
     if amount > most or amount <= 0:
         shown = f"{max(most, _ZERO):.2f}"
         raise ApiError(CONFLICT, message.filled(open=shown), data={"open": shown, **place})

@@ -1,4 +1,4 @@
-"""Parts of open items that are due on different days: what is paid pays the earliest first."""
+"""Parts of open items that are due on different days: payments pay the earliest part first."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from plugins.finance.entries import split_by_due_day
 
 
 def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `schedule` and `due_on` of an item whose payments name no part of it; nothing without a schedule.
+    """Return `schedule` and `due_on` of an item whose payments name no part of it; an empty dict without a schedule.
 
-    Where another plugin counts the payments, it has said which parts they paid: then `due_on` alone, as of the entries.
+    If another plugin counts the payments, it has said which parts they paid: then only `due_on`, as in the entries.
     """
     if not item.get("schedule"):
         return {}
@@ -28,5 +28,5 @@ def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _find_next(parts: Sequence[Mapping[str, Any]]) -> str | None:
-    """The day of the first part that is not paid."""
+    """Return the day of the first part that is not fully paid, or None."""
     return next((part["due_on"] for part in parts if exact(part["paid"]) < exact(part["amount"])), None)

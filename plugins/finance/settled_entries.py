@@ -1,9 +1,10 @@
-"""Marks the entries that others of their document have settled, so that sums of what is open need not read them.
+"""Marks entries that are settled by others of their document, so that sums of what is open need not read them.
 
-Entries of one document and one due day that add up to zero are left out of every sum from the last of their days on. Of
-those that do not, one gets what they add up to as its `rest`, and the others zero. The sums are the same without the
-marks, so these may come later than the entries; those that belong together are marked in one transaction, and sums are
-read from a snapshot. New entries have no rest, also those of an older version, which may mark them as settled.
+Entries of one document and due day that add up to zero are left out of every sum from the last of their days on. If
+they do not, one of them gets the sum as its `rest`, and the others get zero. Sums are the same without the marks, so
+the marks may be written later than the entries; entries that belong together are marked in one transaction, and sums
+are read from a snapshot. Entries that are added to a document have no `rest` at first, nor have those that an
+older version of the service writes, which may mark them as settled itself.
 """
 
 from __future__ import annotations
@@ -18,40 +19,40 @@ from typing import Any
 from plugins.api import Job, Message, Service, Store, exact, store_money
 from plugins.finance.entries import ADVANCE, ENTRIES, ZERO
 
-_DOCUMENTS = 100  # that are looked at together
+_DOCUMENTS = 100  # how many are looked at together
 _READ = ("open_item_id", "resource_id", "due_on", "day", "amount")
 _ZERO = store_money(ZERO)
 Row = Mapping[str, Any]
 
 
 def unsettled(on: str) -> Mapping[str, Any]:
-    """The filter on the entries that count on a day: those that are not settled until then."""
+    """Return the filter on the entries that count on a day: those that are not settled by then."""
     return {"settled_on": {"$not": {"$lte": on}}}
 
 
 async def mark_settled(service: Service) -> None:
-    """Mark the entries of all documents that are not added up, some at a time."""
+    """Mark the entries of all documents that have entries without a `rest`, some documents at a time."""
     entries = service.database.store(ENTRIES)
     new = {"rest": None, "settled_on": None}
     while found := await entries.find(new, limit=_DOCUMENTS, fields=_READ):
         started = time.monotonic()
         if not await service.database.transaction(partial(_mark, entries, found)):
             return
-        await asyncio.sleep(time.monotonic() - started)  # uses at most half of the time
+        await asyncio.sleep(time.monotonic() - started)  # so that it works at most half of the time
 
 
 MARKING = Job("finance.settled", 60, mark_settled, Message("标记已结清的往来分录", "Mark the entries that are settled"))
 
 
 async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:
-    """The entries of the same open items and advances that are not marked."""
+    """Return the unsettled entries of the open items and advances to which the `found` entries belong."""
     items = {row["open_item_id"] for row in found if row["open_item_id"] is not None}
     advances = {row["resource_id"] for row in found if row["open_item_id"] is None}
     of_items = {"open_item_id": {"$in": list(items)}}
     of_advances = {"kind": ADVANCE, "open_item_id": None, "resource_id": {"$in": list(advances)}}
     rows: list[Row] = []
     for documents, order in ((of_items, "open_item_id"), (of_advances, "resource_id")):
-        # in the order of the index of the documents: MongoDB might read another from end to end, whose first keys match
+        # sorted as the index of the documents: else MongoDB might read all of another index whose first keys match
         stages: list[Row] = [
             {"$match": {**documents, "settled_on": None}},
             {"$sort": {order: 1, "_id": 1}},
@@ -63,7 +64,7 @@ async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:
 
 
 async def _mark(entries: Store, found: Iterable[Row]) -> int:
-    """Mark the entries of the documents of these, in a transaction; return how many were looked at."""
+    """Mark the entries of the documents of `found`, in a transaction; return how many entries were looked at."""
     rows = await _find_unsettled(entries, found)
     settled: dict[str, list[Any]] = defaultdict(list)
     others: list[Any] = []
@@ -87,7 +88,7 @@ async def _set(entries: Store, ids: Sequence[Any], values: Mapping[str, Any]) ->
 
 
 def _group(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows of each document and due day."""
+    """Yield the rows of each document and due day together."""
     groups: dict[tuple[Any, Any, Any], list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["open_item_id"], row["resource_id"], row["due_on"]].append(row)

@@ -19,19 +19,19 @@ _DIRECTIONS = {"in": "out", "out": "in"}  # of a payment, and of the items that 
 
 
 def settles(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Whether the payment settles the item; one of the other direction pays back what was paid too much."""
+    """Return whether the payment settles the item; one of the other direction pays back what was paid too much."""
     return bool(_DIRECTIONS[payment["direction"]] == item["direction"])
 
 
 def is_counted_elsewhere(item: Mapping[str, Any]) -> bool:
-    """Whether another plugin counts the payments of an item, such as of a contract."""
+    """Return whether another plugin counts the payments of an item, such as those of a contract."""
     return bool(item["paid_elsewhere"] and item["biz_type"] not in (INVOICE, CLAIM))
 
 
 def get_repayable(item: Mapping[str, Any]) -> Decimal:
-    """Return what can be paid back of an item: what was paid too much, or where another plugin counts it, all.
+    """Return what can be paid back of an item: what was paid too much, or all if another plugin counts the payments.
 
-    Of a contract that is refunded less was received then, and more is owed unless it has ended.
+    A refund lowers what was received for a contract, so more of it is owed again unless the contract has ended.
     """
     paid = exact(item["paid"])
     return paid if is_counted_elsewhere(item) else paid - exact(item["amount"])
@@ -47,10 +47,10 @@ async def settle(
     *,
     undo: bool = False,
 ) -> None:
-    """Add what a payment allocates to an item to what is paid of it, in a transaction; `undo` takes it off.
+    """Add what a payment allocates to an item to what is paid of the item, in a transaction; `undo` takes it off.
 
-    Raises 40901, with the open amount as `data.open`, for more than is open, or more than can be paid back; and 40001
-    for a `day` on which what is taken off is still paid back.
+    Raises 40901, with the open amount as `data.open`, for more than is open or can be paid back. For an `undo`, raises
+    40901 if what it takes off was paid back, and 40001 if on `day` it was still paid back.
     """
     item = await req.system_store(OPEN_ITEMS).get(item_id)
     change = amount if settles(payment, item) != undo else -amount
@@ -72,7 +72,7 @@ async def _check(req: Request, item: Mapping[str, Any], change: Decimal, day: st
     if undo:
         if paid + change < 0:
             raise ApiError(CONFLICT, PAID_BACK)
-        # what was paid back of it since is perhaps reversed, but on a later day; an older version has left no entries
+        # a repayment may have been reversed, but on a day after `day`; items of an older version have no entries
         if change < 0 and item["day"] is not None and await find_least_paid(req, item["id"], day) + change < 0:
             raise invalid("day", "minimum")
         return
@@ -97,7 +97,7 @@ async def _settle_invoice(req: Request, item: Record, voucher: Mapping[str, Any]
 async def _settle_claim(
     req: Request, item: Mapping[str, Any], voucher: Mapping[str, Any], change: Decimal, day: str
 ) -> None:
-    """Pay a claim once all of it is paid."""
+    """Mark a claim as paid once all of it is paid, and as unpaid when that is no longer so."""
     claims = req.system_store(EXPENSE_CLAIMS)
     paid = await add_paid(req, item, change, day)
     claim = await claims.get(item["resource_id"])
@@ -110,7 +110,7 @@ async def _settle_claim(
 
 
 async def _settle_elsewhere(req: Request, item: Record, payment: Record, change: Decimal, day: str) -> None:
-    """Tell the plugin that counts the payments of the item. Raises 40901 where none did."""
+    """Have the plugin that counts the payments of the item count this one. Raises 40901 if none has done so."""
     await req.emit(
         MONEY_ALLOCATED,
         biz_type=item["biz_type"],

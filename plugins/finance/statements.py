@@ -1,4 +1,4 @@
-"""Statements of account: what a customer owes us, or we owe a supplier, or what of one item is open, with every change."""
+"""Statements of account, change by change: of a customer, of a supplier, or of what is open of one item."""
 
 from __future__ import annotations
 
@@ -88,9 +88,10 @@ _QUERY: Mapping[str, Field] = {
 
 @dataclass(frozen=True)
 class _Account:
-    """The account of a customer, of a supplier, or of a company that is both; and the days that are asked for.
+    """The account of a customer, of a supplier, or of a company that is both, for the days that the query asks for.
 
-    `open_item_id` limits it to what changed this item, whose direction is `item_direction`; or both are None.
+    `open_item_id` limits it to the changes of one item, and `item_direction` is the direction of that item. Both are
+    None unless the query names an item.
     """
 
     customer_id: Any
@@ -119,13 +120,13 @@ class _Account:
         return signed_amount(self.side)
 
     def amount_of(self, entry: Mapping[str, Any]) -> Decimal:
-        """What an entry adds to its balance."""
+        """Return what an entry adds to its balance."""
         amount = exact(entry["amount"])
         return amount if entry["direction"] == self.side else -amount
 
 
 async def _find_account(req: Request) -> _Account:
-    """Return the account that is asked for. Raises 40001 without any, and for a last day before the first."""
+    """Return the account that the query asks for. Raises 40001 if it names none, or if `to` is before `from`."""
     customer_id, supplier_id, item_id = (req.query.get(name) for name in _OF)
     if customer_id is None and supplier_id is None and item_id is None:
         raise invalid("customer_id", "required")
@@ -162,7 +163,7 @@ async def list_lines(req: Request) -> Page:
 
 
 async def _read_page(req: Request, account: _Account, *, named: bool = False) -> tuple[Page, dict[str, Decimal]]:
-    """Return a page of lines, and the sums; `named`: the response shows names beside references."""
+    """Return a page of lines, and the sums. With `named`, note the names that the response shows beside references."""
     size = req.query["page_size"]
     place = _read_cursor(req.query.get("cursor"))
     later: Record = {"day": {"$gte": account.since}}
@@ -184,7 +185,7 @@ async def _read_page(req: Request, account: _Account, *, named: bool = False) ->
 
 
 async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> list[Record]:
-    """The rows of a page, and one more where there is one. Their names are looked up while the sums are computed."""
+    """Return the rows of a page, and the next one if there is one. With `named`, look up their names as well."""
     rows = await req.store(ENTRIES).find(shown, sort="day,id", limit=size + 1, fields=_READ)
     if named:
         wanted = {ENTRIES.references[name]: [req.query.get(name)] for name in _PARTIES}
@@ -194,7 +195,7 @@ async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> lis
 
 
 async def _sum_up(req: Request, account: _Account, place: tuple[str, Any] | None) -> dict[str, Decimal]:
-    """The balances before the first day, before the page and after the last day, and the sums of both sides."""
+    """Return the balances before the first day, before the page and after the last day, and the sums of both sides."""
     earlier = {"$lt": ["$day", account.since]}
     before: Record = earlier
     if place is not None:
@@ -214,7 +215,7 @@ async def _sum_up(req: Request, account: _Account, place: tuple[str, Any] | None
 
 
 def _read_cursor(cursor: str | None) -> tuple[str, Any] | None:
-    """The day and the id of the last line before a page; 40001 for anything else."""
+    """Return the day and the id of the last line before the page, from the cursor; raise 40001 if it is malformed."""
     if cursor is None:
         return None
     at, _, id = cursor.partition("_")

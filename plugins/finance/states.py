@@ -1,4 +1,4 @@
-"""The states of expense claims, invoices and open items, and the actions that lead from one to another."""
+"""The states of expense claims, invoices, payments and open items, and the actions that lead from one to another."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ INVOICE_STATES = StateMachine(
         "pay-part": Transition(("confirmed", "partly_paid"), "partly_paid", _PAY, event="finance.invoice.paid"),
         "pay": Transition(("confirmed", "partly_paid"), "paid", _PAY, event="finance.invoice.paid"),
         "void": Transition(("draft", "confirmed"), "void", ("作废", "Void")),
-        # also of what was credited whole, by the reversal of a credit note
+        # from `credited`: a credit note was reversed, so the invoice is owed again
         "unpay": Transition(("partly_paid", "paid", "credited"), "confirmed"),
         "unpay-part": Transition(("partly_paid", "paid"), "partly_paid"),
-        # a credit note, or the reversal of a payment after one; of a repayment, of what was credited whole
+        # by a credit note, a payment or the reversal of a repayment; from `credited` only by the last of these
         "settle": Transition(("partly_paid", "credited"), "paid"),
         "credit": Transition(("confirmed", "partly_paid", "paid"), "credited"),
     },
@@ -73,7 +73,7 @@ PAYMENT_STATES = StateMachine(
     refusal=PAYMENT_REVERSED,
 )
 
-# what is owed, and what of it is paid, decide
+# the state follows from what is owed and how much of it is paid
 OPEN_ITEM_STATES = StateMachine(
     name="finance_open_item",
     initial="open",
@@ -86,7 +86,7 @@ OPEN_ITEM_STATES = StateMachine(
     transitions={
         "pay-part": Transition(("open", "partly_paid"), "partly_paid", _PAY, event="finance.payable.paid"),
         "pay": Transition(("open", "partly_paid"), "paid", _PAY, event="finance.payable.paid"),
-        # the record that it comes from has changed, or a payment was reversed
+        # the record that the item comes from has changed, or a payment was reversed
         "reopen": Transition(("partly_paid", "paid", "void"), "open"),
         "reopen-part": Transition(("paid", "void"), "partly_paid"),
         "settle": Transition("void", "paid"),

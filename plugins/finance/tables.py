@@ -1,4 +1,4 @@
-"""Tables of finance. What is booked is exported only: it comes from requests for which somebody is responsible."""
+"""Tables of finance. What is booked is never imported: it is entered by requests for which somebody is responsible."""
 
 from __future__ import annotations
 

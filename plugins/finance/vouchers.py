@@ -45,12 +45,15 @@ _COPIED_BY_REVERSALS = (
 
 
 def get_day(req: Request) -> str:
-    """The `day` of the body, or today."""
+    """Return the `day` of the body, or today."""
     return req.body.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
 
 
 async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Record]]) -> Record:
-    """Run `work`, which books vouchers of `day`, in one transaction, and once more for the first voucher of a month."""
+    """Run `work`, which books vouchers dated `day`, in one transaction.
+
+    For the first voucher of a month, the document of the month is created and `work` runs again.
+    """
 
     async def work_in_turn() -> Record:
         await take_turn(req.service, day[:7])
@@ -79,7 +82,7 @@ async def book(req: Request, values: Record) -> Record:
             missing.append(_ACCOUNTS[account_id != values["account_id"]])
     if missing:
         raise ValidationFailed([FieldError(field, "reference") for field in missing])
-    # the accounts are there, and as they have changed here, a deletion of one waits for this transaction
+    # the accounts exist, and because they were updated above, deleting one waits for this transaction
     return await req.store(VOUCHERS).create({**values, "number": number}, copied=_ACCOUNTS)
 
 
@@ -125,7 +128,10 @@ def check_cashier(req: Request, booked: Mapping[str, Any]) -> None:
 
 
 async def reverse_booked(req: Request, voucher: Record, day: str, remark: str | None) -> Record:
-    """Book the opposite of a voucher and link the two, in a transaction. Raises 40901 if that was done before."""
+    """Book the opposite of a voucher and link the two, in a transaction.
+
+    Raises 40901 if the voucher has been reversed already or is itself a reversal.
+    """
     not_reversed = {"reversed_by_id": None, "reverses_id": None}
     reversal = await book(req, _negate(voucher, day, remark))
     await req.system_store(VOUCHERS).update(
