@@ -32,7 +32,7 @@ class ApprovalContext:
     request: Request | None = None
 
     def store(self) -> Store:
-        """The store of all approvals, which notes the actor in changes."""
+        """Return the store of all approvals, which notes the actor in changes."""
         return self.service.database.store(INSTANCES, self.actor, now=self.now)
 
     async def emit(self, event: Event, **payload: Any) -> None:
