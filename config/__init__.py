@@ -1,1 +1,1 @@
-"""What this deployment is connected to: settings, database, logs. Imports nothing else of this project."""
+"""The environment of a deployment: settings, database, logs. Imports no other package of this project."""

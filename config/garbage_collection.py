@@ -1,15 +1,15 @@
-"""All switches of Python's garbage collector.
+"""Control of Python's garbage collector.
 
-A start creates hundreds of thousands of objects, nearly all of which stay. To collect meanwhile is wasted time, and a
-full collection later would visit them all and block the event loop for 90 ms. So the collector is paused while much is
-created, and all objects that exist then are exempt from it.
+Starting the service creates hundreds of thousands of objects, nearly all of which stay. Collecting meanwhile wastes
+time, and a later full collection would visit them all and block the event loop for 90 ms. So the collector is paused
+while many objects are created, and all objects that exist afterwards are exempt from collection.
 """
 
 from __future__ import annotations
 
 import gc
 
-_COLLECT_AFTER = 10_000  # new objects; a few requests create the 700 of Python's default
+_COLLECT_AFTER = 10_000  # new objects; Python's default of 700 is reached after a few requests
 
 
 def pause() -> None:
@@ -18,18 +18,18 @@ def pause() -> None:
 
 
 def resume() -> None:
-    """Collect again."""
+    """Enable the collector again."""
     gc.enable()
 
 
 def collect_and_pause() -> None:
-    """Collect everything once, before `exempt_and_resume` would exempt what is garbage too."""
+    """Run a full collection and pause the collector, so that `exempt_and_resume` does not exempt garbage."""
     gc.collect()
     gc.disable()
 
 
 def exempt_and_resume() -> None:
-    """Exempt all objects that exist now, and collect new ones again."""
+    """Exempt all objects that exist now, and enable the collector again for new ones."""
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)
     gc.enable()

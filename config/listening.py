@@ -1,4 +1,4 @@
-"""The sockets that a server listens on: its own, or those of the process that started it."""
+"""The sockets that a server listens on: opened by itself, or passed by the process that started it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ _FIRST_DESCRIPTOR = 3  # sd_listen_fds(3)
 
 
 def open_sockets(host: str, port: int, shared: bool) -> list[socket.socket]:
-    """Listen on every address of `host`. `shared`: other processes may listen too (SO_REUSEPORT). Raises `OSError`."""
+    """Listen on every address of `host`. Raises `OSError`.
+
+    If `shared`, other processes may listen on the same port (SO_REUSEPORT).
+    """
     flags = socket.AI_PASSIVE
     found = dict.fromkeys(socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=flags))
     opened: list[socket.socket] = []
     try:
         for family, _, _, _, address in found:
-            # the first address may choose the port for the others
+            # with port 0, the first address gets a free port, which the others use too
             where = (address[0], opened[0].getsockname()[1] if opened else port, *address[2:])
             try:
                 opened.append(_listen(family, where, shared))
             except OSError as error:
-                if error.errno != errno.EADDRNOTAVAIL or len(found) == 1:  # `localhost` where there is no IPv6
+                if error.errno != errno.EADDRNOTAVAIL or len(found) == 1:  # such as `localhost` without IPv6
                     raise
     except OSError:
         close_sockets(opened)
@@ -59,30 +62,30 @@ class CannotListen(Exception):
 
 @dataclass(frozen=True)
 class UnixSocket:
-    """A Unix socket that listens, and its file."""
+    """A listening Unix socket, and its file."""
 
     socket: socket.socket
     path: Path
     _inode: int
 
     def remove(self) -> None:
-        """Remove the file, unless it has become that of another socket."""
+        """Remove the file, unless it now belongs to another socket."""
         with suppress(OSError):
             if self.path.lstat().st_ino == self._inode:
                 self.path.unlink()
 
 
 def open_unix_socket(path: Path, mode: int) -> UnixSocket:
-    """Listen at `path`, for whom the permissions `mode` let connect. Raises `CannotListen`.
+    """Listen at `path`; the file permissions `mode` decide who may connect. Raises `CannotListen`.
 
-    The file of a socket on which nobody listens any more is replaced.
+    A file that is left of a socket on which nobody listens any more is replaced.
     """
     path = path.absolute()
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX)  # two that start at once do not take each other's file for an old one
+            fcntl.flock(folder, fcntl.LOCK_EX)  # two processes that start at once must not remove each other's file
             _remove_stale(path)
             listening.setblocking(False)
             listening.bind(str(path))
@@ -116,20 +119,20 @@ def _remove_stale(path: Path) -> None:
             path.unlink()
             return
         except BlockingIOError:
-            pass  # somebody listens, whose queue is full
+            pass  # another process listens, but its queue is full
     raise CannotListen(
         f"Cannot listen on {path}: another process does. Stop it, or set TRADEWIND_UNIX_SOCKET to another path."
     )
 
 
 def port_of(sockets: list[socket.socket], otherwise: int) -> int:
-    """The port of the first socket that has one."""
+    """Return the port of the first socket that has one, or `otherwise`."""
     found = (each.getsockname()[1] for each in sockets if each.family != socket.AF_UNIX)
     return int(next(found, otherwise))
 
 
 def activated_sockets() -> list[socket.socket]:
-    """The sockets that the service manager opened for this process (systemd's socket activation); call it once."""
+    """Return the sockets that the service manager opened for this process (systemd socket activation); call it once."""
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
         return []
     count = int(os.environ.get("LISTEN_FDS", "0"))
@@ -141,6 +144,6 @@ def activated_sockets() -> list[socket.socket]:
 
 
 def close_sockets(sockets: list[socket.socket]) -> None:
-    """Close them here; a process that has inherited them goes on listening."""
+    """Close the sockets in this process; a process that has inherited them keeps listening."""
     for each in sockets:
         each.close()

@@ -1,6 +1,7 @@
-"""Limits how often one line is logged: what an attack, or a database that is away, repeats is counted and summed up.
+"""Limits how often the same line is logged; repetitions beyond the limit are counted and reported as a number.
 
-A warning has the text of its call as its key, without what is filled in; a refused request its status.
+This keeps the log short during an attack or while the database is unavailable. The key of a warning is the text of its
+log call before arguments are filled in; the key of a refused request is its status.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from collections.abc import Callable, Hashable
 
 _WINDOW_SECONDS = 10.0
 _MOST_WARNINGS = 50  # of one kind in ten seconds
-MOST_REFUSED = 1000  # requests of one status by nobody who is logged in, in ten seconds
+MOST_REFUSED = 1000  # requests refused with the same status in ten seconds, from clients that are not logged in
 _MOST_KEYS = 500
 _SUMMARY = "tradewind.logs"
 
 
 class LineLimit:
-    """Admits so many lines of each key in ten seconds, and has the others summed up behind them."""
+    """Admits a limited number of lines per key in ten seconds; `tell` then gets each key and how many were omitted."""
 
     def __init__(self, tell: Callable[[Hashable, int], None]) -> None:
         self._tell = tell
@@ -30,7 +31,7 @@ class LineLimit:
         self._timer: threading.Timer | None = None
 
     def admits(self, key: Hashable, most: int) -> bool:
-        """Whether a line may be logged; one that may not is counted."""
+        """Return whether a line may be logged: `most` per key in ten seconds. A line that may not is counted."""
         with self._lock:
             now = time.monotonic()
             if now - self._began >= _WINDOW_SECONDS:
@@ -49,7 +50,7 @@ class LineLimit:
             return False
 
     def sum_up(self) -> None:
-        """Tell how many lines were left out."""
+        """Report how many lines were left out."""
         with self._lock:
             left_out, self._left_out = self._left_out, Counter()
             if self._timer is not None:
@@ -60,14 +61,14 @@ class LineLimit:
 
 
 class RepeatedWarnings(logging.Filter):
-    """Leaves out warnings and errors that come too often, and requests too."""
+    """Leaves out warnings and errors that repeat too often; refused requests share its `limit`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.limit = LineLimit(_tell)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Logging: whether the record is logged."""
+        """Logging: return whether the record is logged."""
         if record.levelno < logging.WARNING or record.name == _SUMMARY:
             return True
         return self.limit.admits((record.name, str(record.msg)[:200]), _MOST_WARNINGS)

@@ -1,9 +1,9 @@
 """JSON log lines with the context of their request and without secrets, written by a thread.
 
-The line of a request takes a shorter way than other lines. `Logger.info` costs as much as the rest of a request, and so
-does waking the writing thread. So `log_request` formats the line at once and appends it to a list, and one record in
-the queue stands for all lines of that list. The thread sleeps for `_COLLECT_SECONDS` before it writes them, so that one
-wake-up serves the requests of that time; only that thread waits.
+Request lines take a shorter path than other lines, because `Logger.info` costs as much as the rest of a request, and so
+does waking the writing thread. `log_request` formats the line at once and appends it to a list, and one record in the
+queue stands for all lines of that list. The thread sleeps for `_COLLECT_SECONDS` before it writes them, so that one
+wake-up serves all requests of that time; only that thread waits.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SECRET_SIGNS = ("bearer", "://", "eyj", "password", "secret", "token")
 _REQUEST_LINE = {"level": "INFO", "logger": "tradewind.request", "message": "request"}
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
-# of the request that is being served: request_id, user_id, route
+# the context of the request that is being served: request_id, user_id, route
 request_context: ContextVar[Mapping[str, Any]] = ContextVar("request_context", default={})  # noqa: B039 - never changed
 
 
@@ -105,9 +105,9 @@ class _RequestLines(logging.LogRecord):
 
 
 def _request_line(fields: Mapping[str, Any]) -> str:
-    """The line of a request. Of its fields only the path can hold a secret, such as a token that a client put there.
+    """Return the line of a request. Of its fields only the path can contain a secret, such as a token from the client.
 
-    It is formatted in the request: a thread that formatted thousands at once would hold the interpreter for long.
+    It is formatted in the request: a thread that formatted thousands at once would hold the interpreter lock for long.
     """
     second, millisecond = divmod(time.time_ns() // 1_000_000, 1000)
     line = {"time": f"{_format_second(second)}.{millisecond:03}Z", **_REQUEST_LINE, **fields}
@@ -117,7 +117,7 @@ def _request_line(fields: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=2000)
 def _safe_path(path: str) -> str:
-    """The path without secrets."""
+    """Return the path without secrets."""
     lowered = path.lower()
     return hide_secrets(path) if any(sign in lowered for sign in _SECRET_SIGNS) else path
 
@@ -130,7 +130,8 @@ def _format_second(second: int) -> str:
 def log_request(fields: Mapping[str, Any]) -> None:
     """Write the line of a finished request, if lines of level INFO are written.
 
-    What strangers send and is refused comes in any number: it has a line up to a limit, and is counted from there on.
+    Refused requests from clients that are not logged in may come in any number, so they are logged up to a limit and
+    only counted beyond it.
     """
     root = logging.getLogger()
     if root.level <= logging.INFO:
@@ -144,16 +145,16 @@ class _Queue(logging.handlers.QueueHandler):
     def __init__(self, lines: queue.SimpleQueue[logging.LogRecord]) -> None:
         super().__init__(lines)
         self.collected: deque[str] = deque()
-        self.is_queued = False  # the record that stands for them
+        self.is_queued = False  # whether the record that stands for them is in the queue
         self._repeated = RepeatedWarnings()
         self.addFilter(self._repeated)
 
     def admits(self, refused: Mapping[str, Any]) -> bool:
-        """Whether the line of a refused request is written."""
+        """Return whether the line of a refused request is written."""
         return self._repeated.limit.admits((_REQUEST_LINE["logger"], f"request {refused['status']}"), MOST_REFUSED)
 
     def close(self) -> None:
-        """Logging: the last lines."""
+        """Logging: report the number of omitted lines, and close."""
         self._repeated.limit.sum_up()
         super().close()
 
@@ -166,7 +167,7 @@ class _Queue(logging.handlers.QueueHandler):
 
     def take_lines(self) -> str:
         """Return the collected lines and forget them; called by the writing thread."""
-        self.is_queued = False  # first: a line that comes now is queued again, even if it is taken as well
+        self.is_queued = False  # first: a line that comes after this queues a record again, even if it is taken here
         return "\n".join([self.collected.popleft() for _ in range(len(self.collected))])
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
@@ -176,7 +177,7 @@ class _Queue(logging.handlers.QueueHandler):
 
 class _Output(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record. Request lines have no text where they were written with the record before."""
+        """Write a record; one for request lines has no text if an earlier one has already written them."""
         try:
             if isinstance(record, _RequestLines):
                 time.sleep(_COLLECT_SECONDS)
@@ -191,7 +192,7 @@ class _Output(logging.StreamHandler[TextIO]):
 
 
 def log_at_once(level: str) -> None:
-    """Send the lines of all loggers to standard output without a thread: for a process that forks."""
+    """Send the lines of all loggers to standard output without a thread, for a process that forks."""
     output = _Output(sys.stdout)
     output.setFormatter(JsonFormatter())
     root = logging.getLogger()

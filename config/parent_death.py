@@ -1,4 +1,4 @@
-"""A child process that ends with its parent, however that ends (Linux)."""
+"""Ends a child process when its parent ends, for whatever reason (Linux only)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
-_PROCESS = ctypes.CDLL(None)  # loaded here: a forked child of a process with threads may not
+_PROCESS = ctypes.CDLL(None)  # loaded at import: a forked child of a process with threads must not load it
 
 
 def stop_with_parent(parent: int) -> None:
     """Have the kernel send SIGTERM to this process when its parent dies; exit if that has happened already.
 
-    `parent` is the pid of the parent, which it has taken before the fork. On other systems this does nothing.
+    `parent` is the pid of the parent, which the parent reads before the fork. On other systems this does nothing.
     """
     if sys.platform != "linux":
         return

@@ -1,4 +1,4 @@
-"""Notes for the service manager that started this process (sd_notify(3)); without one nothing happens."""
+"""Notifications to the service manager that started this process (sd_notify(3)); without one, nothing is sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VARIABLE = "NOTIFY_SOCKET"
 
 
 def notify(state: str) -> None:
-    """Send `READY=1`, `RELOADING=1`, `STOPPING=1` or the like; several are separated by a line break."""
+    """Send `READY=1`, `RELOADING=1`, `STOPPING=1` or the like; separate several by line breaks."""
     path = os.environ.get(VARIABLE)
     if not path:
         return

@@ -33,14 +33,17 @@ Names = Annotated[tuple[str, ...], NoDecode]
 
 
 class EnvironmentSettings(BaseSettings):
-    """The base of the settings of the core and of every plugin: `TRADEWIND_…` and `.env`."""
+    """The base class of the settings of the core and of every plugin; it reads `TRADEWIND_…` variables and `.env`."""
 
     model_config = SettingsConfigDict(
         env_prefix="TRADEWIND_", env_file=".env", extra="ignore", frozen=True, ignored_types=(cached_property,)
     )
 
     def variables(self, names: Iterable[str] | None = None) -> dict[str, str]:
-        """What was set, or these settings, by the names of the variables that set it, with secrets."""
+        """Return the settings that were set, or those in `names`, as text by the names of their variables.
+
+        Secrets are included.
+        """
         prefix = str(self.model_config["env_prefix"])
         chosen = sorted(self.model_fields_set if names is None else names)
         return {f"{prefix}{name}".upper(): _as_text(getattr(self, name)) for name in chosen}
@@ -225,7 +228,7 @@ class Settings(EnvironmentSettings):
         backup_key = self.backup_key.get_secret_value()
         if backup_key and (weakness := secret_weakness(backup_key)):
             raise ValueError(f"TRADEWIND_BACKUP_KEY {weakness}; make one with `openssl rand -base64 48`")
-        # tokens that an earlier key signed are still accepted
+        # tokens signed with an earlier key are still accepted
         for weakness in filter(None, (secret_weakness(old.get_secret_value()) for old in self.jwt_old_secrets)):
             raise ValueError(f"TRADEWIND_JWT_OLD_SECRETS holds a key that {weakness}; drop it")
         return self
@@ -237,7 +240,7 @@ class Settings(EnvironmentSettings):
 
     @cached_property
     def tls_files(self) -> TlsFiles | None:
-        """The certificate of the service's own TLS; None where it speaks plain HTTP."""
+        """The certificate of the service's own TLS; None if it serves plain HTTP."""
         if not self.tls_certificate:
             return None
         return TlsFiles(Path(self.tls_certificate), Path(self.tls_key), self.tls_minimum)
@@ -255,7 +258,7 @@ def _as_text(value: object) -> str:
 
 
 def secret_weakness(secret: str) -> str | None:
-    """Say why a signing key is too weak; None where it is strong enough."""
+    """Return why a signing key is too weak, such as "is not set"; None if it is strong enough."""
     if not secret:
         return "is not set"
     if len(secret.encode()) < 32:

@@ -1,4 +1,4 @@
-"""Time limits for many blocks of code at once: what `asyncio.timeout` does, with one timer for all of them."""
+"""Time limits for many blocks of code at once: like `asyncio.timeout`, but with one timer for all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _AGAIN_SECONDS = 0.1
 
 
 class Limit(Protocol):
-    """What expires a block."""
+    """Decides when a block expires."""
 
     def begin(self, block: LimitedBlock) -> None:
         """Note that the block begins; later call its `expire` if it still runs."""
@@ -22,8 +22,8 @@ class Limit(Protocol):
 class TimeLimit:
     """Cancels every block that takes longer than `seconds`.
 
-    As all blocks have the same limit, the one that began first expires first: one timer for the oldest is enough, and a
-    block that ends in time costs an entry in a dictionary.
+    As all blocks have the same limit, the one that began first expires first. So one timer for the oldest is enough,
+    and a block that ends in time costs only an entry in a dictionary.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -34,7 +34,7 @@ class TimeLimit:
         self._timer: asyncio.TimerHandle | None = None
 
     def __call__(self) -> LimitedBlock:
-        """`with limit(): …` in the task that does the work; raises TimeoutError where it took too long."""
+        """Return a context manager for the task that does the work; it raises TimeoutError if that takes too long."""
         return LimitedBlock(self)
 
     def begin(self, block: LimitedBlock) -> None:
@@ -49,7 +49,7 @@ class TimeLimit:
         self._running.pop(block, None)
 
     def longest_seconds(self) -> float:
-        """How long the block that began first has been running; 0 where none is."""
+        """Return how long the block that began first has been running; 0 if none is running."""
         due = next(iter(self._running.values()), None)
         return 0.0 if due is None else self.seconds - (due - asyncio.get_running_loop().time())
 
@@ -66,14 +66,14 @@ class TimeLimit:
 
 
 class OwnLimit:
-    """Cancels one block after `seconds`, with a timer of its own."""
+    """Cancels one block after `seconds`, with its own timer."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._timer: asyncio.TimerHandle | None = None
 
     def __call__(self) -> LimitedBlock:
-        """As `TimeLimit`, but only once."""
+        """Return a context manager, as `TimeLimit` does; use it only once."""
         return LimitedBlock(self)
 
     def begin(self, block: LimitedBlock) -> None:
@@ -117,7 +117,7 @@ class LimitedBlock:
             raise TimeoutError from error
 
     def expire(self) -> None:
-        """Cancel the block, whose time limit has ended; again after a while, as a library may lose a cancellation."""
+        """Cancel the block, as its time is over; repeat this until it ends, as a library may swallow a cancellation."""
         self._cancels += 1
         self._task.cancel()
         self._again = asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self.expire)

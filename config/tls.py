@@ -1,4 +1,4 @@
-"""The certificate of the service's own TLS: read, checked, and taken up anew when its files have changed."""
+"""The certificate of the service's own TLS: read, checked, and reloaded when its files change."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from config.tls_files import CertificateError, TlsFiles
 
-# forward secrecy and authenticated encryption alone: Mozilla's "intermediate", of which TLS 1.3 is a part by itself
+# only forward secrecy and authenticated encryption, as in Mozilla's "intermediate"; TLS 1.3 ciphers are always on
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 _MINIMUM = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
 
 class Certificate:
-    """What new connections get by `context`. Raises `CertificateError` for files that cannot be used.
+    """The certificate that new connections get through `context`. Raises `CertificateError` if the files are unusable.
 
-    One that has ended is refused where its files change, and by `check_certificate`: a process that is started again
-    goes on with what the others have.
+    An expired certificate is accepted here, so that a restarted process continues with the certificate that the other
+    processes use. `renew` and `check_certificate` refuse it.
     """
 
     def __init__(self, files: TlsFiles) -> None:
         self._files = files
         self._signature = files.signature()
         self._current, self.ends = _read(files)
-        self.refused = ""  # why the newest files are not used
+        self.refused = ""  # why the newest files are not used; empty if they are
         self.context = self._current
-        # a context whose chain is replaced may hold a chain without its key for a moment; another one never does
+        # a context whose chain is replaced may hold a chain without its key for a moment, so a new one is made instead
         self.context.sni_callback = self._choose
 
     def _choose(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
-        """OpenSSL: a client says hello, with a name or without."""
+        """OpenSSL: a client has sent its hello, with or without a server name."""
         if context is not self._current:
             connection.context = self._current
 
     def renew(self, unchanged: bool = False) -> bool:
-        """Take up the files if they have changed, or `unchanged` too; False where nothing was done. Blocks.
+        """Reload the files if they have changed, or always if `unchanged`; return whether they were loaded. Blocks.
 
-        Raises `CertificateError` where they cannot be used: the certificate stays as it is.
+        Raises `CertificateError` if they cannot be used; the current certificate then stays in use.
         """
         signature = self._files.signature()
         if signature == self._signature and not unchanged:
@@ -61,7 +61,7 @@ def check_certificate(files: TlsFiles) -> None:
 
 
 def check_dates(setting: str, path: Path) -> None:
-    """Raise `CertificateError` unless the certificate in a file that a setting names is valid now."""
+    """Raise `CertificateError` unless the certificate in `path`, which `setting` names, is valid now."""
     try:
         (certificate, *_) = x509.load_pem_x509_certificates(_content(setting, path))
     except ValueError as error:
@@ -70,7 +70,7 @@ def check_dates(setting: str, path: Path) -> None:
 
 
 def _read(files: TlsFiles, refuse_ended: bool = False) -> tuple[ssl.SSLContext, datetime]:
-    """A context with the certificate, and when that ends."""
+    """Return a context with the certificate, and the time at which the certificate expires."""
     setting, path = "TRADEWIND_TLS_CERTIFICATE", files.certificate
     pem, key = _content(setting, path), _content("TRADEWIND_TLS_KEY", files.key)
     try:
@@ -117,7 +117,7 @@ def _check_key(certificate: x509.Certificate, pem: bytes, files: TlsFiles) -> No
         raise CertificateError(
             f"{named} is encrypted: store it without a password, readable by the service alone."
         ) from error
-    except Exception as error:  # ValueError, and UnsupportedAlgorithm, which is none
+    except Exception as error:  # ValueError, and UnsupportedAlgorithm, which is not a ValueError
         raise CertificateError(f"{named} holds no key in PEM form.") from error
     if key.public_key() != certificate.public_key():
         raise CertificateError(f"{named} does not belong to the certificate in {files.certificate}.")

@@ -1,12 +1,12 @@
-"""The files of the service's own TLS, and how long its handshakes may take; what reads them is in `config.tls`."""
+"""The files of the service's own TLS, and the time limits of its handshakes; `config.tls` reads the files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-HANDSHAKE_SECONDS = 10.0  # at the beginning of a connection, however slowly it arrives
-SHUTDOWN_SECONDS = 2.0  # at its end, for the client's part
+HANDSHAKE_SECONDS = 10.0  # for the whole handshake of a connection, however slowly its bytes arrive
+SHUTDOWN_SECONDS = 2.0  # for the client's part at the end of a connection
 
 
 class CertificateError(Exception):
@@ -15,14 +15,14 @@ class CertificateError(Exception):
 
 @dataclass(frozen=True)
 class TlsFiles:
-    """The PEM files of a certificate with its chain and of its key, and the least version of TLS."""
+    """The PEM files of a certificate with its chain and of its key, and the minimum version of TLS."""
 
     certificate: Path
     key: Path
     minimum: str = "1.2"
 
     def signature(self) -> tuple[tuple[int, ...] | None, ...]:
-        """What changes when a file is written anew, or a link to it points elsewhere."""
+        """Return a value that changes when a file is rewritten or a link to it points elsewhere."""
         return tuple(_state(path) for path in (self.certificate, self.key))
 
 

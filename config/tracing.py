@@ -1,7 +1,7 @@
-"""Traces by OpenTelemetry: spans, and the W3C trace context that calls of other services carry.
+"""Tracing with OpenTelemetry: spans, and the W3C trace context that is sent with calls to other services.
 
-Spans belong to a request or a job that is traced; elsewhere `span` and `trace_headers` do nothing. Without
-TRADEWIND_TRACES nothing of OpenTelemetry is loaded.
+Spans belong to a traced request or job; elsewhere `span` and `trace_headers` do nothing. Without TRADEWIND_TRACES,
+nothing of OpenTelemetry is loaded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TracingMissing(Exception):
 
 
 class Tracing:
-    """Makes spans and sends them. `processor` is another one than that which OpenTelemetry's variables describe."""
+    """Creates spans and exports them. `processor` replaces the one that OpenTelemetry's own variables configure."""
 
     def __init__(self, processor: SpanProcessor | None = None) -> None:
         try:
@@ -51,7 +51,7 @@ class Tracing:
 
     @contextmanager
     def root(self, name: str, kind: Kind, headers: Mapping[str, str] | None = None) -> Iterator[Span]:
-        """Trace what the block does, within the trace that `headers` name, or else within a new one."""
+        """Trace the block as part of the trace that `headers` identify, or else as a new trace."""
         from opentelemetry.context import Context
 
         parent = self._propagator.extract(headers or {}, Context())
@@ -63,7 +63,7 @@ class Tracing:
             _current.reset(token)
 
     def child(self, name: str, kind: Kind, attributes: Mapping[str, Attribute]) -> AbstractContextManager[Span]:
-        """A span within the current one."""
+        """Return a context manager that records a span within the current one."""
         return self._started(name, kind, attributes)
 
     @contextmanager
@@ -81,31 +81,31 @@ class Tracing:
             try:
                 yield started
             except BaseException as error:
-                # never the message: it may hold values of a record
+                # never the message of the error: it may contain values of a record
                 started.set_attribute("error.type", type(error).__name__)
                 if not getattr(error, "expected", isinstance(error, asyncio.CancelledError)):
                     started.set_status(StatusCode.ERROR)
                 raise
 
     def headers(self) -> dict[str, str]:
-        """`traceparent` and `tracestate` of the current span."""
+        """Return `traceparent` and `tracestate` of the current span."""
         found: dict[str, str] = {}
         self._propagator.inject(found)
         return found
 
     def close(self) -> None:
-        """Send what waits, and end. Blocks."""
+        """Send the spans that still wait, and shut down. Blocks."""
         self._provider.force_flush(_CLOSE_MS)
         self._provider.shutdown()
 
 
 def open_tracing() -> Tracing:
-    """Spans as OpenTelemetry's variables describe. Raises `TracingMissing`."""
+    """Return a `Tracing` that OpenTelemetry's environment variables configure. Raises `TracingMissing`."""
     return Tracing()
 
 
 def span(name: str, kind: Kind = "INTERNAL", **attributes: Attribute) -> AbstractContextManager[object]:
-    """A span of what the block does, where the request or the job is traced; `_` in names of attributes is a dot."""
+    """Record the block as a span if the request or job is traced; a `_` in attribute names becomes a dot."""
     tracing = _current.get()
     if tracing is None:
         return nullcontext()
@@ -113,6 +113,6 @@ def span(name: str, kind: Kind = "INTERNAL", **attributes: Attribute) -> Abstrac
 
 
 def trace_headers() -> dict[str, str]:
-    """The header fields by which another service joins the current trace; none where nothing is traced."""
+    """Return the header fields by which another service joins the current trace; empty if nothing is traced."""
     tracing = _current.get()
     return {} if tracing is None else tracing.headers()

@@ -10,7 +10,7 @@ _PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
 
 def read_version() -> str:
-    """Return the version: that of the checkout or image that runs, else that of the installed distribution."""
+    """Return the version of the checkout or image that runs, or else of the installed distribution."""
     if _PROJECT.is_file():
         return str(tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"])
     return version("tradewind")

@@ -1,6 +1,6 @@
 """`python -m config.embedded DATA_DIR CACHE_GIB START_SECONDS`: start the supervisor, as `acquire` does.
 
-Returns when the database is ready, with 0, or when it cannot be, with 1 and one line that says why.
+Exits with 0 when the database is ready, or with 1 and one line that says why it cannot be.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from config.embedded.supervisor import Supervisor, detach
 
 
 def main() -> int:
-    """The command; its exit code."""
+    """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m config.embedded")
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("cache_gib", type=float)

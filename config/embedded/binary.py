@@ -11,7 +11,7 @@ from config.embedded.diagnosis import EmbeddedError
 
 
 def find_mongod() -> Path:
-    """Return the `mongod` of the package fiftyone-db, or the one on the PATH. Raises EmbeddedError without either."""
+    """Return the `mongod` of the package fiftyone-db, or the one on the PATH. Raises EmbeddedError if there is none."""
     for candidate in (*_packaged_binaries(), shutil.which("mongod")):
         if candidate and os.access(candidate, os.X_OK):
             return Path(candidate)

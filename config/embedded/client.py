@@ -27,12 +27,12 @@ CONNECT_SECONDS = 1.0
 
 
 class MovedError(EmbeddedError):
-    """The database runs at another address than the one that was acquired."""
+    """The database now runs at a different address from the one that was acquired."""
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """The right to use the database at `uri`, which holds its password, until released."""
+    """The right to use the database at `uri` until it is released. `uri` contains the password."""
 
     uri: str = field(repr=False)
     _folder: Folder = field(repr=False)
@@ -44,7 +44,7 @@ class Embedded:
         self._lock.close()
 
     def release_and_wait(self, seconds: float = 30.0) -> bool:
-        """Give up the right and, if nobody else uses the database, wait for its clean end. False: it still runs."""
+        """Give up the right and, if nobody else uses the database, wait for its clean end; return whether it ended."""
         deadline = time.monotonic() + seconds
         alone = self._lock.fd >= 0 and self._lock.try_exclusive()
         self._lock.close()
@@ -54,12 +54,12 @@ class Embedded:
         return until(lambda: not self._folder.is_supervised(), deadline)
 
     def is_supervised(self) -> bool:
-        """Return whether a supervisor runs `mongod`, which ends with a killed supervisor."""
+        """Return whether a supervisor is running. If it is killed, its `mongod` ends too."""
         return self._folder.live_record() is not None
 
     def acknowledge_at_once(self) -> None:
         """Let writes be acknowledged before they are in the journal, for tests. Raises `EmbeddedError`."""
-        from config.embedded.replica_set import acknowledge_at_once  # late, as in `_let_in`
+        from config.embedded.replica_set import acknowledge_at_once  # imported late, as in `_let_in`
 
         record = self._folder.live_record()
         if record is None:
@@ -67,7 +67,7 @@ class Embedded:
         acknowledge_at_once(self._folder, record.port)
 
     def supervise(self, given_up: threading.Event) -> None:
-        """Start a new supervisor, as `acquire` does. Raises `EmbeddedError`, or `MovedError` for another address."""
+        """Start a new supervisor, as `acquire` does. Raises `EmbeddedError`, or `MovedError` if the address changed."""
         again = acquire(self._folder.path, given_up=given_up, database=self._database)
         again.release()  # this object still holds the right
         if again.uri != self.uri:
@@ -87,7 +87,7 @@ def acquire(
 ) -> Embedded:
     """Join the database in `data_dir`, or start it, with the rights of the service on `database`.
 
-    Without `database` the rights are those of tests and measurements: any database, and the state of `mongod`.
+    Without `database` the rights are those of tests and measurements: on any database, and on the state of `mongod`.
     Blocks for up to `start_seconds`, so call it in a thread; `given_up` ends the wait. `cache_gib` is the size of the
     storage engine's cache in GiB. Raises EmbeddedError with one line for the person at the terminal.
     """
@@ -119,9 +119,9 @@ class _Joining:
     given_up: threading.Event
 
     def uri(self, database: str | None) -> str:
-        """Wait until the database can be reached, start a supervisor where none runs, and return the address."""
+        """Wait until the database can be reached, start a supervisor if none runs, and return the address."""
         folder, deadline = self.folder, time.monotonic() + self.seconds
-        # Refused only while an unused supervisor is stopping.
+        # The lock is refused only while an unused supervisor is stopping.
         if not until(self._unless_given_up(self.lock.try_shared), deadline):
             raise EmbeddedError(f"The database in {folder.path} is still stopping after {self.seconds:.0f} s.")
         while True:
@@ -181,7 +181,10 @@ class _Joining:
             raise EmbeddedError(_last_line(output) or _last_line(errors) or "The supervisor failed.")
 
     def _wait_for_output(self, started: subprocess.Popen[str]) -> tuple[str, str]:
-        """What the process printed until it ended. If this gives up, the process goes on until nobody uses it."""
+        """Return what the process printed until it ended.
+
+        If this gives up, the process runs on until nobody uses the database.
+        """
         deadline = time.monotonic() + self.seconds + STOP_SECONDS
         while time.monotonic() < deadline:
             self._check_given_up()
@@ -197,7 +200,7 @@ def _let_in(folder: Folder, port: int, database: str | None) -> str:
 
 
 def _accepts_connections(port: int) -> bool:
-    """Whether `mongod` accepts connections: not while its supervisor restarts it after a crash."""
+    """Return whether `mongod` accepts connections; it does not while its supervisor restarts it after a crash."""
     try:
         socket.create_connection((HOST, port), CONNECT_SECONDS).close()
     except OSError:

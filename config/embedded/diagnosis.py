@@ -50,7 +50,7 @@ class EmbeddedError(Exception):
 
 @dataclass(frozen=True)
 class Ending:
-    """How a `mongod` ended: exit code (negative: the signal), what it printed, and its log since the start."""
+    """How a `mongod` ended: its exit code (a signal if negative), what it printed, and its log since the start."""
 
     code: int
     printed: str
@@ -60,7 +60,7 @@ class Ending:
 
 
 def explain(ending: Ending) -> str:
-    """Return one line: what stopped `mongod` and what to do about it."""
+    """Return one line that says what stopped `mongod` and what to do about it."""
     for rule in (_disk, _program, _folder, _version, _damage, _signal):
         if line := rule(ending):
             return line
@@ -142,7 +142,7 @@ def _signal(ending: Ending) -> str | None:
 
 
 def _complaints(log: str) -> Iterator[str]:
-    """The text of each error and fatal line of a `mongod` log, oldest first."""
+    """Yield the text of each error and fatal line of a `mongod` log, oldest first."""
     for line in log.splitlines():
         try:
             entry = json.loads(line)

@@ -25,11 +25,11 @@ class Lock:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def try_shared(self) -> bool:
-        """Take the lock shared with others; return False where that would have to wait."""
+        """Take the lock shared with others; return False if it would have to wait."""
         return self._try(fcntl.LOCK_SH)
 
     def try_exclusive(self) -> bool:
-        """Take the lock alone; return False where it would have to wait. A shared lock of ours is lost either way."""
+        """Take the lock alone; return False if it would have to wait. A shared lock of this object is lost anyway."""
         return self._try(fcntl.LOCK_EX)
 
     def _try(self, kind: int) -> bool:
@@ -47,7 +47,7 @@ class Lock:
 
 
 def until(condition: Callable[[], bool], deadline: float) -> bool:
-    """Poll `condition` until it holds (True) or `deadline`, a `time.monotonic()`, has passed (False)."""
+    """Poll `condition` until it holds (return True) or `deadline`, a `time.monotonic()`, has passed (return False)."""
     while not condition():
         if time.monotonic() > deadline:
             return False
@@ -57,7 +57,7 @@ def until(condition: Callable[[], bool], deadline: float) -> bool:
 
 @dataclass(frozen=True)
 class Record:
-    """Where a database is: its uri (with the password), its port on loopback, and its supervisor's process."""
+    """Where a database is: its uri (with the password), its port on loopback, and the pid of its supervisor."""
 
     uri: str
     port: int
@@ -78,7 +78,7 @@ class Folder:
         self.database = self.path / "mongodb"
 
     def create(self) -> None:
-        """Create the folder for its owner alone. Raises OSError."""
+        """Create the folder, accessible to its owner alone. Raises OSError."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def is_supervised(self) -> bool:
@@ -119,7 +119,7 @@ class Folder:
         return lock
 
     def live_record(self) -> Record | None:
-        """Return where the running database is; None where no supervisor holds the record's lock."""
+        """Return the record of the running database; None if no supervisor holds the record's lock."""
         try:
             fd = os.open(self.record, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -132,7 +132,7 @@ class Folder:
         return None
 
     def last_port(self) -> int | None:
-        """Return the port of the last run, which the stored replica set still names."""
+        """Return the port of the last run, which the stored replica set still names; None if it is unknown."""
         try:
             return int(json.loads(self.record.read_text())["port"])
         except (OSError, ValueError, KeyError, TypeError):

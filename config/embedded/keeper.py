@@ -15,7 +15,7 @@ _MOST_PAUSE_SECONDS = 30.0
 
 
 async def keep(embedded: Embedded) -> None:
-    """Restart the supervisor whenever it is gone, until cancelled. Raises `MovedError` where the address changed."""
+    """Restart the supervisor whenever it is gone, until cancelled. Raises `MovedError` if the address has changed."""
     pause = _CHECK_SECONDS
     while True:
         await asyncio.sleep(pause)

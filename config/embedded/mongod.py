@@ -46,11 +46,11 @@ class Mongod:
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs; negative for a signal."""
+        """The exit code: None while it runs, negative for a signal."""
         return self._process.poll()
 
     def wait_until_listening(self, deadline: float) -> bool:
-        """Return True once it accepts connections, False where it ended. Raises EmbeddedError at the deadline."""
+        """Return True once it accepts connections, or False if it ended. Raises EmbeddedError at the deadline."""
         if not until(lambda: self.exit_code is not None or self._is_listening(), deadline):
             raise EmbeddedError(f"mongod did not start in time; its log is {self._folder.log}.")
         return self.exit_code is None
@@ -81,10 +81,10 @@ class Mongod:
         """Keep the log and its predecessor within LOG_BYTES each."""
         if self._folder.log.exists() and _move_long_log(self._folder):
             self._log_start = 0
-            self._process.send_signal(signal.SIGUSR1)  # with --logRotate reopen
+            self._process.send_signal(signal.SIGUSR1)  # with --logRotate=reopen, this makes it reopen its log
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Stop it cleanly, or kill it after `seconds`, which loses nothing as the journal is replayed."""
+        """Stop it cleanly, or kill it after `seconds`; killing loses nothing, as the journal is replayed."""
         self._process.terminate()
         try:
             self._process.wait(seconds)
@@ -104,7 +104,7 @@ def start_mongod(
     *,
     moves: bool = True,
 ) -> Mongod:
-    """Start `mongod` on `port` or, if that is taken and it `moves`, on a free one. Raises EmbeddedError."""
+    """Start `mongod` on `port`, or on a free port if `port` is None, or taken and `moves`. Raises EmbeddedError."""
     folder.database.mkdir(exist_ok=True, mode=0o700)
     _move_long_log(folder)
     for _ in range(PORT_ATTEMPTS):
@@ -113,7 +113,7 @@ def start_mongod(
                 raise EmbeddedError(f"Port {port} of the database was taken by another program.")
             port = _free_port()
         mongod = Mongod(binary, folder, port, cache_gib, lifeline)
-        # the next step needs it: importing it takes a fifth of a second, which passes while mongod starts
+        # the next step needs pymongo; importing it takes a fifth of a second, which is spent while mongod starts
         importlib.import_module("pymongo")
         try:
             if mongod.wait_until_listening(deadline):
@@ -142,7 +142,7 @@ def _arguments(folder: Folder, port: int, cache_gib: float) -> list[str]:
         # After mass changes, a history of five minutes makes lists and counts three times slower.
         "--setParameter=minSnapshotHistoryWindowInSeconds=0",
         "--setParameter=diagnosticDataCollectionEnabled=false",
-        # A transaction of a machine that disappeared blocks others for so long; MongoDB's default is a minute.
+        # The transaction of a client that disappeared blocks others for this long; MongoDB's default is a minute.
         "--setParameter=transactionLifetimeLimitSeconds=20",
         f"--wiredTigerCacheSizeGB={cache_gib}",
         # 16 MB of journal rather than 300; a start reads a journal file six times, however empty it is.

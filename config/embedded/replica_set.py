@@ -19,7 +19,7 @@ Client = MongoClient[dict[str, Any]]
 
 
 def move_member(folder: Folder, port: int) -> bool:
-    """Write the current port into the stored set; return True where it was another, so that `mongod` must restart.
+    """Write the current port into the stored set; return True if the port was different, so `mongod` must restart.
 
     A reconfiguration would have to wait until `mongod` has contacted the old port, which takes 30 seconds if nothing
     replies there.
@@ -44,7 +44,7 @@ def make_ready(folder: Folder, port: int, deadline: float) -> None:
 
 
 def acknowledge_at_once(folder: Folder, port: int) -> None:
-    """Let `mongod` acknowledge what its journal does not have yet; it may lose that if it is killed."""
+    """Let `mongod` acknowledge writes that are not in its journal yet; it may lose them if it is killed."""
     with as_member(folder, port) as client:
         config = client.admin.command("replSetGetConfig")["config"]
         changed = {"version": config["version"] + 1, "writeConcernMajorityJournalDefault": False}
@@ -62,7 +62,7 @@ def _member(port: int) -> str:
 
 @contextmanager
 def as_member(folder: Folder, port: int) -> Iterator[Client]:
-    """Connect with the key, as the members of a set do among each other: that works in any state of the set."""
+    """Connect with the key file, as the members of a set connect to each other: this works in any state of the set."""
     try:
         with _connect(port, "__system", folder.key.read_text(), "local") as client:
             yield client

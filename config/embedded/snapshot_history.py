@@ -11,14 +11,14 @@ from config.embedded.folder import Folder, Lock
 
 _PARAMETER = "minSnapshotHistoryWindowInSeconds"
 _SECONDS = 24 * 3600
-_NONE = 0  # as `mongod` is started, which says why
+_NONE = 0  # the value that `mongod` is started with; the reason is in mongod.py
 
 
 @contextmanager
 def snapshot_history(data_dir: Path) -> Iterator[None]:
-    """Keep history until the block ends; the caller has acquired the database. Raises EmbeddedError.
+    """Keep the history until the block ends; the caller has acquired the database. Raises EmbeddedError.
 
-    A process that is killed leaves it on, which costs disk space until the next backup or start of `mongod`.
+    A process that is killed leaves the history on, which costs disk space until the next backup or start of `mongod`.
     """
     folder = Folder(data_dir)
     lock = Lock(folder.path / "backup.lock")

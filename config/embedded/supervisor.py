@@ -20,7 +20,7 @@ LOCK_SECONDS = 0.1
 USERS_POLL_SECONDS = 0.2
 FIRST_PAUSE_SECONDS = 0.5
 MOST_PAUSE_SECONDS = 10.0
-STEADY_SECONDS = 60.0  # one that has run for so long does not count as crashing repeatedly
+STEADY_SECONDS = 60.0  # a mongod that has run for this long does not count as crashing repeatedly
 MOVE_STOP_SECONDS = 1.0
 ENDING_SECONDS = 3.0
 LOG_BYTES = 1 << 20
@@ -30,8 +30,8 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Supervisor:
     """Runs the database of `folder` for its users; `start_seconds` limits each start of `mongod`.
 
-    A `mongod` that ends by itself is restarted on the same port as often as necessary: a full disk may have space
-    again. The pause between two attempts doubles.
+    A `mongod` that ends by itself is restarted on the same port as often as necessary, because a full disk, for
+    example, may get free space again. The pause between two attempts doubles.
     """
 
     def __init__(self, folder: Folder, cache_gib: float, start_seconds: float) -> None:
@@ -45,7 +45,7 @@ class Supervisor:
         self._again_at = 0.0
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Start, call `ready`, and run until nobody uses the database. Return at once where another supervisor runs."""
+        """Start, call `ready`, and run until nobody uses the database. Return at once if another supervisor runs."""
         lock = Lock(self._folder.supervisor_lock)
         # A process that checks whether a supervisor runs holds this lock for a moment.
         if not until(lock.try_exclusive, time.monotonic() + LOCK_SECONDS):
@@ -126,7 +126,7 @@ class Supervisor:
 
 
 def _reason(mongod: Mongod, error: EmbeddedError) -> str:
-    """The reason that `mongod` itself gives if it ended, otherwise `error`; either way it is stopped."""
+    """Stop `mongod`; return the reason that it gives itself if it has ended, otherwise `error`."""
     ended = until(lambda: mongod.exit_code is not None, time.monotonic() + ENDING_SECONDS)
     reason = explain(mongod.ending()) if ended else str(error)
     mongod.stop()
@@ -134,7 +134,7 @@ def _reason(mongod: Mongod, error: EmbeddedError) -> str:
 
 
 def _say(line: str) -> None:
-    """Write into supervisor.log, which fails silently on a full disk."""
+    """Write a line to supervisor.log; on a full disk this fails silently."""
     with suppress(OSError):
         os.write(sys.stderr.fileno(), f"{datetime.now(UTC).isoformat(timespec='seconds')} {line}\n".encode())
 

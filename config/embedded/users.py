@@ -1,8 +1,8 @@
-"""The users of the embedded database: each has the privileges that it needs. None of them is root.
+"""The users of the embedded database: each has only the privileges that it needs, and none of them is root.
 
-The service reads and writes its own database and manages its indexes. Transactions, change streams and ending the
-sessions of one's own user need no further privilege. Tests and measurements create databases and read the state of
-`mongod`, so they have another user.
+The service reads and writes its own database and manages its indexes. Transactions, change streams and ending one's own
+sessions need no further privilege. Tests and measurements create databases and read the state of `mongod`, so they have
+another user.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def uri_of(folder: Folder, port: int, user: str) -> str:
 
 
 def let_in(folder: Folder, port: int, database: str | None) -> str:
-    """Create or correct the user of `database`, or of tests and measurements without one, and return its URI.
+    """Create or correct the user of `database`, or without one the user of tests and measurements; return its URI.
 
-    A user of an earlier version, which was root, keeps only what the service needs. Raises EmbeddedError.
+    A user that an earlier version created as root keeps only what the service needs. Raises EmbeddedError.
     """
     user = SERVICE if database else TOOLS
     wanted = [{"role": role, "db": database or "admin"} for role in (SERVICE_ROLES if database else TOOL_ROLES)]
@@ -52,7 +52,7 @@ def _find(client: Client, user: str) -> Mapping[str, Any] | None:
 
 
 def _create(client: Client, user: str, password: str, roles: list[dict[str, str]]) -> bool:
-    """Create the user; return False where another process just did."""
+    """Create the user; return False if another process has just done so."""
     try:
         client.admin.command("createUser", user, pwd=password, roles=roles, customData=_mark(password))
     except OperationFailure as error:
@@ -65,8 +65,8 @@ def _create(client: Client, user: str, password: str, roles: list[dict[str, str]
 def _amend(
     client: Client, user: str, password: str, found: Mapping[str, Any], wanted: Sequence[dict[str, str]]
 ) -> None:
-    """Correct the roles of the user, and its password where the key is another one."""
-    # other services in this folder have databases of their own
+    """Correct the roles of the user, and its password if the key has changed."""
+    # keep the roles on the databases of other services in this folder
     kept = [role for role in found["roles"] if role["role"] in SERVICE_ROLES and role not in wanted]
     changes: dict[str, Any] = {}
     if _sort(found["roles"]) != _sort([*kept, *wanted]):
@@ -78,7 +78,7 @@ def _amend(
 
 
 def _mark(password: str) -> dict[str, str]:
-    """Identifies the key of the user's password, so that it can be checked without a log-in."""
+    """Return a mark that identifies the key of the user's password, so that it can be checked without a log-in."""
     return {"key": hashlib.sha256(password.encode()).hexdigest()[:16]}
 
 

@@ -1,6 +1,6 @@
-"""The fork server: a process that has loaded everything, forks the servers of a generation and tells how they end.
+"""The fork server: a process that has loaded everything, forks the servers of a generation and reports how they end.
 
-It has neither threads nor an event loop: a child gets only the thread that forks.
+It has neither threads nor an event loop, because a child inherits only the thread that forks.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ CRASHED = 70  # EX_SOFTWARE: an exception that nobody caught
 
 @dataclass(frozen=True)
 class Inherited:
-    """What a forked server has from its supervisor. `first`: it is the first server of all."""
+    """What a forked server inherits from its supervisor. `first`: it is the first server that the supervisor starts."""
 
     sockets: list[socket.socket]
     first: bool
     _link: Link
 
     def tell_ready(self) -> None:
-        """Tell the supervisor that this process serves."""
+        """Tell the supervisor that this process is ready to serve."""
         self._link.send({"kind": "ready", "pid": os.getpid()})
 
 
 def fork_servers(descriptor: int, loaded: Message, serve: Callable[[Inherited], int]) -> int:
-    """Fork what the supervisor at the other end of `descriptor` asks for, until it is gone; return the exit code.
+    """Fork a server whenever the supervisor at the other end of `descriptor` asks for one; return the exit code.
 
-    `loaded` is what the supervisor needs to know: `host`, `port`, `unix_socket`, `unix_socket_mode`, `log_level`, `stop_seconds`. Each server exits with what `serve`
-    returns.
+    It ends when the supervisor is gone. `loaded` is what the supervisor needs to know: `host`, `port`, `unix_socket`,
+    `unix_socket_mode`, `log_level` and `stop_seconds`. Each server exits with what `serve` returns.
     """
     try:
         return _ForkServer(Link(socket.socket(fileno=descriptor)), serve).run(loaded)
@@ -98,7 +98,7 @@ class _ForkServer:
             traceback.print_exc()
         finally:
             sys.stderr.flush()
-            os._exit(code)  # what the parent has registered for its exit is not the child's
+            os._exit(code)  # skips the exit handlers that the parent has registered
 
     def _reap(self) -> None:
         for pid in list(self.pids):

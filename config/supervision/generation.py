@@ -22,13 +22,13 @@ from config.listening import CannotListen, UnixSocket, close_sockets, open_socke
 from config.supervision.link import Link, Message
 
 log = logging.getLogger("tradewind.supervisor")
-REFUSED = 1  # the exit code of a server that has said in a sentence why it does not start
+REFUSED = 1  # the exit code of a server that has printed why it cannot start
 KILLED = -signal.SIGKILL
 _ENTRY = Path(__file__).parents[2] / "server.py"
 
 
 class CannotStart(Exception):
-    """A generation does not start; its processes have said why, unless the message does."""
+    """A generation cannot start. Its processes have printed the reason, unless the message says it."""
 
     def __init__(self, code: int, why: str = "") -> None:
         super().__init__(why)
@@ -38,7 +38,7 @@ class CannotStart(Exception):
 
 @dataclass(eq=False)
 class Listening:
-    """The open sockets of an address: of a host and a port, or of a path and 0."""
+    """The open sockets of an address, which is a host and a port, or a path and 0."""
 
     address: tuple[str, int]
     sockets: list[socket.socket]
@@ -46,7 +46,7 @@ class Listening:
 
     @classmethod
     def at(cls, host: str, port: int) -> Listening:
-        """Open them for nobody but this supervisor's processes. Raises `CannotStart`."""
+        """Open the sockets of a host and a port for this supervisor's processes alone. Raises `CannotStart`."""
         try:
             return cls((host, port), open_sockets(host, port, shared=False))
         except OSError as error:
@@ -66,7 +66,7 @@ class Listening:
         return cls((path, 0), [opened.socket], opened)
 
     def close(self) -> None:
-        """Close them here."""
+        """Close the sockets in this process, and remove the file of a Unix socket."""
         close_sockets(self.sockets)
         if self._file is not None:
             self._file.remove()
@@ -89,12 +89,12 @@ class Server:
         return None if self.ready_at is None else time.monotonic() - self.ready_at
 
     def note_ready(self) -> None:
-        """It serves."""
+        """Note that it is ready to serve."""
         self.ready_at = time.monotonic()
         self.ready.set()
 
     def note_end(self, code: int) -> None:
-        """It has ended."""
+        """Note that it has ended with the exit code `code`."""
         self.code = code
         self.ended.set()
 
@@ -105,7 +105,7 @@ class Server:
                 os.kill(self.pid, number)
 
     async def is_ready_within(self, seconds: float | None) -> bool:
-        """Wait until it is ready; False if it ends before, or takes longer than `seconds`."""
+        """Wait until it is ready; return False if it ends before that, or takes longer than `seconds`."""
         waiting = [asyncio.ensure_future(event.wait()) for event in (self.ready, self.ended)]
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         for each in waiting:
@@ -113,7 +113,7 @@ class Server:
         return self.ready.is_set() and not self.ended.is_set()
 
     async def end(self, number: signal.Signals, seconds: float) -> None:
-        """Ask it to end, and kill it if it takes longer."""
+        """Send it the signal `number`, and kill it if it has not ended after `seconds`."""
         self.send(number)
         try:
             await asyncio.wait_for(self.ended.wait(), seconds)
@@ -138,7 +138,7 @@ class Generation:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=environment,
-                start_new_session=True,  # the supervisor passes on what the terminal sends
+                start_new_session=True,  # signals from the terminal come through the supervisor
             )
         self.servers: dict[int, Server] = {}
         self.listening: list[Listening] = []  # the sockets that its servers inherit
@@ -154,14 +154,14 @@ class Generation:
         return self._process.returncode is not None
 
     async def loaded_within(self, seconds: float) -> Message:
-        """What the fork server says once it has loaded everything. Raises `CannotStart`."""
+        """Return what the fork server reports once it has loaded everything. Raises `CannotStart`."""
         try:
             return await asyncio.wait_for(self._loaded, seconds)
         except TimeoutError as error:
             raise CannotStart(KILLED, f"the plugins were not loaded within {seconds:.0f} s") from error
 
     def listen(self, listening: list[Listening]) -> None:
-        """Accept on these sockets."""
+        """Let the servers accept on these sockets."""
         self.listening = listening
         self._link.send({"kind": "listen"}, [each for one in listening for each in one.sockets])
 
@@ -181,7 +181,7 @@ class Generation:
         return await started
 
     def look(self) -> None:
-        """Notice the end of the fork server: its servers are asked to end too, as the kernel asks them on Linux."""
+        """Check whether the fork server has ended; if so, ask its servers to end too, as the kernel does on Linux."""
         if self.is_over or self._process.poll() is None:
             return
         self._read_rest()
@@ -194,14 +194,14 @@ class Generation:
                 future.set_exception(CannotStart(code, why))
         for server in self.servers.values():
             server.send(signal.SIGTERM)
-            server.note_end(KILLED)  # nobody can tell when it does
+            server.note_end(KILLED)  # nobody can observe its real end any more
         self.servers.clear()
         self._link.close()
 
     def finish(self) -> None:
-        """End the fork server, once it has no servers."""
+        """End the fork server; call it once it has no servers left."""
         if not self.is_over:
-            self._process.terminate()  # of what nobody handles: it ends at once
+            self._process.terminate()  # it does not handle SIGTERM, so it ends at once
 
     def _read_rest(self) -> None:
         with suppress(OSError):

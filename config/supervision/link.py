@@ -1,4 +1,4 @@
-"""The socket between the supervisor and a fork server, which its servers inherit: one JSON object on each line."""
+"""The socket between the supervisor and a fork server, inherited by its servers: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Message = Mapping[str, int | str | float | bool]
 
 
 class Link:
-    """One end. Messages are far smaller than the buffer of the socket, so each is sent and received whole."""
+    """One end of the socket. Messages are far smaller than its buffer, so each is sent and received whole."""
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
         self._rest = b""
 
     def fileno(self) -> int:
-        """For `select` and event loops."""
+        """Return the file descriptor, for `select` and event loops."""
         return self._end.fileno()
 
     def send(self, message: Message, sockets: Sequence[socket.socket] = ()) -> None:
@@ -26,7 +26,7 @@ class Link:
         socket.send_fds(self._end, [json.dumps(message).encode() + b"\n"], [each.fileno() for each in sockets])
 
     def receive(self) -> tuple[list[Message], list[socket.socket]] | None:
-        """Wait for messages, and the sockets that came with them; None when the other end was closed."""
+        """Wait for messages and the sockets that came with them; return None if the other end was closed."""
         data, descriptors, _, _ = socket.recv_fds(self._end, 65_536, _MOST_SOCKETS)
         if not data:
             return None

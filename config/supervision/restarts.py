@@ -13,16 +13,16 @@ _MOST_DOUBLINGS = 7
 
 @dataclass
 class Restarts:
-    """The pauses of one place: 100 ms, doubled up to 10 s while starts fail, 100 ms again after a minute of service.
+    """The pauses before restarts in one place: 100 ms, doubled up to 10 s while starts fail.
 
-    A start fails if the process ends before it is ready, or within three seconds. One that is killed later is no reason
-    to wait longer.
+    A start fails if the process ends before it is ready, or within three seconds. A minute of service resets the pause
+    to 100 ms. A process that is killed later than three seconds does not lengthen it.
     """
 
     failures: int = 0
 
     def pause_after(self, ready_seconds: float | None) -> float:
-        """The seconds to wait after a process that was ready for so long; None: it never was."""
+        """Return the seconds to wait after a process that was ready for `ready_seconds`, or never if that is None."""
         if ready_seconds is None or ready_seconds < EARLY_SECONDS:
             self.failures += 1
         elif ready_seconds >= STABLE_SECONDS:

@@ -25,11 +25,11 @@ _START_SECONDS = 120.0  # until a server is ready; migrations may run before
 
 
 def supervise(processes: int | None, arguments: Sequence[str] = ()) -> int:
-    """Keep so many servers running, or one for each core, until SIGTERM or SIGINT; return the exit code.
+    """Keep `processes` servers running, or one for each core, until SIGTERM or SIGINT; return the exit code.
 
-    `arguments` are those of `server.py`. SIGHUP replaces the servers one after the other: with the code and the
-    settings of that moment, each as soon as its successor is ready. If no server has ever been ready and one says that
-    its settings are wrong, all end with its exit code.
+    `arguments` are those of `server.py`. SIGHUP replaces the servers one after the other with servers of the current
+    code and settings; each old one ends when its successor is ready. If no server has ever been ready and one reports
+    that its settings are wrong, all end with its exit code.
     """
     if processes is not None and processes < 1:
         sys.stderr.write("tradewind: --processes takes at least 1.\n")
@@ -39,13 +39,16 @@ def supervise(processes: int | None, arguments: Sequence[str] = ()) -> int:
 
 
 def _cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass
 class _Place:
-    """One of the servers to keep; None while there is none. Whoever starts one for it holds the lock."""
+    """A place for one of the servers to keep running; `server` is None while it is empty.
+
+    Whoever starts a server for it holds `lock`.
+    """
 
     server: Server | None = None
     restarts: Restarts = field(default_factory=Restarts)
@@ -63,7 +66,7 @@ class _Supervisor:
         self._loading = asyncio.Lock()
         self._asked_to_roll = asyncio.Event()
         self._over = asyncio.Event()
-        self._proven = False  # a server has been ready: from now on one that cannot start is no reason to end
+        self._proven = False  # a server has been ready: from then on, one that cannot start does not end the supervisor
         self._welcomed = False
         self._code = 0
 
@@ -81,7 +84,7 @@ class _Supervisor:
         await self._end_all()
         for task in ended:
             if not task.cancelled():
-                task.result()  # raises a fault of the supervisor itself
+                task.result()  # raises an unexpected error of the supervisor itself
         return self._code
 
     def _look(self) -> None:
@@ -111,7 +114,7 @@ class _Supervisor:
             await asyncio.sleep(pause)
 
     async def _start(self) -> Server:
-        """A server of the current generation, of which another is loaded where it has ended."""
+        """Start a server of the current generation, loading the generation again if its fork server has ended."""
         restarts = Restarts()
         while True:
             try:
@@ -132,7 +135,7 @@ class _Supervisor:
                 await asyncio.sleep(pause)
 
     async def _load(self) -> Generation:
-        """A generation with the code and the settings of this moment, which listens."""
+        """Load a generation with the current code and settings, and let it listen."""
         generation = Generation(self._arguments)
         self._generations.append(generation)
         try:
@@ -145,7 +148,7 @@ class _Supervisor:
         return generation
 
     def _listening(self, loaded: Message) -> list[Listening]:
-        """The sockets of the service manager, or those of the settings; what is open already stays so."""
+        """Return the sockets of the service manager, or those that the settings name; sockets already open are kept."""
         if self._activated:
             return [self._open_at(("", 0), lambda: Listening(("", 0), self._activated))]
         host, port, path = str(loaded["host"]), int(loaded["port"]), str(loaded["unix_socket"])
@@ -168,7 +171,7 @@ class _Supervisor:
         self._proven = True
 
     def _give_up(self, code: int, why: str = "") -> None:
-        """End with this code: nothing has ever been ready."""
+        """End with the exit code `code`, as no server has ever been ready; print `why`."""
         if why:
             sys.stderr.write(f"tradewind: {why}\n")
         self._code = self._code or (code if code > 0 else REFUSED)
@@ -189,7 +192,10 @@ class _Supervisor:
             self._retire()
 
     async def _roll(self) -> None:
-        """Replace one server after the other by one of a new generation. Raises `CannotStart`; the rest go on."""
+        """Replace the servers one after the other with those of a new generation.
+
+        Raises `CannotStart`; the servers that are not replaced yet keep running.
+        """
         new = await self._load()
         for place in self._places:
             async with place.lock:
@@ -200,12 +206,12 @@ class _Supervisor:
                 old, place.server = place.server, server
                 self._current = new
             if old is not None:
-                # a server that is not ready yet understands no signal but the one to stop
+                # a server that is not ready yet handles no signal but SIGTERM
                 await old.end(signal.SIGHUP if old.ready.is_set() else signal.SIGTERM, new.stop_seconds)
         self._note_ready()
 
     def _retire(self) -> None:
-        """End the generations that were replaced, or failed, and have no servers; close what nobody accepts on."""
+        """End replaced or failed generations that have no servers left; close sockets that no generation uses."""
         for generation in self._generations:
             if generation is not self._current and not generation.servers:
                 generation.finish()
@@ -216,7 +222,7 @@ class _Supervisor:
             self._open.remove(listening)
 
     async def _end_all(self) -> None:
-        """Stop listening, and end every server, then what forked them."""
+        """Stop listening, and end every server, then the fork servers."""
         notify("STOPPING=1")
         for generation in self._generations:
             generation.stop_listening()
