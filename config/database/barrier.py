@@ -1,9 +1,9 @@
 """The barrier: a linearizable read, after which a primary has everything that was acknowledged before.
 
-A new primary learns what a majority has of its predecessor when a majority has its own first entry; until then a read
-with `readConcern: majority` may miss a write that was acknowledged. And a primary that was frozen goes on for a moment
-although there is another one. A linearizable read commits an entry of its own, so it waits for the first and fails at
-the second: https://www.mongodb.com/docs/manual/reference/read-concern-linearizable/
+A new primary knows what a majority has of its predecessor only once a majority has its own first entry; until then a
+read with `readConcern: majority` may miss an acknowledged write. And a primary that was frozen continues for a moment
+although another one has been elected. A linearizable read commits an entry of its own, so it waits in the first case
+and fails in the second: https://www.mongodb.com/docs/manual/reference/read-concern-linearizable/
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from config.database.transactions import SESSION
 Result = TypeVar("Result")
 
 log = logging.getLogger("tradewind.database")
-_NOWHERE = "core_barrier"  # it need not exist: the server waits all the same
+_NOWHERE = "core_barrier"  # the collection need not exist: the server waits all the same
 
 
 def barrier_command() -> Document:
-    """The linearizable read; it needs a time limit, as it waits for a majority."""
+    """Return the linearizable read; it needs a time limit, as it waits for a majority."""
     return {"find": _NOWHERE, "filter": {"_id": 0}, "limit": 1, "readConcern": {"level": "linearizable"}}
 
 
 class Elections:
-    """Which election a library's primary has won, and the latest whose winner is past the barrier.
+    """The election that a library's primary has won, and the latest one whose winner has passed the barrier.
 
-    Without an election, such as at a router of a sharded cluster, there is nothing to wait for.
+    If there is no election, as with a router of a sharded cluster, there is nothing to wait for.
     """
 
     def __init__(self, describe: Callable[[], TopologyDescription] | None = None) -> None:
@@ -48,7 +48,7 @@ class Elections:
         self.passed: ObjectId | None = None
 
     def current(self) -> ObjectId | None:
-        """The election of the library's primary, or of the one before while there is none."""
+        """Return the election of the library's primary, or the previous one while there is no primary."""
         if self._describe is None:
             return None
         description = self._describe()
@@ -62,27 +62,27 @@ class Elections:
         return self._current
 
     def addresses(self) -> tuple[tuple[str, int], ...]:
-        """Where the library's primary is; nothing while there is none."""
+        """Return the address of the library's primary; empty while there is none."""
         self.current()
         return self._addresses
 
     def replica_set(self) -> str | None:
-        """The name of the replica set that the address or the primary says; None where neither has."""
+        """Return the name of the replica set, as the address or the primary states it; None if neither does."""
         return None if self._describe is None else self._describe().replica_set_name
 
     def is_passed(self) -> bool:
-        """Whether the library may read from its primary."""
+        """Return whether the library may read from its primary."""
         current = self.current()
         return current is None or current == self.passed
 
     def note_passed(self, election: ObjectId | None) -> None:
-        """Note that the winner of an election is past the barrier."""
+        """Note that the winner of an election has passed the barrier."""
         if is_newer(election, self.passed):
             self.passed = election
 
 
 class Barrier:
-    """The barrier of a library: all that wait for it share one read, which `send` sends."""
+    """The barrier of a library: all callers that wait for it share one read, which `send` performs."""
 
     def __init__(self, elections: Elections, send: Callable[[], Awaitable[object]]) -> None:
         self._elections = elections
@@ -90,7 +90,7 @@ class Barrier:
         self._running: asyncio.Task[None] | None = None
 
     async def wait(self) -> None:
-        """Return once the primary is past the barrier. Raises the errors of `send`; the caller limits the time."""
+        """Return once the primary has passed the barrier. Raises the errors of `send`; the caller limits the time."""
         while not self._elections.is_passed():
             if self._running is None:
                 # without the time limit of the request that happens to come first
@@ -99,9 +99,9 @@ class Barrier:
             await asyncio.shield(self._running)
 
     async def read(self, read: Callable[[], Awaitable[Result]]) -> Result:
-        """The result of a read; once more where it came from a primary that was not past the barrier yet.
+        """Return the result of a read, repeated if it came from a primary that had not passed the barrier yet.
 
-        While there is no primary the library waits, and reads from the new one at once.
+        While there is no primary, the library waits, and reads from the new one at once.
         """
         while True:
             result = await read()
@@ -117,20 +117,20 @@ class Barrier:
             if error.code in AWAY_CODES:
                 raise
             note_refusal(error)
-        if self._elections.current() == election:  # otherwise it is not known which of the two has replied
+        if self._elections.current() == election:  # otherwise it is unknown which of the two primaries replied
             self._elections.note_passed(election)
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._running = None
         if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not log an error without a waiter
+            task.exception()  # retrieved, so that asyncio does not log an error that nobody waits for
 
 
 def is_newer(election: ObjectId | None, than: ObjectId | None) -> bool:
-    """Whether an election came after another one; the ids begin with the term."""
+    """Return whether `election` came after `than`; the ids begin with the term."""
     return election is not None and (than is None or election > than)
 
 
 def note_refusal(reason: object) -> None:
-    """Log that a server has no such reads, or does not allow us one: then it is read from as it is."""
+    """Log that a server does not support linearizable reads or refuses them; it is then read without the barrier."""
     log.warning("no linearizable read", extra={"reason": str(reason)[:200]})

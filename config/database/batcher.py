@@ -1,7 +1,8 @@
-"""Joins requests that are made at the same moment to one command to the database.
+"""Combines requests of the same moment into one command to the database.
 
-A command costs mongod 150 to 300 microseconds of processor time and each further document in it 15 to 50; this process
-saves as much. No caller waits longer for it: a batch holds what is submitted during one iteration of the event loop.
+A command costs mongod 150 to 300 microseconds of processor time, and each further document in it 15 to 50; this process
+saves as much. No caller waits longer because of it: a batch holds what is submitted during one iteration of the event
+loop.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ Result = TypeVar("Result")
 class Batcher(Generic[Key, Item, Result]):
     """Collects the items of each key, `most` at a time, for `work`, which returns a result or an error for each.
 
-    Cancelling one caller does not cancel the batch. `work` must end by itself; an exception of it is raised for every
-    caller.
+    Cancelling one caller does not cancel the batch. `work` must end by itself; an exception that it raises is raised
+    for every caller.
     """
 
     def __init__(self, work: Callable[[Key, list[Item]], Awaitable[Sequence[Result | Exception]]], most: int) -> None:
@@ -76,7 +77,7 @@ class Batcher(Generic[Key, Item, Result]):
 
 
 def _copy(error: Exception) -> Exception:
-    """A copy for each caller, because raising an error changes it; the error itself where it cannot be copied."""
+    """Return a copy of the error for one caller, as raising an error changes it; the error itself if copying fails."""
     try:
         return copy.copy(error)
     except Exception:

@@ -1,4 +1,4 @@
-"""What the commands of all drivers have in common: their options, and what their replies say."""
+"""What the commands of all drivers share: their options, their documents, and checks of their replies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sort = Sequence[tuple[str, int]]
 
 CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)
 DUPLICATE = 11000
-RESTORING = "core_restoring"  # a collection that a database has while a backup is restored into it
+RESTORING = "core_restoring"  # a collection that exists in a database while a backup is restored into it
 NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
 
 
@@ -42,7 +42,7 @@ class FindOptions(ReadOptions, total=False):
 
 
 class CountOptions(TypedDict, total=False):
-    """`limit` stops the count there, 0 counts all; `hint` names the index to use."""
+    """`limit` ends the count at that number, 0 counts all; `hint` names the index to use."""
 
     limit: int
     hint: str | None
@@ -51,9 +51,9 @@ class CountOptions(TypedDict, total=False):
 class UpdateOptions(TypedDict, total=False):
     """How `update_one` changes a document.
 
-    `upsert` inserts a document where none matches. `sort` decides which of several is changed.
+    `upsert` inserts a document if none matches. `sort` decides which of several matching documents is changed.
     `outside_transaction` keeps the change out of the transaction that it is called in. `wait_for_durability=False`
-    returns before a majority has the change: a later write that does wait makes this one durable too, as the oplog and
+    returns before a majority has the change; a later write that does wait makes this one durable too, as the oplog and
     the journal keep their order.
     """
 
@@ -64,7 +64,7 @@ class UpdateOptions(TypedDict, total=False):
 
 
 def projection(options: FindOptions | FindOneOptions | ReadOptions) -> dict[str, int] | None:
-    """The projection that `options` ask for; None for the whole document."""
+    """Return the projection that `options` ask for; None for the whole document."""
     fields: Any = options.get("fields")
     if fields is not None:
         return dict.fromkeys(fields, 1) or {"_id": 1}
@@ -72,12 +72,12 @@ def projection(options: FindOptions | FindOneOptions | ReadOptions) -> dict[str,
 
 
 def has_failed(reply: Mapping[str, Any]) -> bool:
-    """Whether a reply reports a failure of the command or of one of its writes."""
+    """Return whether a reply reports a failure of the command or of one of its writes."""
     return not reply.get("ok") or "writeErrors" in reply or "writeConcernError" in reply
 
 
 def without_existing_ids(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """The reply to an unordered insert without the errors for documents whose `_id` exists already."""
+    """Return the reply to an unordered insert without the errors for documents whose `_id` exists already."""
     faults = [fault for fault in reply.get("writeErrors") or () if not _is_existing_id(fault)]
     rest = {name: value for name, value in reply.items() if name != "writeErrors"}
     return {**rest, "writeErrors": faults} if faults else rest
@@ -88,12 +88,12 @@ def _is_existing_id(fault: Mapping[str, Any]) -> bool:
 
 
 def writes(pipeline: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether an aggregation stores its results."""
+    """Return whether an aggregation stores its results."""
     return any({"$merge", "$out"} & stage.keys() for stage in pipeline)
 
 
 def find_command(collection: str, filter: Filter, options: FindOptions, batch: int) -> dict[str, Any]:
-    """The command `find`, which returns up to `batch` documents at once."""
+    """Return the command `find`, with up to `batch` documents in each reply."""
     given = {
         "sort": dict(options.get("sort", ())),
         "skip": options.get("skip"),
@@ -106,13 +106,16 @@ def find_command(collection: str, filter: Filter, options: FindOptions, batch: i
 
 
 def count_command(collection: str, filter: Filter, options: CountOptions) -> dict[str, Any]:
-    """The command that counts the matching documents that a majority has committed."""
+    """Return the command that counts the matching documents that a majority has committed."""
     further = {name: value for name, value in options.items() if value}
     return {"count": collection, "query": dict(filter), "readConcern": {"level": "majority"}, **further}
 
 
 def count_pipeline(collection: str, filter: Filter, options: CountOptions) -> dict[str, Any]:
-    """The command that counts in a transaction, where `count` is not allowed: `n` of its only row, if it has one."""
+    """Return the command that counts in a transaction, where `count` is not allowed.
+
+    The result is `n` of its only row; without a row it is 0.
+    """
     limited = [{"$limit": limit}] if (limit := options.get("limit")) else []
     stages = [{"$match": filter}, *limited, {"$count": "n"}]
     further = {"hint": hint} if (hint := options.get("hint")) else {}

@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class DetachedCalls:
-    """Runs up to `most` calls at once, each in a task of its own that ends by itself."""
+    """Runs up to `most` calls at once, each in its own task, which runs to its end."""
 
     def __init__(self, most: int) -> None:
         self._slots = asyncio.Semaphore(most)
@@ -46,6 +46,6 @@ class DetachedCalls:
             task.exception()  # retrieved, so that asyncio does not log the error of a call without a caller
 
     async def end(self) -> None:
-        """Wait for the calls that run."""
+        """Wait for the running calls."""
         if self._running:
             await asyncio.wait(self._running)

@@ -1,8 +1,8 @@
-"""`direct`: sends single commands over the wire protocol without a driver library, which does everything else.
+"""The driver `direct`: sends single commands over the wire protocol itself and leaves everything else to a library.
 
-The library keeps bulk writes, long lists, changes of indexes and change streams outside transactions. It also serves
-whatever the wire cannot: compression, authentication other than SCRAM-SHA-256 and X.509, and the wait for a primary while
-there is none. What runs in a transaction is all sent over the wire, as the two cannot share a session.
+Outside transactions, the library performs bulk writes, long lists, changes of indexes and change streams. It also does
+whatever the wire modules cannot: compression, authentication other than SCRAM-SHA-256 and X.509, and the wait for a
+primary while there is none. In a transaction, everything is sent over the wire, as the two cannot share a session.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from config.database.wire import NO_PRIMARY_CODES, NotSent, Target, WirePool
 from config.database.wire_sessions import WireSession, WireSessions
 
 Result = TypeVar("Result")
-_MOST_ROWS = 500  # the library decodes longer lists in its threads
+_MOST_ROWS = 500  # longer lists are read by the library, which decodes them in threads
 
 _NOT_DURABLE: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
 _MOST_BATCHED_BYTES = 256 << 10  # of one document: a larger one is inserted alone, so that no command is too long
-# commands that may take seconds although the database is well: all but those on single documents
+# commands that may take seconds although the database is healthy: all but those on single documents
 _BULK_COMMANDS = frozenset({"aggregate", "count", "delete", "getMore", "update"})
 _NO_COLLECTION = 26  # NamespaceNotFound: src/mongo/base/error_codes.yml
 
@@ -81,7 +81,7 @@ class DirectDriver(Driver):
     def slow_operations(self) -> int:
         return self.slow.count
 
-    # -- over the wire, where that can do it
+    # -- over the wire, if possible
 
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
         found = None
@@ -129,7 +129,7 @@ class DirectDriver(Driver):
             await self._run_in(session, {"insert": collection, **self._limit}, part)
 
     async def _insert_again(self, collection: str, document: Document, raw: bytes) -> None:
-        """Insert a document alone after its batch failed, which may have stored it already."""
+        """Insert a document alone after its batch failed; the batch may have stored it already."""
         try:
             await self.library.insert(collection, [document])
         except DuplicateKey:
@@ -231,7 +231,7 @@ class DirectDriver(Driver):
         return self._rows(collection, find_command(collection, filter, {"sort": sort}, batch) | self._limit)
 
     async def _rows(self, collection: str, command: Mapping[str, Any]) -> AsyncIterator[Document]:
-        """The documents of the cursor of a command in a transaction, which closes it at its end."""
+        """Yield the documents of a command's cursor in a transaction; the end of the transaction closes the cursor."""
         name = "firstBatch"
         while True:
             cursor = required(await self._run(command) or {}, "cursor", dict)
@@ -242,7 +242,7 @@ class DirectDriver(Driver):
             command, name = {"getMore": following, "collection": collection, "batchSize": _MOST_ROWS}, "nextBatch"
 
     async def _fetch(self, collection: str, command: Mapping[str, Any]) -> list[Document] | None:
-        """All documents of a command's cursor; None as `_run`, and where the cursor was lost meanwhile."""
+        """Return all documents of a command's cursor; None as in `_run`, and if the cursor was lost meanwhile."""
         reply = await self._run(command, reads=True)
         if reply is None:
             return None
@@ -264,9 +264,9 @@ class DirectDriver(Driver):
         outside_transaction: bool = False,
         guarded: Sequence[Filter] = (),
     ) -> Document | None:
-        """The reply to a command; None where the library has to run it, as it was not executed.
+        """Return the reply to a command; None if the library has to run it, as it was not executed.
 
-        A command that only `reads` may be executed twice. In a transaction, those that write the documents of the
+        A command that only `reads` may be executed twice. In a transaction, commands that write the documents of the
         `guarded` filters take turns. Raises the errors of `Driver`.
         """
         if not outside_transaction and (session := SESSION.get()) is not None:
@@ -284,11 +284,11 @@ class DirectDriver(Driver):
         documents: Sequence[bytes] = (),
         guarded: Sequence[Filter] = (),
     ) -> Document:
-        """The reply to a command of the transaction in `session`."""
+        """Return the reply to a command of the transaction in `session`."""
         guard = self._transactions.locks.guard_write(command[next(iter(command))], *guarded)
         limit = self._operations(long=not _BULK_COMMANDS.isdisjoint(command))
         with limit as operation, guard if guarded else nullcontext():
-            # one that was cancelled would still reach the server, maybe after the end of its transaction
+            # a cancelled command would still reach the server, maybe after the end of its transaction
             reply: Document = await session.run(session.handle.run(command, documents))
             if has_failed(reply):
                 raise failure(reply)
@@ -299,7 +299,7 @@ class DirectDriver(Driver):
     async def _send(
         self, command: Mapping[str, Any], documents: Sequence[bytes] = (), *, reads: bool = False
     ) -> Document | None:
-        """The reply to a command, even one with a failure; None where it was not executed or may be repeated."""
+        """Return the reply to a command, even one with a failure; None if it was not executed or may be repeated."""
         with self._operations(long=not _BULK_COMMANDS.isdisjoint(command)) as operation:
             reply = None
             try:
@@ -317,7 +317,7 @@ class DirectDriver(Driver):
             return None
         return None if reads and code in REPEATED_CODES else reply
 
-    # -- by the library, but for what runs in a transaction
+    # -- by the library, except in a transaction
 
     async def command(self, command: Mapping[str, Any]) -> Document:
         session = SESSION.get()

@@ -1,4 +1,4 @@
-"""Inserts of the direct driver: those of several callers as one command, and many documents as several."""
+"""Inserts of the direct driver: those of several callers in one command, and many documents in several."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.database.wire import NO_PRIMARY_CODES
 DURABLE: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
 MOST_BYTES = 16 << 20  # of the documents of one command
 _MOST_DOCUMENTS = 10_000
-_MOST_INSERTS = 16  # several commands of a burst run at once: larger ones take no less of mongod's time
+_MOST_INSERTS = 16  # the commands of a burst run at once: larger ones would not take less of mongod's time
 Send = Callable[[Mapping[str, Any], Sequence[bytes]], Awaitable[Document | None]]
 
 
@@ -30,7 +30,7 @@ class Outcome(Enum):
 
 
 class InsertBatches:
-    """Inserts the documents of several callers by one command, which `send` sends; None where it was not executed."""
+    """Inserts documents of several callers by one command; `send` sends it, and returns None if it was not executed."""
 
     def __init__(self, send: Send, timeout_ms: int) -> None:
         self._send = send
@@ -44,7 +44,7 @@ class InsertBatches:
         return await self._batches.submit(collection, document)
 
     async def _insert_batch(self, collection: str, documents: Sequence[bytes]) -> Sequence[Outcome | OperationFailure]:
-        """Insert the documents of several callers; each gets an outcome of its own."""
+        """Insert the documents of several callers; return an outcome for each."""
         limit = self._batch_limit if len(documents) > 1 else self._limit
         reply = await self._send({"insert": collection, "ordered": False, **DURABLE, **limit}, documents)
         if reply is None:
@@ -61,7 +61,7 @@ class InsertBatches:
 
 
 def split(documents: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """The documents in parts that a command can hold."""
+    """Yield the documents in parts that fit into one command."""
     part: list[bytes] = []
     size = 0
     for document in documents:
@@ -75,7 +75,7 @@ def split(documents: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def _outcome(fault: Document) -> Outcome | OperationFailure:
-    """The outcome of a document that the server reports a write error for."""
+    """Return the outcome of a document for which the server reports a write error."""
     if fault.get("code") in NO_PRIMARY_CODES:
         return Outcome.NOT_EXECUTED
     return failure({"ok": 1, "writeErrors": [fault]})

@@ -1,4 +1,4 @@
-"""Reads of single documents by `_id`, which are joined to one command where they are requested at the same time."""
+"""Reads of single documents by `_id`, which are combined into one command if they are requested at the same time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DocumentLoader:
         self._batcher = Batcher(self._load_batch, _MOST_IDS)
 
     async def load(self, collection: str, id: Hashable, options: ReadOptions) -> Document | None:
-        """Return the document with this `_id`; reads it alone inside a transaction, whose snapshot is its own."""
+        """Return the document with this `_id`. A transaction reads it alone, because it has its own snapshot."""
         if SESSION.get() is not None:
             found = await self._driver.find(collection, {"_id": id}, limit=1, **options)
             return found[0] if found else None

@@ -1,7 +1,7 @@
-"""`Driver`: the operations that the data layer needs of MongoDB, whichever library or protocol performs them.
+"""`Driver`: the operations that the data layer needs from MongoDB, whichever library or protocol performs them.
 
-Writes are acknowledged by a majority and every operation has a time limit. Exceptions of a library never reach the
-caller, who sees those of `config.database.errors`.
+Writes are acknowledged by a majority and every operation has a time limit. Callers never see the exceptions of a
+library, only those of `config.database.errors`.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Change:
 class Driver(ABC):
     """One database. An operation that is called inside `transaction` becomes part of that transaction.
 
-    Every operation raises `DatabaseUnavailable` where the server does not reply in time or cannot be reached.
+    Every operation raises `DatabaseUnavailable` if the server does not reply in time or cannot be reached.
     """
 
     @abstractmethod
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
-        """Return the documents that match. Raises `NoSuchIndex` where the index of `hint` does not exist."""
+        """Return the documents that match. Raises `NoSuchIndex` if the index of `hint` does not exist."""
 
     @abstractmethod
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
@@ -61,7 +61,7 @@ class Driver(ABC):
 
     @abstractmethod
     def stream(self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000) -> AsyncIterator[Document]:
-        """Yield the documents that match one by one; they are fetched `batch` at a time."""
+        """Yield the matching documents one by one; they are fetched `batch` at a time."""
 
     @abstractmethod
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
@@ -83,7 +83,7 @@ class Driver(ABC):
         update: Update,
         **options: Unpack[UpdateOptions],
     ) -> Document | None:
-        """Change one document atomically and return its new state; None where none matches. Raises `DuplicateKey`."""
+        """Change one document atomically and return its new state; None if none matches. Raises `DuplicateKey`."""
 
     @abstractmethod
     async def update_many(self, collection: str, filter: Filter, update: Update) -> int:
@@ -116,7 +116,7 @@ class Driver(ABC):
 
     @abstractmethod
     async def list_indexes(self, collection: str) -> list[Document]:
-        """Return the indexes of the collection, that of `_id` too, as `listIndexes` describes them."""
+        """Return the indexes of the collection, including that of `_id`, as `listIndexes` describes them."""
 
     @abstractmethod
     async def has_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> bool:
@@ -126,32 +126,33 @@ class Driver(ABC):
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
         """Make the collection's indexes exactly those of `specs`; replace those that differ.
 
-        New indexes exist before old ones are dropped, so that other instances find an index for their queries and no
-        duplicate of a unique key meanwhile. Where a new index cannot be created, the old one stays. Raises
-        `DuplicateKey` where stored documents violate a unique index.
+        New indexes are created before old ones are dropped, unless MongoDB considers the two the same. So meanwhile
+        other instances find an index for their queries, and no duplicate of a unique key is possible. If a new index
+        cannot be created, the old one stays. Raises `DuplicateKey` if stored documents violate a unique index.
         """
 
     @abstractmethod
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it runs again after a write conflict.
 
-        Inside a transaction it joins that one.
+        Inside a transaction, `work` becomes part of that one.
         """
 
     @abstractmethod
     async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work`, which only reads, so that it sees all documents as they are at one moment; it may run again.
 
-        That is a transaction which is never committed: writes are lost, nothing waits for a commit, and what was read
-        may still be rolled back when the primary is lost. Inside a transaction it joins that one.
+        This is a transaction that is never committed: writes are lost, nothing waits for a commit, and what was read
+        may still be rolled back if the primary is lost. Inside a transaction, `work` becomes part of that one.
         """
 
     @abstractmethod
     async def take_turn(self, collection: str, *ids: Hashable) -> None:
         """Make the transactions of this process that take turns with these documents run one after the other.
 
-        Call it at the start of a transaction that will write documents which many write: it then starts in its turn,
-        where it would otherwise start again after others have changed them. Raises RuntimeError outside a transaction.
+        Call it at the start of a transaction that will write documents that many transactions write. It then starts
+        when its turn comes, instead of starting again after others have changed them. Raises RuntimeError outside a
+        transaction.
         """
 
     @property
@@ -165,7 +166,7 @@ class Driver(ABC):
         """The `lsid.id` of each session in which this process has a transaction: a UUID, as `killSessions` takes it."""
 
     def connections(self) -> dict[str, float]:
-        """How many connections of its own are used and idle; those of a library are not counted."""
+        """Return how many of its own connections are used and idle; those of a library are not counted."""
         return {}
 
     @property

@@ -17,14 +17,14 @@ _SWITCH_SECONDS = 0.0002
 
 
 def _open_direct(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
-    """The direct driver, or Motor alone for an address that the wire cannot speak to."""
+    """Return the direct driver, or Motor alone for an address that the direct driver does not support."""
     library = LibraryDriver(Motor(), uri, database, timeout_ms, figures)
     target = target_of(uri, database)
     return library if target is None else DirectDriver(library, target, timeout_ms)
 
 
 def _open_motor(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
-    """Motor, whose threads compete with the event loop for the interpreter: each takes it for 0.2 ms, not 5."""
+    """Return Motor. Its threads compete with the event loop for the interpreter: each gets it for 0.2 ms, not 5."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     return LibraryDriver(Motor(), uri, database, timeout_ms, figures)
 
@@ -43,7 +43,7 @@ DRIVERS: Mapping[str, Callable[[str, str, int, str], Driver]] = {
 def open_driver(name: str, uri: str, database: str, timeout_ms: int, figures: str = "primary") -> Driver:
     """Return the driver called `name` on `database` at `uri`; raises ValueError for an invalid URI.
 
-    `figures`: the read preference of what runs in `reading_from_secondaries`.
+    `figures` is the read preference of the aggregations in `reading_from_secondaries`.
     """
     try:
         return DRIVERS[name](uri, database, timeout_ms, figures)

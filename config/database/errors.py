@@ -1,4 +1,4 @@
-"""The errors of the database that callers see, and how the libraries' own errors become them."""
+"""The errors of the database that callers see, and the translation of the libraries' errors into them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ AWAY = (
     NetworkTimeout,
     ServerSelectionTimeoutError,
     ExecutionTimeout,
-    WriteConcernError,  # the write is there, but nobody knows whether it stays
+    WriteConcernError,  # the write was made, but it is unknown whether it stays
     ProtocolError,
     InvalidBSON,
 )
-# states of the server in which another attempt succeeds later, no fault of a command: src/mongo/base/error_codes.yml
+# states of the server, no faults of a command: a later attempt may succeed; src/mongo/base/error_codes.yml
 _STATES = {
     6: "HostUnreachable",
     7: "HostNotFound",
@@ -82,25 +82,25 @@ AWAY_CODES = frozenset(_STATES)
 # a read that fails with one of these is repeated once: those of PyMongo's retryable reads, and dropped indexes
 REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 43, 175, 237, 246})
 _AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")
-_TRIED_TOO_OFTEN = "int too large to convert to float"  # PyMongo's back-off, after 1,024 refusals of one command
+_TRIED_TOO_OFTEN = "int too large to convert to float"  # from PyMongo's back-off, after 1,024 refusals of one command
 BAD_VALUE, BAD_HINT = 2, "hint provided does not correspond"
 REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 
 
 class DatabaseUnavailable(Exception):
-    """The database did not reply within the time limit, or cannot be reached; `silent`: there was no reply at all."""
+    """The database did not reply within the time limit, or cannot be reached; `silent` if there was no reply at all."""
 
     silent = False
 
 
 class DatabaseRefused(DatabaseUnavailable):
-    """The database refuses our user, password or rights."""
+    """The database refuses our user or password, or the user lacks a right."""
 
 
 class DuplicateKey(Exception):
     """A unique key is taken; `fields` are the fields of the index."""
 
-    expected = True  # no failure of the database
+    expected = True  # not a failure of the database
 
     def __init__(self, fields: Sequence[str]) -> None:
         super().__init__(", ".join(fields))
@@ -129,7 +129,7 @@ translate_errors = _ErrorTranslator()
 
 
 def translate(error: BaseException) -> Exception | None:
-    """The exception that callers see instead of `error`; None where they see `error` itself."""
+    """Return the exception that callers see instead of `error`; None if they see `error` itself."""
     if isinstance(error, DuplicateKeyError | BulkWriteError):
         fields = _duplicate_fields(error)
         if fields is not None:
@@ -152,7 +152,7 @@ def translate(error: BaseException) -> Exception | None:
 
 
 def _is_bulk_undone(error: OperationFailure) -> bool:
-    """Whether a state of the server kept it from executing some of several writes, or from making them durable."""
+    """Return whether the server's state kept it from executing some of several writes, or from making them durable."""
     details = error.details or {}
     codes = {fault.get("code") for fault in details.get("writeErrors", ())}
     return bool(details.get("writeConcernErrors")) or not AWAY_CODES.isdisjoint(codes)

@@ -1,4 +1,4 @@
-"""The first command on a connection of the wire, which identifies the client, and the primary that its reply names."""
+"""The first command on a connection of the wire protocol, which identifies the client, and the primary in its reply."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HELLO: Mapping[str, Any] = {
 
 
 def primary_of(hello: Mapping[str, Any]) -> tuple[str, int] | None:
-    """The host and port of the primary that the reply names; None where it names none."""
+    """Return the host and port of the primary that the reply names; None if it names none."""
     primary = hello.get("primary")
     host, _, port = primary.rpartition(":") if isinstance(primary, str) else ("", "", "")
     sound = host and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535

@@ -25,7 +25,7 @@ class IndexSpec:
 
 
 def index_model(spec: IndexSpec) -> IndexModel:
-    """The index as PyMongo creates it."""
+    """Return the index as PyMongo creates it."""
     options: dict[str, Any] = {"name": spec.name, "unique": spec.unique}
     if spec.partial is not None:
         options["partialFilterExpression"] = spec.partial
@@ -35,7 +35,7 @@ def index_model(spec: IndexSpec) -> IndexModel:
 
 
 def differences(wanted: IndexSpec, existing: Mapping[str, Any]) -> list[str]:
-    """The parts in which an existing index, as MongoDB lists it, differs from its declaration."""
+    """Return the parts in which an existing index, as MongoDB lists it, differs from its declaration."""
     parts = {
         "keys": (list(wanted.keys), list(existing["key"].items())),
         # MongoDB leaves out what is not set
@@ -49,9 +49,10 @@ def differences(wanted: IndexSpec, existing: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class IndexPlan:
-    """The steps: indexes to `create`, names whose time to live changes in place, and names to `drop` afterwards.
+    """The steps: indexes to `create`, indexes that `expire` after a different time, and indexes to `drop` afterwards.
 
-    `changed` maps the name of each index that differs from its declaration to the parts that differ.
+    The time to live of an index is changed in place. `changed` maps the name of each index that differs from its
+    declaration to the parts that differ.
     """
 
     create: Sequence[IndexSpec]
@@ -61,16 +62,16 @@ class IndexPlan:
 
 
 def are_in_place(wanted: Sequence[IndexSpec], existing: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the existing indexes, as MongoDB lists them, are exactly the declared ones."""
+    """Return whether the existing indexes, as MongoDB lists them, are exactly the declared ones."""
     steps = plan(wanted, existing)
     return not (steps.create or steps.expire or steps.drop)
 
 
 def plan(wanted: Sequence[IndexSpec], existing: Sequence[Mapping[str, Any]]) -> IndexPlan:
-    """The plan for a collection with these indexes, as MongoDB lists them.
+    """Return the plan for a collection with these indexes, as MongoDB lists them.
 
     An index that differs is created beside the old one, which is then dropped. MongoDB cannot rename an index, so the
-    new one has another name of the same family: `name`, `name~`, `name~~`.
+    new one gets another name of the same family: `name`, `name~`, `name~~`.
     """
     by_name = {index["name"]: index for index in existing if index["name"] != "_id_"}
     create, expire, kept, changed = [], [], set(), {}

@@ -1,9 +1,9 @@
 """Locks by document: transactions of this process that write the same document take turns.
 
 MongoDB aborts the later of two transactions that write a document, and the driver starts it again. When many do so at
-once, they abort each other until the time limit of most has ended. Here an aborted transaction starts again when it
-holds the lock of the document, and one that comes to a document with a queue joins the queue before it calls the
-database. Correctness does not depend on these locks: other processes have locks of their own.
+once, they abort each other until most of them have used up their time limit. With these locks, an aborted transaction
+starts again once it holds the lock of the document, and a transaction that comes to a document with a queue joins the
+queue before it calls the database. Correctness does not depend on these locks: other processes have their own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WriteConflict(DatabaseUnavailable):
 
 
 class KeyedLocks:
-    """A lock for each document that transactions have been in conflict over; it exists while somebody needs it."""
+    """A lock for each document that transactions have been in conflict over; it exists only while somebody needs it."""
 
     def __init__(self, operations: Operations) -> None:
         self._operations = operations
@@ -57,11 +57,12 @@ class KeyedLocks:
 
     @asynccontextmanager
     async def hold(self, keys: set[DocumentKey], until: float) -> AsyncIterator[None]:
-        """Hold the locks of all these documents, to which `take_turn` adds.
+        """Hold the locks of all documents in `keys`; `take_turn` adds to them.
 
-        Raises TimeoutError at `until`, a monotonic time, or when the request has spent its time limit in silence.
+        Raises TimeoutError at `until`, a monotonic time, or when the request has spent its time limit without a reply
+        from the database.
         """
-        # everybody takes them in the same order, which excludes a deadlock
+        # everybody takes them in the same order, which prevents deadlocks
         locks = [self._locks.setdefault(key, asyncio.Lock()) for key in sorted(keys, key=str)]
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(until - time.monotonic()):
@@ -79,9 +80,9 @@ class KeyedLocks:
                 _held.reset(token)
 
     async def take_turn(self, *keys: DocumentKey) -> None:
-        """Take the locks of these documents for the transaction; raises `WriteConflict` where it must wait for one.
+        """Take the locks of these documents for the transaction; raises `WriteConflict` if it must wait for one.
 
-        It never waits itself: a transaction that holds others could wait for one that waits for it.
+        It never waits itself: a transaction that holds other locks could then wait for one that waits for it.
         """
         held = _held.get()
         if held is None:
@@ -91,12 +92,12 @@ class KeyedLocks:
             raise WriteConflict(*wanted)
         for key in wanted:
             lock = self._locks[key] = asyncio.Lock()
-            await held.stack.enter_async_context(lock)  # at once, as nobody else knows the lock
+            await held.stack.enter_async_context(lock)  # does not wait, as nobody else knows the lock
             held.keys.add(key)
 
     @contextmanager
     def _queue(self, keys: set[DocumentKey]) -> Iterator[None]:
-        """Be among those who wait for the locks of these documents."""
+        """Count the current request among those that wait for the locks of these documents."""
         waiting = current_waiting()
         if waiting is None or not keys:
             yield
@@ -113,9 +114,9 @@ class KeyedLocks:
                     del self._queues[key]
 
     def _tell_queue(self, keys: set[DocumentKey]) -> None:
-        """Tell those waiting for these locks that their holder found the database away.
+        """Tell the requests that wait for these locks that their holder found the database unavailable.
 
-        Each of them would else try for a whole time limit of its own, one after the other.
+        Otherwise each of them would try for its own whole time limit, one after the other.
         """
         for waiting in itertools.chain.from_iterable(self._queues.get(key, ()) for key in keys):
             waiting.found_away = True
@@ -124,8 +125,8 @@ class KeyedLocks:
     def guard_write(self, collection: str, *filters: Filter) -> Iterator[None]:
         """Guard a write of a transaction, which changes a document for each filter.
 
-        Raises `WriteConflict` where the transaction needs the locks of the documents. With those of a conflict in a
-        command that changes several it gets them all: the server does not say which one it was.
+        Raises `WriteConflict` if the transaction needs the locks of the documents. After a conflict in a command that
+        changes several documents it names all of them, as the server does not say which one it was.
         """
         keys = [key for filter in filters if (key := _document_key(collection, filter)) is not None]
         held = _held.get()
@@ -142,7 +143,7 @@ class KeyedLocks:
 
 
 def _document_key(collection: str, filter: Filter) -> DocumentKey | None:
-    """The document that a filter names by its `_id`; None where it may match several."""
+    """Return the key of the document that a filter names by its `_id`; None if it may match several."""
     for clause in (filter, *filter.get("$and", ())):
         id: Any = clause.get("_id")
         if id is not None and not isinstance(id, Mapping):

@@ -20,10 +20,10 @@ class Library(Protocol):
         """Return a client for `uri` with PyMongo's client options."""
 
     def run(self, call: Any) -> Awaitable[Any]:
-        """Return an awaitable of the result of a call of the library; cancelling it does not harm the client."""
+        """Return an awaitable for the result of a library call; cancelling it does not harm the client."""
 
     def rows(self, open_cursor: Callable[[], Any]) -> Any:
-        """Return a call that reads all rows of what `open_cursor` opens: `aggregate` or `list_indexes`."""
+        """Return a call that reads all rows of the cursor that `open_cursor` opens: `aggregate` or `list_indexes`."""
 
     async def open_stream(self, opened: Any) -> Any:
         """Return the change stream of a call of `watch`."""
@@ -55,26 +55,26 @@ class Motor:
         return opened
 
     async def start_session(self, client: Any) -> Any:
-        # as the client does it, which takes a thread to make an object
+        # as the client does, but without the thread that it uses to create an object
         return AsyncIOMotorClientSession(client.delegate.start_session(), client)
 
     async def start_transaction(self, session: Any) -> None:
         session.start_transaction()
 
     async def close(self, client: Any) -> None:
-        await asyncio.to_thread(client.close)  # Motor would call the server on the event loop
+        await asyncio.to_thread(client.close)  # Motor's own `close` would call the server on the event loop
 
 
 class AsyncPyMongo:
     """PyMongo's own asynchronous client.
 
-    It loses connections, and the lock of its pool, when its coroutines are cancelled: one that waits for a connection
-    does so in a task of `asyncio.wait_for`, which a second cancellation leaves behind, and that takes the lock for ever.
-    So its coroutines are not cancelled; they end within the time limit of the client.
+    It loses connections, and the lock of its pool, when its coroutines are cancelled. A coroutine waits for a
+    connection in a task of `asyncio.wait_for`; a second cancellation leaves that task behind, and it then holds the
+    lock for ever. So its coroutines are not cancelled; they end within the time limit of the client.
     """
 
     def __init__(self, most_calls: int) -> None:
-        """`most_calls` run at once: as many as there are connections."""
+        """Run up to `most_calls` at once: as many as there are connections."""
         self._calls = DetachedCalls(most_calls)
 
     def connect(self, uri: str, **options: Any) -> Any:

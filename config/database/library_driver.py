@@ -1,4 +1,4 @@
-"""`LibraryDriver`: every operation as Motor or PyMongo's asynchronous client performs it."""
+"""`LibraryDriver`: performs every operation with Motor or with PyMongo's asynchronous client."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from config.database.transactions import SESSION, Transactions
 log = logging.getLogger("tradewind.database")
 Result = TypeVar("Result")
 
-_INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
+_INDEX_SECONDS = 600.0  # building an index on a large collection takes long
 _SAME_INDEX = frozenset({85, 86})  # IndexOptionsConflict, IndexKeySpecsConflict: src/mongo/base/error_codes.yml
 CLOSE_SECONDS = 0.5
 _MOST_CLOSE_SECONDS = 2.0
@@ -70,7 +70,7 @@ _CLIENT_OPTIONS: Mapping[str, Any] = {
 
 
 class LibraryDriver(Driver):
-    """Performs every operation with `library`; `operations` are the time limits, which a driver above it shares."""
+    """Performs every operation with `library`; a driver on top of it shares its time limits, `operations`."""
 
     def __init__(self, library: Library, uri: str, database: str, timeout_ms: int, figures: str = "primary") -> None:
         self._library = library
@@ -94,7 +94,7 @@ class LibraryDriver(Driver):
         return self.operations()
 
     def _collection(self, name: str) -> Any:
-        """The library's collection, which takes it as long to make as a small query to encode."""
+        """Return the library's collection; it is kept, as creating one takes as long as encoding a small query."""
         found = self._collections.get(name)
         if found is None:
             found = self._collections[name] = self._database[name]
@@ -245,7 +245,7 @@ class LibraryDriver(Driver):
     ) -> list[Document]:
         with self.operations(long=True):
             hint = NATURAL_ORDER if collection_scan else {}
-            # by one call of the library, whose cursors take one to open and one to read
+            # with one call, whereas the library's cursors need one call to open and one to read
             if self.in_transaction and (rows := await self._first_batch(collection, pipeline, hint)) is not None:
                 return rows
             if self.spreads_reads and not self.in_transaction:
@@ -256,9 +256,9 @@ class LibraryDriver(Driver):
     async def _first_batch(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], hint: Mapping[str, Any]
     ) -> list[Document] | None:
-        """All results of an aggregation in a transaction, where they fit into one reply; None where they do not."""
+        """Return all results of an aggregation in a transaction if they fit into one reply, otherwise None."""
         command = {"aggregate": collection, "pipeline": list(pipeline), "cursor": {"batchSize": _ROWS_AT_ONCE}, **hint}
-        # a command has other options than the database, unless they are given
+        # a command does not use the codec options of the database unless they are given
         reply = await self._run(self._database.command(command, session=_session(), codec_options=CODEC))
         return None if reply["cursor"]["id"] else list(reply["cursor"]["firstBatch"])
 
@@ -278,11 +278,11 @@ class LibraryDriver(Driver):
     async def _aggregate_elsewhere(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], hint: Mapping[str, Any]
     ) -> list[Document]:
-        """Read from a secondary, which waits until it has what the primary has now."""
+        """Aggregate on a secondary, which first waits until it has what the primary has now."""
         spread = self._collection(collection).with_options(read_preference=self._figures)
         session = await self._library.start_session(self._client)
         try:
-            # its reply has the time of the primary, which the session asks the secondary for (causal consistency)
+            # its reply has the time of the primary, for which the session makes the secondary wait (causal consistency)
             await self._run(self._database.command("ping", session=session))
             return await self._aggregate(spread, pipeline, session, hint)
         finally:
@@ -367,12 +367,12 @@ class LibraryDriver(Driver):
         await self._transactions.sessions.close(CLOSE_SECONDS)
         with pymongo.timeout(CLOSE_SECONDS):
             closing = [asyncio.create_task(self._library.close(client)) for client in (self._client, self._watcher)]
-            # not for ever: PyMongo's asynchronous client may have lost the lock of a pool with the end of a change stream
+            # limited: PyMongo's asynchronous client may have lost the lock of a pool when a change stream ended
             await asyncio.wait(closing, timeout=_MOST_CLOSE_SECONDS)
 
 
 def _session() -> Any:
-    """The library's session of the current transaction; None outside one."""
+    """Return the library's session of the current transaction; None outside a transaction."""
     session = SESSION.get()
     return None if session is None else session.handle
 

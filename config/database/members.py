@@ -1,4 +1,4 @@
-"""Whether a MongoDB is a replica set, which the service requires, and one that was initiated."""
+"""Checks whether a MongoDB is a replica set, which the service requires, and whether that was initiated."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _NOT_INITIATED = "The MongoDB of TRADEWIND_MONGODB_URI has a replica set without
 
 
 def missing_set(hello: Document) -> str | None:
-    """A sentence that says why the server of this reply to `hello` is no replica set; None for a member or a mongos."""
+    """Return why the server of this reply to `hello` is no replica set, as a sentence; None for a member or mongos."""
     if "setName" in hello or hello.get("msg") == "isdbgrid":
         return None
     return _NOT_INITIATED if hello.get("isreplicaset") else _NO_SET
 
 
 async def missing_set_at(uri: str) -> str | None:
-    """The same for the first host of an address where no driver finds a primary; None too where it does not reply.
+    """Return why no driver finds a primary at `uri`, in a sentence, by the reply of its first host to `hello`.
 
-    It connects without authentication, as a set that was not initiated has no users.
+    Returns None if the host does not reply, shows no reason, or is named by another scheme than `mongodb://`. Connects
+    without authentication, as a set that was not initiated has no users.
     """
     parsed = parse_uri(uri) if uri.startswith("mongodb://") else None
     if parsed is None:

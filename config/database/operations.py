@@ -1,7 +1,7 @@
-"""The time limits of operations: one for each, and a request spends no more than one of them without a reply.
+"""The time limits of operations: each has one, and a request spends no more than one of them without a reply.
 
-It may wait behind a transaction whose reply is lost, and then lose one itself: the first wait counts, too.
-`silence.py` notes the silence of the database for all operations of the process.
+A request may wait behind a transaction whose reply is lost, and then lose a reply itself: the first wait counts, too.
+`silence.py` records the times without a reply for all operations of the process.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from config.database.errors import AWAY, DatabaseUnavailable, translate
 from config.database.silence import Silence
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
-MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, and its error says more exactly what happened
+MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
 _NOTICED_SECONDS = 1.0  # a shorter wait makes no response late
-_REMEMBERED_SECONDS = 30.0  # a request takes no longer; what goes on without it waits anew
+_REMEMBERED_SECONDS = 30.0  # no request takes longer; work that outlives its request starts to count anew
 _LEAST_SECONDS = 1.0  # an operation takes a fraction of it
 # codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
 SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436})
 
 
 class Waiting:
-    """One request: when it began, and since when, monotonic, none of its own operations has had a reply.
+    """The waits of one request: when it began, and since when none of its own operations has had a reply (monotonic).
 
-    `behind` are the seconds that it waited until `behind_at` for transactions that write the same documents.
-    `found_away`: an operation of it, or a transaction that it waited for, found the database away.
+    `behind` is the number of seconds that it waited, until `behind_at`, for transactions that write the same documents.
+    `found_away`: one of its operations, or a transaction that it waited for, found the database unavailable.
     """
 
     __slots__ = ("began", "behind", "behind_at", "found_away", "silent_since")
@@ -53,12 +53,12 @@ def begin_waiting() -> None:
 
 
 def current_waiting() -> Waiting | None:
-    """The waits of the current request; None outside of one."""
+    """Return the waits of the current request; None outside a request."""
     return _waiting.get()
 
 
 class Behind:
-    """The wait of a transaction for others. `note` it after each part of it."""
+    """The time that a transaction waits for others. Call `note` after each part of the wait."""
 
     __slots__ = ("_began", "_behind", "_waiting")
 
@@ -69,7 +69,7 @@ class Behind:
         self._behind = waiting.behind if waiting is not None and recent else 0.0
 
     def note(self) -> None:
-        """Count the time since the transaction began. It may shorten the later operations of the request."""
+        """Count the time since the transaction began. This may shorten the later operations of the request."""
         if self._waiting is not None:
             self._waiting.behind_at = now = time.monotonic()
             self._waiting.behind = self._behind + now - self._began
@@ -84,63 +84,67 @@ class Operations:
         self.silence = Silence(self.seconds)
 
     def __call__(self, *, long: bool = False) -> Operation:
-        """`with operations(): …` around one operation, in the task that runs it.
+        """Return a context manager for one operation, for the task that runs it.
 
-        `long`: it may take seconds although the database is well, such as an aggregation. Translates the errors of the
-        libraries; raises `DatabaseUnavailable` when the time limit ends.
+        `long` marks an operation that may take seconds although the database is healthy, such as an aggregation. The
+        context manager translates the errors of the libraries and raises `DatabaseUnavailable` when the time limit
+        ends.
         """
         return Operation(self, long)
 
     def shared(self) -> Operation:
-        """As a call, around the wait for an operation that serves several callers under a time limit of its own."""
+        """Return a context manager for the wait for an operation that serves several callers under its own limit."""
         return Operation(self, False, shared=True)
 
     def wait_for_others(self) -> AbstractContextManager[None]:
-        """`with operations.wait_for_others(): …` around a wait for what another request does, such as for its lock.
+        """Return a context manager for a wait for what another request does, such as for its lock.
 
-        It raises TimeoutError when the current request has spent one time limit in silence.
+        It raises TimeoutError when the current request has spent one time limit without a reply from the database.
         """
         waiting = _waiting.get()
         return nullcontext() if waiting is None else LimitedBlock(_SilenceLimit(self, waiting))
 
     def remaining_seconds(self) -> float:
-        """What the silence of the database has left to the current request of one time limit."""
+        """Return how much of one time limit the silence of the database has left to the current request."""
         waiting = _waiting.get()
         if waiting is None:
             return self.seconds
         return max(0.0, self.seconds - self.spent_seconds(waiting, time.monotonic()))
 
     def patience_seconds(self) -> float:
-        """How long the current request may still try again while others change its documents.
+        """Return how long the current request may still try again while others change its documents.
 
-        Such a conflict is a reply. What the request has waited in silence before counts nevertheless.
+        Such a conflict is a reply, but the time that the request has spent without a reply before counts nevertheless.
         """
         waiting = _waiting.get()
         silent = 0.0 if waiting is None else self.silent_seconds(waiting, time.monotonic())
         return max(0.0, self.seconds - MARGIN_SECONDS - silent)
 
     def spent_seconds(self, waiting: Waiting, now: float) -> float:
-        """How much of one time limit the request has spent until now: in silence, or behind others who are in it."""
+        """Return how much of one time limit the request has spent until `now`: in silence, or waiting behind others.
+
+        The wait behind others counts only while some operation gets no reply.
+        """
         silent = self.silent_seconds(waiting, now)
         if waiting.behind < _NOTICED_SECONDS or now - waiting.behind_at > _REMEMBERED_SECONDS:
             return silent
         if self.limit.longest_seconds() < _NOTICED_SECONDS:
-            return silent  # everybody gets replies: it only was a long queue
+            return silent  # everybody gets replies: it was only a long queue
         own = 0.0 if waiting.silent_since is None else now - waiting.silent_since
         return max(silent, min(waiting.behind, self.seconds - _LEAST_SECONDS) + own)
 
     def is_late(self) -> bool:
-        """Whether the current request has taken longer than one time limit, whatever it waited for."""
+        """Return whether the current request has taken longer than one time limit, whatever it waited for."""
         waiting = _waiting.get()
         return waiting is not None and time.monotonic() - waiting.began > self.seconds
 
     def silent_seconds(self, waiting: Waiting, now: float) -> float:
-        """How long the request has waited in silence until now; from its beginning on once it found the database away.
+        """Return how long the request has waited in silence until `now`; its whole age if it found the database away.
 
-        A server that fails may reply between two failures, as late as it likes: none of its requests takes longer for it.
+        A failing server may reply between two failures, however late; that must not make any request take longer.
         """
         age = now - waiting.began
-        if waiting.found_away and age < 2 * self.seconds:  # what is older is a task that the request started
+        if waiting.found_away and age < 2 * self.seconds:  # anything older is a task that the request started
             return age
         silent = self.silence.within(waiting.began, now)
         if waiting.silent_since is None:
@@ -161,11 +165,11 @@ class _SilenceLimit:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, block: LimitedBlock) -> None:
-        """Start to watch the silence."""
+        """Start watching the silence."""
         self._check(block)
 
     def end(self, block: LimitedBlock) -> None:
-        """Stop to watch the silence."""
+        """Stop watching the silence."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -179,7 +183,7 @@ class _SilenceLimit:
 
 
 class Operation:
-    """An operation. Set `unanswered` where the server did not reply and that is no error. `took`: seconds, at its end."""
+    """An operation. Set `unanswered` if there was no reply and no error either; `took` has its seconds at its end."""
 
     __slots__ = ("_began", "_block", "_library", "_long", "_operations", "_shared", "_waiting", "took", "unanswered")
 
@@ -197,7 +201,7 @@ class Operation:
         self._waiting = waiting = _waiting.get()
         spent = self._operations.spent_seconds(waiting, self._began) if waiting is not None else 0.0
         if self._shared and not spent:
-            return self  # the limit of what is shared ends no later, and its replies are noted there
+            return self  # the shared operation has a limit that ends no later, and it notes its own replies
         self._block = self._remaining_time(spent) if spent else LimitedBlock(self._operations.limit)
         self._block.__enter__()
         if not self._long:
@@ -205,7 +209,10 @@ class Operation:
         return self
 
     def _remaining_time(self, spent: float) -> LimitedBlock:
-        """What remains to a request that has spent so many seconds of its time limit."""
+        """Return a block for a request that has spent `spent` seconds of its time limit, limited to the rest of it.
+
+        Raises `DatabaseUnavailable` if nothing is left.
+        """
         left = self._operations.seconds - spent
         if left <= 0:
             expired = DatabaseUnavailable("no reply to this request within the time limit")
@@ -270,13 +277,13 @@ class Operation:
             waiting.silent_since = self._began
 
     def _was_repeated(self) -> bool:
-        """Whether it succeeded only late, after a library had asked again, while others had no reply at all."""
+        """Return whether it succeeded only late, after a library had tried again, while others had no reply at all."""
         late = not self._long and self.took > _NOTICED_SECONDS
         return late and self._operations.silence.last_failure > self._began
 
 
 def _is_silence(error: BaseException) -> bool:
-    """Whether an error means that no server replies, rather than that a server reports a failure."""
+    """Return whether an error means that no server replies, rather than that a server reports a failure."""
     if isinstance(error, OperationFailure):
         return error.code in SILENT_CODES
     return isinstance(error, (*AWAY, TimeoutError))

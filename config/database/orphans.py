@@ -1,8 +1,8 @@
-"""Transactions that nobody ends. Those of processes that were killed block the documents that they changed until
-`transactionLifetimeLimitSeconds` are over.
+"""Ends the transactions of processes that were killed, as nobody else ends them.
 
-MongoDB can identify these: the transaction is open, no statement of it is running, and its last connection is closed. A
-live process that merely lost that connection runs its transaction again, as after any write conflict.
+Such a transaction blocks the documents that it changed until `transactionLifetimeLimitSeconds` are over. MongoDB can
+identify it: the transaction is open, no statement of it is running, and its last connection is closed. A live process
+that merely lost that connection runs its transaction again, as after any write conflict.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AdminCommand = Callable[[Mapping[str, Any]], Awaitable[Document]]
 
 
 async def end_orphans(run: AdminCommand) -> int:
-    """End every such transaction of this user; return their number. `run` executes a command on `admin`."""
+    """End every orphaned transaction of this user; return how many there were. `run` executes a command on `admin`."""
     suspects = await _rows(run, _SUSPECTS)
     if not suspects:
         return 0

@@ -1,6 +1,6 @@
-"""What changed in a database since a moment, in the order of the changes: written into backups, and applied again.
+"""The changes of a database since a moment, in their order: written into backups, and applied again.
 
-The events are those of a change stream, as BSON. Those of one transaction have one `clusterTime`.
+The events are those of a change stream, as BSON. All events of a transaction have the same `clusterTime`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ChangesLost(SnapshotLost):
 
 
 class CannotApply(Exception):
-    """An event that is no change of documents; the message is a sentence."""
+    """An event does not describe a change of documents; the message is a sentence."""
 
 
 class RawChanges:
@@ -44,7 +44,7 @@ class RawChanges:
     async def since(self, moment: Timestamp, until: Timestamp, marks: str) -> AsyncIterator[list[Event]]:
         """Iterate over the events after `moment` up to `until`, about a megabyte at a time.
 
-        One document of the collection `marks` is written, so that there is an event behind the last one. Raises
+        One document of the collection `marks` is written, so that there is an event after the last one. Raises
         `ChangesLost`.
         """
         raw = self._client.get_database(self._name, codec_options=DEFAULT_RAW_BSON_OPTIONS)
@@ -67,13 +67,13 @@ class RawChanges:
             yield page
 
     async def mark(self, marks: str) -> None:
-        """Write a document of the collection `marks`, so that the last moment of the database is that of now."""
+        """Write a document of the collection `marks`, so that the latest change in the database is from now."""
         target = self._client[self._name].get_collection(marks, write_concern=_DURABLE)
         with translated():
             await target.update_one({"_id": "changes"}, {"$set": {"mark": ObjectId()}}, upsert=True)
 
     async def apply(self, events: Sequence[Event]) -> None:
-        """Apply events in order. Those of a page that belong to different collections do not depend on each other.
+        """Apply events in order. Events of a page that belong to different collections do not depend on each other.
 
         Raises `CannotApply`.
         """
@@ -120,7 +120,7 @@ def _lost() -> Iterator[None]:
 
 
 def writes_of(event: Mapping[str, Any]) -> Iterator[Write]:
-    """The writes that do again what an event tells of. Raises `CannotApply`."""
+    """Yield the writes that repeat the change of an event. Raises `CannotApply`."""
     kind = event["operationType"]
     if kind not in ("insert", "replace", "delete", "update"):
         raise CannotApply(f"A change of the kind {kind} cannot be applied: restore up to a moment before that.")
@@ -131,7 +131,7 @@ def writes_of(event: Mapping[str, Any]) -> Iterator[Write]:
         yield ReplaceOne(key, event["fullDocument"], upsert=True)
     else:
         described = event["updateDescription"]
-        # first, because an array that was cut may have got other elements
+        # first, because the array that was cut may also have got other elements
         if cut := described.get("truncatedArrays"):
             yield UpdateOne(key, {"$push": {one["field"]: {"$each": [], "$slice": one["newSize"]} for one in cut}})
         change: dict[str, Any] = {}

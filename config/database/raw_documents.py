@@ -1,4 +1,4 @@
-"""Whole collections as BSON that nobody decodes: read at one moment of the database, and written again.
+"""Whole collections as BSON that is never decoded: read as of one moment of the database, and written again.
 
 For backups. The service itself uses `Driver`.
 """
@@ -29,7 +29,7 @@ RawDocument = bytes | memoryview
 
 
 class SnapshotLost(Exception):
-    """MongoDB no longer has the state of the moment; the message is a sentence that says what to do."""
+    """MongoDB no longer has the state of the given moment; the message is a sentence that says what to do."""
 
 
 class RawDatabase:
@@ -52,19 +52,19 @@ class RawDatabase:
         await self.client.close()
 
     async def collections(self) -> list[str]:
-        """The names of its collections, without those of MongoDB itself and without views."""
+        """Return the names of its collections, without MongoDB's own ones, the mark of `claim`, and views."""
         with translated():
             found = await (await self._database.list_collections(filter={"type": "collection"})).to_list()
         names = (one["name"] for one in found)
         return sorted(name for name in names if not name.startswith("system.") and name != RESTORING)
 
     async def estimate(self, collection: str) -> int:
-        """About how many documents a collection has, at no cost."""
+        """Return about how many documents a collection has, without reading them."""
         with translated():
             return await self._database[collection].estimated_document_count()
 
     async def begin(self, collections: Sequence[str]) -> Timestamp:
-        """Return a moment at which all these collections can be read: all writes acknowledged before are in it.
+        """Return a moment as of which all these collections can be read; it includes all writes acknowledged before.
 
         A collection or an index that was created a moment ago has no past yet, so this may wait for seconds.
         """
@@ -81,15 +81,15 @@ class RawDatabase:
                 await asyncio.sleep(0.2)
 
     async def now(self, collection: str) -> Timestamp:
-        """The last moment of which a majority has everything."""
+        """Return the latest moment of which a majority has everything."""
         reply = await self._find({**_page(collection, 1, None), "readConcern": {"level": "snapshot"}})
         moment: Timestamp = reply["cursor"]["atClusterTime"]
         return moment
 
     async def pages(self, collection: str, moment: Timestamp | None = None) -> AsyncIterator[list[RawDocument]]:
-        """Iterate over the documents, about `PAGE_BYTES` at a time; without a moment, as they are now.
+        """Iterate over the documents, about `PAGE_BYTES` at a time, as of `moment`, or as they are now.
 
-        Each page is a command of its own, which is repeated after a failure: no cursor is lost with a primary.
+        Each page is a separate command, which is repeated after a failure, so no cursor is lost with a primary.
         """
         wanted = _FIRST_PAGE
         command = _page(collection, wanted, moment)
@@ -105,7 +105,7 @@ class RawDatabase:
             command = {**_page(collection, wanted, moment), "min": {"_id": batch[-1]["_id"]}, "skip": 1}
 
     async def named(self, collection: str, ids: Sequence[Any]) -> list[RawDocument]:
-        """Those of the documents with these ids that exist."""
+        """Return those of the documents with these ids that exist."""
         command = {"find": collection, "filter": {"_id": {"$in": list(ids)}}, "limit": len(ids), "singleBatch": True}
         reply = await self._find({**command, "readConcern": {"level": "majority"}})
         return [document.raw for document in reply["cursor"]["firstBatch"]]
@@ -126,7 +126,7 @@ class RawDatabase:
         raise AssertionError("the last attempt returns or raises")
 
     async def claim(self) -> bool:
-        """Mark the database as being restored; False where it has collections already."""
+        """Mark the database as being restored; return False if it has collections already."""
         with translated():
             if await self._database.list_collection_names():
                 return False
@@ -138,7 +138,7 @@ class RawDatabase:
         return True
 
     async def is_unfinished(self) -> bool:
-        """Whether a restore into this database was begun and has not ended."""
+        """Return whether a restore into this database was begun and has not ended."""
         with translated():
             return await self._database[RESTORING].find_one() is not None
 
@@ -168,7 +168,7 @@ class RawDatabase:
             await barrier.update_one({"_id": self.name}, {"$inc": {"written": 1}})
 
     async def finish(self) -> None:
-        """Take the mark of `claim` away, once a majority has everything."""
+        """Remove the mark of `claim`, once a majority has everything."""
         with translated():
             await self._database.get_collection(RESTORING, write_concern=_DURABLE).drop()
 
@@ -215,7 +215,7 @@ class translated:  # noqa: N801 - reads as a function
 
 
 def _readable(error: PyMongoError) -> DatabaseUnavailable:
-    """What MongoDB said, without the command and without the state of the driver."""
+    """Return an error with what MongoDB said, without the command and without the state of the driver."""
     said = str(error).partition(", Timeout:")[0]
     if isinstance(error, BulkWriteError):
         said = next((one["errmsg"] for one in error.details.get("writeErrors", ())), said)

@@ -1,4 +1,4 @@
-"""What a reply of the wire says: the fields that it must have, and its failures as PyMongo's exceptions."""
+"""Reads replies of the wire protocol: the fields that they must have, and failures as PyMongo's exceptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_DURABLE_IN_TIME = 64  # WriteConcernTimeout
 
 
 def required(reply: Mapping[str, Any], field: str, kind: type[Value]) -> Value:
-    """The value of a field that a reply must have. Raises `DatabaseUnavailable`: the command may have been executed."""
+    """Return a field that a reply must have. Raises `DatabaseUnavailable`: the command may have been executed."""
     value = reply.get(field)
     if not isinstance(value, kind):
         raise DatabaseUnavailable(f"a reply without {field}")
@@ -24,19 +24,19 @@ def required(reply: Mapping[str, Any], field: str, kind: type[Value]) -> Value:
 
 
 def number(reply: Mapping[str, Any], field: str) -> int:
-    """A count that a reply must have. Raises `DatabaseUnavailable`."""
+    """Return a count that a reply must have. Raises `DatabaseUnavailable`."""
     value = reply.get(field)
     return int(value) if isinstance(value, float) else required(reply, field, int)
 
 
 def has_expired(reply: Document) -> bool:
-    """Whether the time limit ended the command, or the wait until its writes are durable."""
+    """Return whether the time limit ended the command, or the wait until its writes are durable."""
     fault = reply.get("writeConcernError", {}) if reply["ok"] else reply
     return bool(fault.get("code") == _EXPIRED)
 
 
 def failure(reply: Document) -> OperationFailure:
-    """The exception that PyMongo would raise for a reply that reports a failure."""
+    """Return the exception that PyMongo would raise for a reply that reports a failure."""
     faults = [reply] if not reply["ok"] else reply.get("writeErrors") or [reply.get("writeConcernError", {})]
     fault = faults[0]
     message, code = str(fault.get("errmsg", "")), int(fault.get("code", 0))

@@ -12,7 +12,7 @@ from pymongo.saslprep import saslprep
 
 MECHANISM = "SCRAM-SHA-256"
 _FEWEST_ITERATIONS = 4096
-_MOST_ITERATIONS = 1_000_000  # a second; MongoDB's own are 15,000
+_MOST_ITERATIONS = 1_000_000  # these take a second; MongoDB's default is 15,000
 
 
 class ScramError(Exception):
@@ -62,7 +62,7 @@ class Scram:
 
 @lru_cache(maxsize=8)
 def _salted(password: str, salt: bytes, iterations: int) -> bytes:
-    """Computed once for all connections of a process: by design it takes milliseconds."""
+    """Return the salted password; cached for all connections of a process, as by design it takes milliseconds."""
     return hashlib.pbkdf2_hmac("sha256", saslprep(password).encode(), salt, iterations)
 
 

@@ -1,4 +1,4 @@
-"""Reads that may come from a secondary: those of dashboards, where the settings spread them."""
+"""Reads that may come from a secondary: those of dashboards, if the settings allow it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _spread: ContextVar[bool] = ContextVar("spread reads", default=False)
 
 @contextmanager
 def reading_from_secondaries() -> Iterator[None]:
-    """Let the aggregations of the block read from a secondary. What they read is no older than their beginning."""
+    """Let the aggregations of the block read from a secondary. The data they read are no older than their start."""
     token = _spread.set(True)
     try:
         yield
@@ -20,5 +20,5 @@ def reading_from_secondaries() -> Iterator[None]:
 
 
 def may_read_from_secondaries() -> bool:
-    """Whether the caller runs in such a block."""
+    """Return whether the caller runs in a block of `reading_from_secondaries`."""
     return _spread.get()

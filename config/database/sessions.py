@@ -27,7 +27,8 @@ _AGAIN_SECONDS = 0.5
 class OpenSession:
     """A session: `handle` is the library's own, `running` are the commands in it that have not ended.
 
-    `in_doubt`: the server may still have its transaction open, as it has confirmed neither a commit nor an abort. It runs one command at a time: whoever ends its transaction must `settle` it first.
+    `in_doubt`: the server may still have its transaction open, as it has confirmed neither a commit nor an abort. A
+    session runs one command at a time: whoever ends its transaction must `settle` it first.
     """
 
     handle: Any
@@ -58,12 +59,12 @@ class OpenSession:
 
 
 class Sessions:
-    """The sessions of one driver; `start` opens one, and `kill` lets the server end those with these ids.
+    """The sessions of one driver; `start` opens one, and `kill` makes the server end those with the given ids.
 
     To end a session with an open transaction, a library calls the server to abort it; Motor does so on the event loop
     (`AgnosticClientSession.__aexit__`), which then blocks until a primary is found. So such a session ends in a
-    background task, after the commands whose callers were cancelled. And a transaction that the server may still have
-    open would block the documents that it changed for a minute: its session is killed, which changes nothing that is
+    background task, after the commands whose callers were cancelled. A transaction that the server may still have open
+    would block the documents that it changed for a minute, so its session is killed, which changes nothing that is
     committed.
     """
 
@@ -112,7 +113,7 @@ class Sessions:
                 await self._kill_in_doubt()
 
     async def _kill_in_doubt(self) -> None:
-        """Ask the server until it replies, or until it has ended the transactions by itself."""
+        """Ask the server to end the sessions in doubt, until it replies or has ended their transactions by itself."""
         until = time.monotonic() + _LIFETIME_SECONDS
         while self._in_doubt and time.monotonic() < until:
             ids = list(self._in_doubt)

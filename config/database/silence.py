@@ -1,4 +1,4 @@
-"""The times without a reply from MongoDB to anybody in this process, and how much of them a request has spent.
+"""The times in which nobody in this process gets a reply from MongoDB, and how much of them a request has spent.
 
 A request runs several operations in sequence, waits for the locks of others, and joins loads that others began. While
 MongoDB does not reply, each of these would take its full time limit; and a primary that was frozen, or that steps down,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 
-_NOTICED_SECONDS = 1.0  # less is an operation that takes its time
+_NOTICED_SECONDS = 1.0  # a shorter silence is just a slow operation
 _REMEMBERED_LIMITS = 2
 
 

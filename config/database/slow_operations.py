@@ -1,4 +1,4 @@
-"""Reports operations that took long: what they asked for, without any value, and the plan of MongoDB for it."""
+"""Reports slow operations: their commands without any value, and MongoDB's plans for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Send = Callable[[Mapping[str, Any]], Awaitable[Document]]
 
 
 class SlowOperations:
-    """Counts and logs the slow operations of a driver, which `send` asks for plans."""
+    """Counts and logs the slow operations of a driver; `send` asks the driver for their plans."""
 
     def __init__(self, send: Send) -> None:
         self.count = 0
@@ -30,7 +30,7 @@ class SlowOperations:
         self._running: set[asyncio.Task[None]] = set()
 
     def note(self, command: Mapping[str, Any], seconds: float) -> None:
-        """Log a command that took so long; its plan follows, once in ten minutes for each shape."""
+        """Log a command that took `seconds`; its plan follows, at most once in ten minutes for each shape."""
         self.count += 1
         name = next(iter(command))
         shape = shape_of(command)
@@ -58,7 +58,7 @@ class SlowOperations:
 
 
 def shape_of(command: Mapping[str, Any]) -> str:
-    """The names in a command without values: `find things filter{deleted,owner_id{$in}} limit sort{_id}`."""
+    """Return the names in a command without values: `find things filter{deleted,owner_id{$in}} limit sort{_id}`."""
     name = next(iter(command))
     given = {key: value for key, value in command.items() if key != name and key not in _LEFT_OUT}
     return " ".join((name, str(command[name]), *(f"{key}{_shape(value, _DEPTH)}" for key, value in given.items())))
@@ -75,7 +75,7 @@ def _shape(value: object, depth: int) -> str:
 
 
 def summary_of(reply: Mapping[str, Any]) -> str:
-    """The stages of a plan and their indexes, as MongoDB's log has them: `FETCH < IXSCAN owner_1`."""
+    """Return the stages of a plan with their indexes, as in MongoDB's log: `FETCH < IXSCAN owner_1`."""
     stages: list[str] = []
     waiting: list[object] = [reply]
     while waiting and len(stages) < _NAMES:

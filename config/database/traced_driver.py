@@ -1,4 +1,4 @@
-"""`TracedDriver`: another driver, with a span for each operation of a request or a job that is traced."""
+"""`TracedDriver`: wraps a driver, with a span for each operation of a traced request or job."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 def _span(operation: str, collection: str) -> AbstractContextManager[object]:
-    """A span by OpenTelemetry's conventions for databases; never with what is asked for, or written."""
+    """Return a span by OpenTelemetry's conventions for databases; it never contains what is queried or written."""
     named = f"{operation} {collection}" if collection else operation
     names = {"db_system_name": "mongodb", "db_operation_name": operation, "db_collection_name": collection}
     return span(named, "CLIENT", **{key: value for key, value in names.items() if value})

@@ -35,9 +35,9 @@ SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default
 class Transactions:
     """The transactions of one driver; `start_session` opens a session and `start_transaction` starts one in it.
 
-    `kill_sessions` lets the server end sessions, by their ids, and the transactions that are open in them.
+    `kill_sessions` makes the server end sessions, by their ids, and the transactions that are open in them.
 
-    Sessions are those of the library, or of the wire, which have the same methods.
+    Sessions are those of the library, or of the wire protocol, which have the same methods.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Transactions:
         """Run `work` in a transaction, and again after each write conflict. Without `commit` it is aborted at the end.
 
         Transactions in conflict over a document wait for its lock, for twice the time limit of an operation at most;
-        the libraries' `with_transaction` would go on for two minutes.
+        the libraries' `with_transaction` would keep trying for two minutes.
         """
         until = time.monotonic() + self._seconds * _QUEUE_LIMITS
         keys: set[DocumentKey] = set()
@@ -85,7 +85,7 @@ class Transactions:
         commit: bool,
         behind: Behind,
     ) -> Result:
-        """Run the transaction until it has no conflict; raises `WriteConflict` where it needs one more lock."""
+        """Run the transaction until it has no conflict; raises `WriteConflict` if it needs another lock."""
         until = time.monotonic() + self._operations.patience_seconds()
         most = _MOST_BACK_OFF_WITH_LOCK_SECONDS if keys else _MOST_BACK_OFF_SECONDS
         for attempt in itertools.count():
@@ -129,7 +129,7 @@ class Transactions:
         return result  # the end of the session aborts what was not committed
 
     async def _commit(self, session: OpenSession, until: float) -> None:
-        """Commit. While the outcome is unknown, the command is repeated `until` then, which never commits twice."""
+        """Commit. While the outcome is unknown, repeat the command until the time `until`; it never commits twice."""
         session.in_doubt = True
         for attempt in itertools.count():
             try:
@@ -151,7 +151,8 @@ class Transactions:
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
         """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.
 
-        A server that is `gone` gets little time: it aborts the transaction by itself. So does one whose request is late.
+        A server that is `gone` gets little time, as it aborts the transaction by itself; so does the server if the
+        request is late.
         """
         if not session.running and not session.handle.in_transaction:
             return True
@@ -164,11 +165,11 @@ class Transactions:
                 await session.settle()
                 with pymongo.timeout(seconds):
                     await session.run(session.handle.abort_transaction())
-            session.in_doubt = gone  # the libraries tell nobody that an abort failed
+            session.in_doubt = gone  # the libraries do not report that an abort failed
         except TimeoutError:
             return False
         finally:
-            # the library tells nobody that the server did not reply
+            # the library does not report that the server did not reply
             if time.monotonic() - began >= seconds and (waiting := current_waiting()) is not None:
                 waiting.found_away = True
         return True

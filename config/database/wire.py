@@ -36,7 +36,7 @@ _BODY = 0  # kind of section
 _SHORTEST_BYTES = _HEAD.size + 5  # with an empty document
 _LONGEST_BYTES = 48_000_000  # maxMessageSizeBytes of every MongoDB
 _MOST_IDLE_SECONDS = 60.0
-_TLS_LIMIT = {"ssl_shutdown_timeout": 1.0}  # for the server's part of the end of a connection
+_TLS_LIMIT = {"ssl_shutdown_timeout": 1.0}  # for the server's part when a connection ends
 X509 = "MONGODB-X509"
 # mongod truncates its error messages at a byte, even in the middle of a character
 _REPLACING = CODEC.with_options(unicode_decode_error_handler="replace")
@@ -88,7 +88,7 @@ class WireConnection(asyncio.Protocol):
         self._open_connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """asyncio: bytes of a reply."""
+        """asyncio: bytes of a reply have arrived."""
         if self._reply is None or self._reply.done():
             self.close()
             return
@@ -125,7 +125,7 @@ class WireConnection(asyncio.Protocol):
     async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
         """Return the reply to a command, even one with a failure; `documents` are its field of that name, encoded.
 
-        Cancelling the caller closes the connection. Raises `NotSent` where it is closed already.
+        Cancelling the caller closes the connection. Raises `NotSent` if it is closed already.
         """
         if self.lost:
             raise NotSent("the connection is closed")
@@ -150,7 +150,7 @@ class WireConnection(asyncio.Protocol):
 class WirePool:
     """Up to `most` connections to the primary; the one that was used last is used first.
 
-    A primary that was looked for is used once it is past the barrier; so is none that is older than `elections` knows.
+    A newly found primary is used only once it has passed the barrier, and only if `elections` knows no later one.
     """
 
     def __init__(
@@ -171,9 +171,9 @@ class WirePool:
     async def run(
         self, command: Mapping[str, Any], documents: Sequence[bytes] = (), database: str | None = None
     ) -> Document:
-        """Return the reply to a command, on the target's database where no other is given.
+        """Return the reply to a command, on the target's database if no other is given.
 
-        Raises `NotSent`, or `AutoReconnect` where the command may have been executed.
+        Raises `NotSent`, or `AutoReconnect` if the command may have been executed.
         """
         async with self._slots:
             connection = self._pop_idle() or await self._open()
@@ -197,9 +197,9 @@ class WirePool:
         return {"used": len(self.connections) - idle, "idle": idle}
 
     def _pop_idle(self) -> WireConnection | None:
-        """The connection that was used last; one that was idle for long may be dead without notice."""
+        """Return the connection that was used last; close those idle for long, as they may be dead without notice."""
         if self._primary is not None and is_newer(self._elections.current(), self._election):
-            self.forget()  # the library knows another primary, and an older one that was frozen may wake up
+            self.forget()  # the library knows another primary; an older one that was frozen may wake up
         while self._idle:
             connection = self._idle.pop()
             if not connection.lost and time.monotonic() - connection.idle_since < _MOST_IDLE_SECONDS:
@@ -215,14 +215,14 @@ class WirePool:
             self._idle.append(connection)
 
     def forget(self) -> None:
-        """Close the connections when they are idle, and look for the primary again: it is another one, or gone."""
+        """Close the connections once they are idle, and look for the primary again, which has changed or is gone."""
         self._primary = None
         self._generation += 1
         while self._idle:
             self._idle.pop().close()
 
     def close(self) -> None:
-        """Close every connection, and open none any more."""
+        """Close every connection, and open no more."""
         self._closed = True
         self.forget()
         if self._looking is not None:
@@ -247,7 +247,7 @@ class WirePool:
         raise NotSent("no primary can be reached")
 
     async def _wait_for_primary(self) -> None:
-        """Look for the primary, once for all that wait for it."""
+        """Look for the primary, once for all callers that wait for it."""
         if self._looking is None:
             self._looking = asyncio.get_running_loop().create_task(self._look(), context=Context())
             self._looking.add_done_callback(self._end_looking)
@@ -257,7 +257,7 @@ class WirePool:
         self._looking = None
 
     async def _look(self) -> None:
-        # a frozen host takes its time limit: the one that the library knows comes first
+        # a frozen host takes its whole time limit, so the primary that the library knows comes first
         for host in dict.fromkeys((*self._elections.addresses(), *self._target.hosts)):
             with suppress(*_UNREACHABLE):
                 async with asyncio.timeout(self._connect_seconds):
@@ -265,9 +265,9 @@ class WirePool:
                     return
 
     async def _connect(self, host: Address, new: bool = False, follow: bool = True) -> WireConnection:
-        """Connect to the primary, to a `new` one through the host that is it or names it.
+        """Connect to the primary at `host`; if it is a `new` one, `host` may also be a member that names it.
 
-        Raises `NotSent`, or `AutoReconnect` where the host is not the primary and knows none.
+        Raises `NotSent`, or `AutoReconnect` if the host is not the primary and names none.
         """
         generation = self._generation
         loop = asyncio.get_running_loop()
@@ -292,7 +292,7 @@ class WirePool:
         return await self._connect(named, new, follow=False)
 
     async def _check(self, connection: WireConnection, hello: Document, new: bool) -> None:
-        """Let a `new` primary pass the barrier. Raises `AutoReconnect` where it is not the latest one of our replica set."""
+        """Let a `new` primary pass the barrier. Raises `AutoReconnect` unless it is the latest of our replica set."""
         if (wanted := self._elections.replica_set()) is not None and hello.get("setName") != wanted:
             raise AutoReconnect("the primary of another replica set")
         election = hello.get("electionId") if isinstance(hello.get("electionId"), ObjectId) else None
@@ -310,7 +310,7 @@ class WirePool:
 
     async def _log_in(self, connection: WireConnection) -> None:
         if self._target.mechanism == X509:
-            # the server takes the name from the certificate that TLS has shown it
+            # the server takes the user name from the certificate that it got by TLS
             command = {"authenticate": 1, "mechanism": X509, "$db": "$external"}
             if has_failed(reply := await connection.run(command)):
                 raise ScramError(str(reply.get("errmsg", "refused")))
@@ -328,7 +328,7 @@ class WirePool:
                 **source,
             }
         )
-        # by design the hash takes milliseconds
+        # in a thread, as by design the hash takes milliseconds
         proof = await asyncio.to_thread(scram.final, _payload(begun))
         ended = await connection.run(
             {
@@ -342,7 +342,7 @@ class WirePool:
 
 
 def _read(message: bytes, request: int) -> Document:
-    """The document of a reply to `request`. Raises ValueError for another message or an invalid document."""
+    """Return the document of a reply to `request`. Raises ValueError for another message or an invalid document."""
     _, _, request_id, opcode, flags, kind = _HEAD.unpack_from(message)
     if request_id != request:
         raise ValueError(f"it belongs to request {request_id} instead of {request}")
@@ -363,7 +363,7 @@ def _read(message: bytes, request: int) -> Document:
 
 
 def _has_sound_faults(reply: Document) -> bool:
-    """Whether a reply describes its failures in the shape that the rest of the program relies on."""
+    """Return whether a reply describes its failures in the shape that the rest of the program relies on."""
     faults, concern = reply.get("writeErrors", []), reply.get("writeConcernError", {})
     if not isinstance(faults, list) or not isinstance(concern, dict):
         return False
@@ -376,13 +376,13 @@ def _has_sound_faults(reply: Document) -> bool:
 
 
 def _sequence(documents: Sequence[bytes]) -> bytes:
-    """A section of kind 1: the field `documents`, from documents that are encoded already."""
+    """Return a section of kind 1: the field `documents`, from documents that are encoded already."""
     size = _SEQUENCE.size + len(_DOCUMENTS) + sum(map(len, documents))
     return b"".join([_SEQUENCE.pack(1, size - 1), _DOCUMENTS, *documents])
 
 
 def _payload(reply: Document) -> bytes:
-    """The server's message of the log-in. Raises `ScramError`."""
+    """Return the server's message of the log-in. Raises `ScramError`."""
     payload = reply.get("payload")
     if not reply["ok"] or not isinstance(payload, bytes):
         raise ScramError(str(reply.get("errmsg", "refused")))

@@ -1,4 +1,4 @@
-"""Transactions over the wire: the sessions in which they run, and what makes a command a part of one.
+"""Transactions over the wire protocol: the sessions in which they run, and the fields that make a command part of one.
 
 https://github.com/mongodb/specifications/blob/master/source/transactions/transactions.md
 """
@@ -25,7 +25,7 @@ _MOST_IDLE_SECONDS = 1200.0  # the server forgets a session after 1800
 _ABORT_SECONDS = 2.0
 _TRANSIENT = {"errorLabels": ["TransientTransactionError"]}
 _UNKNOWN = {"errorLabels": ["UnknownTransactionCommitResult"]}
-_OF_THE_TRANSACTION = frozenset({"readConcern", "writeConcern"})  # its first and its last command have them
+_OF_THE_TRANSACTION = frozenset({"readConcern", "writeConcern"})  # only its first and last command have them
 
 
 @dataclass
@@ -38,7 +38,7 @@ class _ServerSession:
 
 
 class WireSessions:
-    """Opens sessions on `wire`; those that ended are used again. `find_primary` returns once there is one."""
+    """Opens sessions on `wire`; those that ended are used again. `find_primary` returns once there is a primary."""
 
     def __init__(self, wire: WirePool, find_primary: Callable[[], Awaitable[object]], timeout_ms: int) -> None:
         self.timeout_ms = timeout_ms
@@ -60,7 +60,7 @@ class WireSessions:
         self._idle.append(session)
 
     async def send(self, command: Mapping[str, Any], documents: Sequence[bytes], database: str | None) -> Document:
-        """The reply to a command; waits for a primary where there is none. Raises as `WirePool.run`."""
+        """Return the reply to a command; wait for a primary if there is none. Raises as `WirePool.run`."""
         try:
             return await self._wire.run(command, documents, database)
         except NotSent:
@@ -82,7 +82,7 @@ class WireSession:
         self._turn = asyncio.Lock()
         self._begun = False  # the server may know of the transaction
         self._unanswered = False
-        self._recovery: dict[str, Any] = {}  # for a router, which may not be the one that the transaction began at
+        self._recovery: dict[str, Any] = {}  # for a router that may not be the one at which the transaction began
 
     @property
     def session_id(self) -> Mapping[str, Any]:
@@ -98,7 +98,7 @@ class WireSession:
     async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
         """Return the reply to a command of the transaction, even one with a failure.
 
-        Raises `AutoReconnect`, with the label of a transaction that can start again, where there was none, and
+        Raises `AutoReconnect` if there was none, labelled as an error after which the transaction can start again, and
         TimeoutError.
         """
         async with asyncio.timeout(self._seconds), self._turn:
@@ -116,7 +116,7 @@ class WireSession:
     async def commit_transaction(self) -> None:
         """Commit; called again, it asks for the outcome, which the server remembers.
 
-        Raises `OperationFailure` or `AutoReconnect`, labelled where the outcome is unknown, and TimeoutError.
+        Raises `OperationFailure` or `AutoReconnect`, labelled if the outcome is unknown, and TimeoutError.
         """
         self.in_transaction = False
         if not self._begun:
@@ -131,7 +131,7 @@ class WireSession:
             raise _commit_failure(reply)
 
     async def abort_transaction(self) -> None:
-        """Abort. Whatever the server says to it, the transaction is over; raises TimeoutError where it says nothing."""
+        """Abort. The transaction is over whatever the server replies; raises TimeoutError if it does not reply."""
         self.in_transaction = False
         if not self._begun:
             return
@@ -159,7 +159,7 @@ class WireSession:
             "txnNumber": Int64(self._server_session.number),
             "autocommit": False,
         }
-        before, self._unanswered = self._unanswered, True  # also when the time limit ends meanwhile
+        before, self._unanswered = self._unanswered, True  # stays so if the time limit ends meanwhile
         reply = await self._sessions.send({**fields, **belonging}, documents, database)
         self._unanswered = before
         if token := reply.get("recoveryToken"):
@@ -168,6 +168,6 @@ class WireSession:
 
 
 def _commit_failure(reply: Document) -> OperationFailure:
-    """The failure of a commit, labelled where nobody knows whether it happened, or whether it lasts."""
+    """Return the failure of a commit, labelled if it is unknown whether it happened, or whether it lasts."""
     error = failure(reply)
     return failure({**reply, **_UNKNOWN}) if error.code in SILENT_CODES else error

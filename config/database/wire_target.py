@@ -1,4 +1,4 @@
-"""Which addresses of a database the wire can speak to."""
+"""The database addresses that the wire protocol of this package supports."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _SUPPORTED_OPTIONS = frozenset(
 
 
 def target_of(uri: str, database: str) -> Target | None:
-    """The target of the wire for this address; None for an address that the wire cannot speak to.
+    """Return the target of the wire protocol for this address; None for an address that it does not support.
 
-    The names of `mongodb+srv` are looked up here. Raises `OSError` for files of TLS that cannot be used.
+    The host names of `mongodb+srv` are looked up here. Raises `OSError` for TLS files that cannot be used.
     """
     parsed = parse_uri(uri)
     if any(port is None for _, port in parsed["nodelist"]):

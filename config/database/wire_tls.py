@@ -1,4 +1,4 @@
-"""TLS of the wire, by the options of MongoDB's connection strings, as the libraries read them."""
+"""TLS of the wire protocol, by the options of MongoDB's connection strings, as the libraries read them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ TLS_OPTIONS = frozenset(
         "tlsallowinvalidcertificates",
         "tlsallowinvalidhostnames",
         "tlsinsecure",
-        "tlsdisableocspendpointcheck",  # the wire asks no such endpoint
+        "tlsdisableocspendpointcheck",  # no such endpoint is asked here
     }
 )
 
 
 def tls_context(options: Mapping[str, Any]) -> ssl.SSLContext | None:
-    """The TLS that these options, with names in small letters, ask for; None where they ask for none.
+    """Return the TLS context for these options, whose names are in lower case; None if they do not ask for TLS.
 
     Raises `OSError` for files that cannot be used.
     """
