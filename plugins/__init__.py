@@ -1,1 +1,1 @@
-"""The plugins, and what they are written with: `api.py` is all that a plugin author imports."""
+"""The plugins, and what they are made with; `api.py` is all that a plugin author imports."""

@@ -1,4 +1,4 @@
-"""All that a plugin may import from the core, by task: a line for each name. Editors show the rest at the name itself.
+"""All that a plugin may import from the core, by task, with a line for each name. Editors show the rest at the name.
 
 Start with `Plugin`, `Collection`, the fields, `crud` and `route`; the other groups are for when you need them.
 """
@@ -9,10 +9,10 @@ from handlers.audits import (
     Debt as Debt,  # what the records of a business type owe, by their entries
     Difference as Difference,  # a record that does not agree with its entries
     Due as Due,  # what is owed for a record
-    Piece as Piece,  # some records as a check gets them, and what to compare them with
-    Remark as Remark,  # a record that a check counts, and that is no difference
+    Piece as Piece,  # the records that a check gets at once, and what to compare them with
+    Remark as Remark,  # a record that a check counts, but that is no difference
     audit_piece as audit_piece,  # run a check over the next records
-    compare as compare,  # the differences of a record, by what its fields should be
+    compare as compare,  # the differences between the fields of a record and what they should be
     difference as difference,  # a difference of a record, in words
 )
 from handlers.dashboards import (
@@ -24,7 +24,7 @@ from handlers.dashboards import (
 from handlers.figures import (
     ByTime as ByTime,  # rows for each day or month of a field
     ByValue as ByValue,  # rows for each value of a field
-    Figures as Figures,  # sums over the records of a collection, and so the records behind them
+    Figures as Figures,  # sums over the records of a collection, which also give the records behind them
     split_cell as split_cell,  # the array, the key and the figure that a cell names
 )
 from handlers.data.collection import Collection as Collection  # records of one kind: fields, indexes, audit fields
@@ -55,14 +55,14 @@ from handlers.route import (
     route as route,  # declare an endpoint
 )
 from handlers.dictionaries import (
-    Dictionaries as Dictionaries,  # the entries of all dictionaries as of now
-    Entries as Entries,  # these entries, by type and value
-    Entry as Entry,  # one of them
+    Dictionaries as Dictionaries,  # the current entries of all dictionaries
+    Entries as Entries,  # entries of dictionaries, by type and value
+    Entry as Entry,  # one entry
 )
-from handlers.events import Event as Event  # what a plugin tells others, and what it carries
+from handlers.events import Event as Event  # a message to other plugins, and the fields that it carries
 from handlers.holdings import (
     Holding as Holding,  # the records that people are responsible for, to be handed over when one leaves
-    Move as Move,  # some of them on their way to another person, as the `move` of a holding gets it
+    Move as Move,  # the hand-over of some records to another person, as the `move` of a holding gets it
     replace_person as replace_person,  # the `move` of holdings without further effects
 )
 from handlers.migrations import (
@@ -79,7 +79,7 @@ from plugins.crud import (
     crud as crud,  # the routes to list, read, create, update and delete records
     with_version as with_version,  # a deletion that takes the version which the client read
 )
-from plugins.demonstration import Demonstration as Demonstration  # enters demonstration data as people would have
+from plugins.demonstration import Demonstration as Demonstration  # enters demonstration data as people would
 from plugins.holds import (
     hold_fields as hold_fields,  # the fields of records that can be put on hold
     holds as holds,  # the routes to put records on hold and to release them
@@ -89,8 +89,8 @@ from plugins.lifecycles import (
     Action as Action,  # the route of an action that takes a record from state to state
 )
 from plugins.terms import (
-    due_after as due_after,  # the day on which what arose on another one is due
-    payment_terms as payment_terms,  # the field of the days that somebody has to pay
+    due_after as due_after,  # the day on which something is due, so many days after another day
+    payment_terms as payment_terms,  # the field with the number of days within which somebody has to pay
 )
 from plugins.tables import tables as tables  # the routes to export and import records as tables
 from plugins.plugin import (
@@ -113,29 +113,29 @@ from plugins.protocols import (
     APPROVAL_CANCELLED as APPROVAL_CANCELLED,  # end the approval of a record
     APPROVAL_FINISHED as APPROVAL_FINISHED,  # how an approval ended
     APPROVAL_REQUESTED as APPROVAL_REQUESTED,  # start the approval of a record
-    CONTACTS_ASKED as CONTACTS_ASKED,  # whom to call at some customers
-    CREDIT_ASKED as CREDIT_ASKED,  # whether a customer may order so much
+    CONTACTS_ASKED as CONTACTS_ASKED,  # ask whom to call at some customers
+    CREDIT_ASKED as CREDIT_ASKED,  # ask whether a customer may order for this amount
     DATA_RESET as DATA_RESET,  # all records of some plugins were removed
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
-    DEBT_ASKED as DEBT_ASKED,  # report again what is owed for a record
+    DEBT_ASKED as DEBT_ASKED,  # ask to report again what is owed for a record
     MONEY_ALLOCATED as MONEY_ALLOCATED,  # a payment was allocated to a record that counts its payments itself
     MONEY_MOVED as MONEY_MOVED,  # money came to an account, or left it
-    MONEY_RETURNED as MONEY_RETURNED,  # it was taken back
+    MONEY_RETURNED as MONEY_RETURNED,  # such money was taken back
     NOTIFY as NOTIFY,  # put a message into inboxes
     NOTIFY_PROGRESS as NOTIFY_PROGRESS,  # show the progress of work
-    OWED_ASKED as OWED_ASKED,  # what a customer owes now
+    OWED_ASKED as OWED_ASKED,  # ask what a customer owes now
     PAYABLE_CHANGED as PAYABLE_CHANGED,  # what is owed to a supplier
     RECEIVABLE_CHANGED as RECEIVABLE_CHANGED,  # what a customer owes
-    TERMS_ASKED as TERMS_ASKED,  # within how many days a customer or supplier pays or is paid
+    TERMS_ASKED as TERMS_ASKED,  # ask within how many days a customer pays or a supplier is paid
 )
 
 # -- Fields: the shapes of records, bodies, queries and responses
 from handlers.schema.fields import (
-    BLANK as BLANK,  # blank characters, for a class in a pattern
+    BLANK as BLANK,  # blank characters, for a character class in a pattern
     FIRST_DAY as FIRST_DAY,  # the earliest day that clients may send
     LAST_DAY as LAST_DAY,  # the latest day that clients may send
     NOTHING as NOTHING,  # the shape of a response without data
-    Field as Field,  # one value and its use
+    Field as Field,  # the shape of one value, and its use
     FieldOptions as FieldOptions,  # the options of every field, as a `TypedDict`
     HasSettings as HasSettings,  # what the `check` of a field gets
     anything as anything,  # any JSON value
@@ -164,7 +164,7 @@ from handlers.schema.shapes import (
 )
 
 # -- Errors and messages
-from config.database import DatabaseUnavailable as DatabaseUnavailable  # the database is out of reach: 50300
+from config.database import DatabaseUnavailable as DatabaseUnavailable  # the database cannot be reached: 50300
 from handlers.schema.errors import (
     ACCOUNT_DISABLED as ACCOUNT_DISABLED,  # 40303
     BAD_REQUEST as BAD_REQUEST,  # 40000: a malformed request
@@ -185,7 +185,7 @@ from handlers.schema.errors import (
     TOKEN_EXPIRED as TOKEN_EXPIRED,  # 40101: an expired access token
     TOO_LARGE as TOO_LARGE,  # 41300: a body or file that is too large
     UNAUTHENTICATED as UNAUTHENTICATED,  # 40100: no valid token
-    UNAVAILABLE as UNAVAILABLE,  # 50300: a back end that is out of reach
+    UNAVAILABLE as UNAVAILABLE,  # 50300: a back end that cannot be reached
     WECOM_REFUSED as WECOM_REFUSED,  # 40011: a refused WeCom log-in
     ApiError as ApiError,  # raise it: an error that becomes a response
     ErrorKind as ErrorKind,  # declare it: an error with its code, status and message
@@ -229,7 +229,7 @@ from config.database import Filter as Filter  # the type of a filter of MongoDB
 from config.database import (
     reading_from_secondaries as reading_from_secondaries,  # for figures that a secondary may compute
 )
-from handlers.data.cause import caused_by as caused_by  # the history of writes of work that outlives its request
+from handlers.data.cause import caused_by as caused_by  # let the history name a request for writes that outlive it
 from handlers.data.collection import new_id as new_id  # a new id for a record
 from handlers.data.dangling import remove_dangling as remove_dangling  # remove references to lost records
 from handlers.data.record_names import (
@@ -244,7 +244,7 @@ from handlers.data.cached_snapshot import (
     CachedSnapshot as CachedSnapshot,  # a snapshot of a whole collection in memory
     RecordCache as RecordCache,  # some records of a collection in memory
 )
-from handlers.data.keeping import check_keeper as check_keeper  # refuse a record that others keep
+from handlers.data.keeping import check_keeper as check_keeper  # refuse a record that has keepers other than the caller
 from handlers.data.restoring import restore as restore  # undo a soft delete
 from handlers.data.scope import (
     ALL_ROWS as ALL_ROWS,  # the data scope without a limit
@@ -279,7 +279,7 @@ from handlers.schema.money import (
 # -- Background work and costly work
 from handlers.confined.pool import (
     Confined as Confined,  # worker processes with limits of time and memory
-    Lane as Lane,  # one kind of work for them
+    Lane as Lane,  # one kind of work for worker processes
     TooCostly as TooCostly,  # raised for work beyond the limits of its lane
     Work as Work,  # a job in a worker process
     WorkFailed as WorkFailed,  # raised if the function of a job raised
@@ -287,19 +287,19 @@ from handlers.confined.pool import (
 from handlers.data.database import Lease as Lease  # a lock that one instance holds for a time
 from handlers.jobs import (
     Jobs as Jobs,  # background tasks, and periodic jobs on one instance
-    LastRun as LastRun,  # when a periodic job ran last, and is due
+    LastRun as LastRun,  # when a periodic job last ran, and when it is due next
     Periodic as Periodic,  # a periodic job
 )
 from handlers.processes import (
     Processes as Processes,  # the processes of this port
-    ProcessState as ProcessState,  # what a process says of itself
+    ProcessState as ProcessState,  # what a process reports about itself
 )
 
-# -- Tables: what an import needs that writes rows in a way of its own; `tables` does without
+# -- Tables: for an import that writes rows in its own way; `tables` does not need these names
 from handlers.tables.columns import TableColumn as TableColumn  # a column of a table
 from handlers.tables.conversion import (
     parse_row as parse_row,  # the cells of a row as values
-    row_body as row_body,  # these values as the body of a creation
+    row_body as row_body,  # these values as the body of a request that creates a record
 )
 from handlers.tables.exporting import csv_response as csv_response  # stream rows as a CSV file, without formulas
 from handlers.tables.handlers import imported_tables as imported_tables  # the tables that some routes import
@@ -308,7 +308,7 @@ from handlers.tables.records import (
     imports_of as imports_of,  # a collection of imports
 )
 from handlers.tables.report import (
-    ImportReport as ImportReport,  # what became of some rows
+    ImportReport as ImportReport,  # the outcome of some rows
     TableRows as TableRows,  # rows of a table: their numbers and cells
 )
 from handlers.tables.rows import TableReferences as TableReferences  # the records that cells refer to
@@ -319,7 +319,7 @@ from handlers.tables.table import (
 )
 from handlers.tables.values import (
     ValueLabels as ValueLabels,  # the labels of states, choices and dictionaries
-    labels_of as labels_of,  # those of the values of one field
+    labels_of as labels_of,  # the labels of the values of one field
 )
 from plugins.tables import ImportNotices as ImportNotices  # notifies the person behind an import of its progress
 
@@ -327,7 +327,7 @@ from plugins.tables import ImportNotices as ImportNotices  # notifies the person
 from config.settings import EnvironmentSettings as EnvironmentSettings  # base of a plugin's settings in the environment
 from config.tracing import (
     span as span,  # a span of a trace, for calls of other services
-    trace_headers as trace_headers,  # the header fields by which they join the trace
+    trace_headers as trace_headers,  # the header fields by which other services join the trace
 )
 from handlers.events import Events as Events  # listeners and emitters of events
 from handlers.http.addresses import network_of as network_of  # the network of an address, to group clients
@@ -338,7 +338,7 @@ from handlers.http.multipart import (
 from handlers.metrics import Metrics as Metrics  # the figures that monitoring reads
 from handlers.missing_permission import missing_permission as missing_permission  # the 40300 that names a permission
 from handlers.lifecycle import (
-    name_references as name_references,  # put the names beside references into values of a shape
+    name_references as name_references,  # add the names beside the references in values of a shape
     refusal as refusal,  # why a person may not use a route
 )
 from handlers.data.passes import Passage as Passage  # what the passes of one person admit
@@ -347,8 +347,8 @@ from handlers.operation_log import OPERATION_LOGS as OPERATION_LOGS  # the colle
 from handlers.own_requests import (
     REFUSES_OWN as REFUSES_OWN,  # declare it: the refusal of `refuse_own`
     may_decide_on_own as may_decide_on_own,  # whether people may decide on their own requests
-    people_behind as people_behind,  # the people whose request a record is
-    refuse_own as refuse_own,  # refuse a decision of these people
+    people_behind as people_behind,  # the people whose own request a record is
+    refuse_own as refuse_own,  # refuse a decision by these people
 )
 from handlers.ports import (
     Accounts as Accounts,  # port: people, for work in their name
@@ -357,9 +357,9 @@ from handlers.ports import (
     Departments as Departments,  # port: the tree of departments
     OptionValues as OptionValues,  # port: the settings that administrators change
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
-    Passes as Passes,  # port: what people read because they are asked about it
+    Passes as Passes,  # port: what people may read because they are asked about it
 )
-from handlers.rate_limit import RateLimit as RateLimit  # at most so many calls a minute for a key
+from handlers.rate_limit import RateLimit as RateLimit  # limits the calls a minute for each key
 from handlers.routing import Router as Router  # finds the route of a path
 from handlers.schema.envelope import as_json as as_json  # a record in JSON types
 from handlers.schema.json_schema import json_schema as json_schema  # the JSON Schema of a field

@@ -1,8 +1,8 @@
-"""`Approval`: how records of a kind are approved by flows that know none of them.
+"""`Approval`: how records of a kind are approved by flows, which know nothing about them.
 
 Records and approvals are connected by three events, and neither side imports the other. The action `submit` emits
 `approval.requested`; an approval plugin emits `approval.finished`, whose outcome is applied as an action of the record;
-`approval.cancelled` ends the approval of a record that was decided or withdrawn at the record itself. Without such a
+`approval.cancelled` ends the approval of a record that was decided or withdrawn by its own action. Without such a
 plugin, whoever has the permission of an action decides.
 """
 
@@ -28,7 +28,7 @@ class Approval:
 
     `submit` is the action that asks for it; its outcome leads to the actions `done`, `refused` and `withdrawn`.
     `record` returns what approvers and conditions see besides the record, such as names that the approvers may not look
-    up; `title` makes the title of a request from all that they see, by default the code and the name of the record.
+    up. `title` makes the title of a request from all of this; by default it is the code and the name of the record.
     """
 
     submit: str = "submit"
@@ -44,12 +44,12 @@ class Approval:
         return (self.submit, self.done, self.refused, self.withdrawn)
 
     def action_of(self, outcome: str) -> str | None:
-        """The action that an outcome leads to; None for an unknown one."""
+        """Return the action that an outcome leads to; None for an unknown outcome."""
         outcomes = {"approved": self.done, "rejected": self.refused}
         return {**outcomes, "returned": self.withdrawn, "withdrawn": self.withdrawn}.get(outcome)
 
     def is_pending(self, record: ReadOnlyRecord, collection: Collection) -> bool:
-        """Whether the record waits for a decision."""
+        """Return whether the record waits for a decision."""
         machine = collection.machine
         return bool(record[machine.field] == machine.after(self.submit))
 
@@ -63,24 +63,24 @@ class Approval:
         await step.emit(APPROVAL_REQUESTED, title=title, record=shown, own=own, **refer_to(step))
 
     async def cancel(self, step: Step) -> None:
-        """End the approval of a record that was decided or withdrawn at the record itself."""
+        """End the approval of a record that was decided or withdrawn by its own action."""
         await step.emit(APPROVAL_CANCELLED, reason=step.reason, **refer_to(step))
 
 
 def refer_to(step: Step) -> Record:
-    """How events refer to the record: its business type and its id."""
+    """Return how events refer to the record: its business type and its id."""
     types = step.service.part(Catalogue).biz_types
     names = (name for name, collection in types.items() if collection.name == step.collection.name)
     return {"biz_type": next(names), "resource_id": str(step.record["id"])}
 
 
 def is_about(service: Service, payload: Payload, collection: Collection) -> bool:
-    """Whether an event is about a record of this collection."""
+    """Return whether an event is about a record of this collection."""
     found = service.part(Catalogue).biz_types.get(payload["biz_type"])
     return found is not None and found.name == collection.name
 
 
 def _title_of(collection: Collection, shown: ReadOnlyRecord) -> str:
-    """The code and the name of a record."""
+    """Return the code and the name of a record, or else its id."""
     names = dict.fromkeys((collection.code_field, collection.label_field))
     return " ".join(str(shown[name]) for name in names if shown.get(name)) or str(shown["id"])

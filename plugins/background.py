@@ -1,4 +1,4 @@
-"""`Listener` and `Job`: what a plugin does without a request of its own, as values of its declaration."""
+"""`Listener` and `Job`: what a plugin does on events and periodically, declared as values."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from handlers.service import Service
 class Listener:
     """Awaits `call(service, payload)` for each `event`, in the transaction of the emitter.
 
-    An error that it raises refuses what emitted the event. `refusals` are those that it may raise: a route that emits
-    the event (`events`) has them besides its own. The event is a value, or the name of a transition's event.
+    An error that `call` raises refuses the action that emitted the event. `refusals` are the errors that it may raise;
+    a route that emits the event (`events`) gets them in addition to its own. `event` is a value, or the name of a
+    transition's event.
     """
 
     event: Event | str
@@ -29,8 +30,8 @@ class Listener:
 class Job:
     """Awaits `work(service)` periodically, on one instance at a time.
 
-    `every` is a number of seconds, or the name of the plugin's setting that has it. `title`: what administrators read of
-    it in the list of the jobs.
+    `every` is a number of seconds, or the name of the plugin's setting that has it. `title` is what administrators see
+    in the list of jobs.
     """
 
     name: str

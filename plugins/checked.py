@@ -1,4 +1,4 @@
-"""Remembers which plugins passed the checks, so that a start repeats them only after a change of code.
+"""Remembers which plugins passed the checks, so that a start repeats them only after the code has changed.
 
 The checks take a tenth of a second of a start. Their result depends only on the declarations, and so on the files of
 the loaded modules. A file in the data folder stores it; without a writable data folder every start checks.
@@ -23,11 +23,11 @@ class CheckNotes:
         self._path = folder / "checked-plugins"
 
     def has(self, digest: str) -> bool:
-        """Whether a set with this digest passed the checks before."""
+        """Return whether a set with this digest passed the checks before."""
         return digest in self._digests()
 
     def add(self, digest: str) -> None:
-        """Store that a set with this digest passed the checks; do nothing where the file cannot be written."""
+        """Store that a set with this digest passed the checks; do nothing if the file cannot be written."""
         kept = [digest, *(other for other in self._digests() if other != digest)][:_MOST_NOTES]
         fresh = self._path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
@@ -42,7 +42,7 @@ class CheckNotes:
 
 
 def digest_of(plugins: Iterable[str]) -> str:
-    """A digest of these plugins, in their order, and of every source file that this process has loaded."""
+    """Return a digest of these plugins, in their order, and of every source file that this process has loaded."""
     digest = hashlib.sha256(f"{sys.version} {' '.join(plugins)}".encode())
     for line in sorted(_loaded_modules()):
         digest.update(line.encode())
@@ -50,7 +50,7 @@ def digest_of(plugins: Iterable[str]) -> str:
 
 
 def _loaded_modules() -> Iterator[str]:
-    """A line for each loaded module: its name, and the time and size of its file."""
+    """Yield a line for each loaded module: its name, and the path, time and size of its file."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file:

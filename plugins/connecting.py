@@ -26,7 +26,7 @@ _NOT_BELIEVED = re.compile(r"certificate verify failed: ([^(\]]+)")
 
 @asynccontextmanager
 async def connected(settings: Settings, uri: str) -> AsyncIterator[Driver]:
-    """A driver of a server that responds and belongs to the replica set of the address. Raises `StartError`."""
+    """Open a driver of a server that responds and belongs to the replica set of the address. Raises `StartError`."""
     try:
         driver = open_driver(
             settings.mongodb_driver,
@@ -58,7 +58,10 @@ async def _check(driver: Driver, uri: str) -> None:
 
 
 def _unusable_certificate(uri: str, failure: str) -> str | None:
-    """A sentence where the failure is that of a certificate: of MongoDB, or of our own, which MongoDB does not explain."""
+    """Return a sentence if a certificate is the cause of the failure, else None.
+
+    It is MongoDB's certificate, or our own, whose refusal MongoDB does not explain.
+    """
     if found := _NOT_BELIEVED.search(failure):
         return f"The certificate of MongoDB is not accepted, {found[1].strip()}: check it, and tlsCAFile in {_SETTING}."
     options = {name.lower(): value for name, value in parse_qsl(urlsplit(uri).query)}
@@ -73,6 +76,6 @@ def _unusable_certificate(uri: str, failure: str) -> str | None:
 
 
 async def check_connection(settings: Settings, uri: str) -> None:
-    """Raise `StartError` where the database cannot be used."""
+    """Raise `StartError` if the database cannot be used."""
     async with connected(settings, uri):
         pass

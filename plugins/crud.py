@@ -1,6 +1,6 @@
-"""`crud`: list, read, create, update and delete of a collection, as plain `Route` values that you can print.
+"""`crud`: routes that list, read, create, update and delete records, as plain `Route` values that you can print.
 
-An author may replace the handler of each, and leave actions out with `only`.
+A plugin may replace the handler of each, and leave actions out with `only`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from plugins.transitions import find_visible
 
 ACTIONS = ("list", "read", "create", "update", "delete")
 _VERSION = integer(minimum=1, nullable=False, description="The version that was read; a stale one is 40902.")
-_FURTHER = {"history": "read", "restore": "delete"}  # made with these actions, unless they are left out
+_FURTHER = {"history": "read", "restore": "delete"}  # each is made together with this action, unless it is left out
 
 
 class CrudHandlers(TypedDict, total=False):
-    """Handlers of the plugin, by the action whose handler they replace."""
+    """Handlers of a plugin, by the action whose handler they replace."""
 
     list: Handler
     read: Handler
@@ -67,15 +67,15 @@ def crud(
     events: tuple[Event | str, ...] = (),
     **handlers: Unpack[CrudHandlers],
 ) -> tuple[Route, ...]:
-    """The routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.
+    """Return the routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.
 
-    The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete), `/{id}/history` (with read) and
-    `/{id}/restore` (with delete, for holders of `<resource>:restore`, whom `?deleted=true` of the list shows the
-    deleted records); `without` leaves these two out. `resource` is `<module>:<entity>`; `noun` and `plural` name
-    records in summaries, by default as the collection does; `handlers` replace those of actions, by name.
-    `always` are fields that may change at any time: `PATCH` of `/{id}/notes`, with the permission to update, changes
-    these alone, also where a record can no longer be edited; `find` gets the record for it, by default any in the data
-    scope. `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
+    The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete), `/{id}/history` (made with read) and
+    `/{id}/restore` (made with delete, for holders of `<resource>:restore`, to whom `?deleted=true` of the list shows
+    the deleted records); `without` leaves these two out. `resource` is `<module>:<entity>`; `noun` and `plural` name
+    records in summaries, by default as the collection does; `handlers` replace those of actions, by name. `always` are
+    fields that may change at any time: `PATCH` of `/{id}/notes`, with the permission to update, changes only these,
+    even if the record can no longer be edited; `find` gets the record for it, by default any in the data scope.
+    `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
     of `create` and `update`; `events` are events of the actions that write, whose listeners may refuse the request too.
     Raises ValueError for handlers or refusals of an action that is not in `only`.
     """
@@ -94,7 +94,7 @@ def crud(
 
 
 def _actions(collection: Collection, only: Sequence[str], without: Sequence[str], named: Set[str]) -> Set[str]:
-    """The actions to make routes for. Raises ValueError for a name that is none of them."""
+    """Return the actions to make routes for. Raises ValueError for a name that is not one of them."""
     followed = {} if collection.plain else _FURTHER
     actions = {*only, *(action for action, base in followed.items() if base in only and action not in without)}
     unknown = (set(only) - set(ACTIONS)) | (set(without) - set(_FURTHER)) | (named - actions)
@@ -123,7 +123,7 @@ class _Crud:
         return with_article(self.noun)
 
     def routes(self, handlers: Mapping[str, Handler]) -> dict[str, Route]:
-        """The route of each action but `history`; `handlers` replace the usual ones."""
+        """Return the route of each action except `history`; `handlers` replace the usual ones."""
         collection, record = self.collection, f"{self.at}/{{id}}"
         created, updated = (DUPLICATE, *self.errors), (DUPLICATE, STALE, *self.errors)
         get = {name: handlers.get(name, make(collection)) for name, make in _HANDLERS.items()}
@@ -154,13 +154,13 @@ class _Crud:
                     *self.refusals_of.get("restore", ()),
                 ),
                 errors=created,
-                # nothing that the scope of live records could show
+                # the data scope of the collection shows live records only
                 collection="",
             ),
         }
 
     def notes(self, fields: Sequence[str], find: Find) -> Route:
-        """The route of the fields that may always change."""
+        """Return the route of the fields that may always change."""
         access = f"{self.resource}:update"
         return notes_of(self.collection, fields, at=self.at, access=access, find=find, refusals=self.refusals)
 
@@ -179,7 +179,7 @@ class _Crud:
 
 
 def _history(collection: Collection, read: Route, restore: Route | None, one: str) -> Route:
-    """The route of the changes of a record, for whoever may read it."""
+    """Return the route that lists the changes of a record, for whoever may read it."""
     return route(
         f"GET {read.path}/history",
         historian(collection, read.handler, restore),
@@ -193,7 +193,7 @@ def _history(collection: Collection, read: Route, restore: Route | None, one: st
 
 
 def _with_deleted(collection: Collection, listing: Route, restore: Route) -> Route:
-    """The list route with `?deleted=true`, for whoever may restore."""
+    """Return the list route with `?deleted=true`, for whoever may restore records."""
     return replace(
         listing,
         handler=lister_of_deleted(collection, listing.handler, restore),
@@ -203,7 +203,7 @@ def _with_deleted(collection: Collection, listing: Route, restore: Route) -> Rou
 
 
 def with_version(collection: Collection, deletion: Route) -> Route:
-    """The route of a deletion with an optional `?version=`, the version that the client read."""
+    """Return the route of a deletion with an optional `?version=`, the version that the client read."""
     if collection.plain:
         return deletion
 
@@ -246,7 +246,7 @@ def reader(collection: Collection) -> Handler:
 
 
 def _read_fields(collection: Collection) -> tuple[str, ...]:
-    """What is read of records for a response: fields that none shows would cost as much as the others."""
+    """Return the fields to read for a response; reading those that none shows would cost as much as the others."""
     shown = (name for name in collection.read.response_fields if name != "id")
     return tuple(dict.fromkeys([*shown, *decisive_fields(collection)]))
 

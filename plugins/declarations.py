@@ -45,7 +45,7 @@ from plugins.plugin import Plugin
 
 CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
-_PAGE = re.compile(r"^/[a-z][A-Za-z0-9._{}/-]*$")  # what browsers open, and its files, may be outside of /api/
+_PAGE = re.compile(r"^/[a-z][A-Za-z0-9._{}/-]*$")  # pages that browsers open, and their files, may be outside of /api/
 # names that the store writes or queries itself, besides the audit fields
 _RESERVED = {"id", "_id", "deleted", "shared_with", OWNER_DEPARTMENT, SECOND_DEPARTMENT, HISTORY, *SEARCH_FIELDS}
 _OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
@@ -53,7 +53,7 @@ Value = TypeVar("Value")
 
 
 def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
-    """A sentence for each fault in what the plugins declare."""
+    """Yield a sentence for each fault in what the plugins declare."""
     ill_typed = [problem for plugin in plugins for problem in type_problems(plugin)]
     if ill_typed:
         yield from ill_typed  # the other checks need the right types
@@ -228,7 +228,7 @@ def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes:
         yield f"{where} needs {route.access}, but no menu has the resource {resource}: nobody could be granted it."
     if not route.summary:
         yield f"{where} has no summary."
-    compiled = replace(route)  # what it compiles ends with it: most processes never use most routes
+    compiled = replace(route)  # a copy, with which its compiled checks are freed: most processes never use most routes
     for part in ("check_body", "check_query", "check_form"):
         try:
             getattr(compiled, part)
@@ -246,7 +246,7 @@ def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes:
 def _reference_problems(
     plugin: Plugin, route: Route, collections: Sequence[Collection], kinds: Sequence[ErrorKind]
 ) -> Iterator[str]:
-    """The collections and errors that a route names and no plugin declares."""
+    """Yield a sentence for each collection or error that a route names and no plugin declares."""
     where = f"Plugin {plugin.name}: route {route.method} {route.path}"
     if route.collection and route.collection not in {one.name for one in (*collections, *CORE_COLLECTIONS)}:
         yield f"{where} is about the collection {route.collection}, which no loaded plugin declares."
@@ -332,11 +332,11 @@ def _function_problems(plugin: Plugin) -> Iterator[str]:
 
 
 def _is_async(function: Callable[..., object]) -> bool:
-    """Whether calling it returns an awaitable; looks through decorators that set `__wrapped__`."""
+    """Return whether calling it returns an awaitable; look through decorators that set `__wrapped__`."""
     called = inspect.unwrap(function)
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(type(called).__call__)
 
 
 def all_of(plugins: Iterable[Plugin], part: Callable[[Plugin], Iterable[Value]]) -> list[Value]:
-    """The values of one part of all plugins, in order."""
+    """Return the values of one part of all plugins, in order."""
     return [value for plugin in plugins for value in part(plugin)]

@@ -13,7 +13,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def audit_problems(plugin: Plugin) -> Iterator[str]:
-    """A sentence for each fault in the audits and debts of a plugin."""
+    """Yield a sentence for each fault in the audits and debts of a plugin."""
     for audit in plugin.audits:
         where = f"Plugin {plugin.name}: audit {audit.name}"
         if not _NAME.fullmatch(audit.name) or not audit.name.startswith(f"{plugin.name.replace('_', '-')}-"):
@@ -35,7 +35,7 @@ def audit_problems(plugin: Plugin) -> Iterator[str]:
 
 
 def _called(function: Callable[..., object]) -> Callable[..., object]:
-    """The function behind a `partial` or decorators."""
+    """Return the function behind a `partial` or decorators."""
     called: Callable[..., object] = inspect.unwrap(function.func if isinstance(function, partial) else function)
     return called
 

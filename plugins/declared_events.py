@@ -1,4 +1,4 @@
-"""Checks of events and jobs: that what is listened for is emitted, and that functions take what they will be given."""
+"""Checks of events and jobs: that events with listeners are emitted, and that functions take the arguments they get."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plugins.protocols import PROTOCOLS
 
 
 def event_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
-    """A sentence for each fault in the events and jobs of these plugins."""
+    """Yield a sentence for each fault in the events and jobs of these plugins."""
     known: dict[str, tuple[Event, str]] = {event.name: (event, "the core") for event in PROTOCOLS}
     for plugin in plugins:
         for event in _values_of(plugin):
@@ -27,7 +27,7 @@ def event_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
 
 
 def emitted_names(plugin: Plugin) -> frozenset[str]:
-    """The names of the events that the plugin emits, also by transitions."""
+    """Return the names of the events that the plugin emits, including those of transitions."""
     moves = [move for machine in machines_of(plugin) for move in machine.transitions.values()]
     return frozenset([event.name for event in plugin.emits] + [move.event for move in moves if move.event])
 
@@ -40,7 +40,7 @@ def _values_of(plugin: Plugin) -> list[Event]:
 def _listener_problems(plugin: Plugin, emitted: set[str]) -> Iterator[str]:
     for one in plugin.listens:
         name = name_of(one.event)
-        # other plugins, which need not be loaded, emit what this one accepts
+        # events of its own name may be emitted by other plugins, which need not be loaded
         if name not in emitted and not name.startswith(f"{plugin.name}."):
             yield f"Plugin {plugin.name} listens for {name}, which no loaded plugin emits."
         yield from _function_problems(f"Plugin {plugin.name}: its listener for {name}", one.call, "service", "payload")

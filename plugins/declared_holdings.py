@@ -1,7 +1,7 @@
 """What people are responsible for, by the declarations of plugins; and the checks of these.
 
-Nobody can leave in good order while a record names them in a field that no holding tells of: each reference to people
-that clients write is a holding.
+When people leave, their holdings are handed over. So every reference to people that clients write must be a holding, or
+records would keep naming people who have left.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from plugins.plugin import Plugin
 
 
 def holdings_of(plugin: Plugin, known: Mapping[str, Collection]) -> tuple[Holding, ...]:
-    """The holdings that a plugin declares, and those that follow from the owners and keepers of its records.
+    """Return the holdings that a plugin declares, and those that follow from the owners and keepers of its records.
 
     `known` are the collections of all plugins by name and alias.
     """
@@ -27,12 +27,12 @@ def holdings_of(plugin: Plugin, known: Mapping[str, Collection]) -> tuple[Holdin
 
 
 def _people(known: Mapping[str, Collection]) -> frozenset[str]:
-    """The names by which a field refers to people."""
+    """Return the names by which a field refers to people."""
     return frozenset({THE_USERS, known[THE_USERS].name} if THE_USERS in known else {THE_USERS})
 
 
 def holding_problems(plugin: Plugin, known: Mapping[str, Collection]) -> Iterator[str]:
-    """A sentence for each fault in the holdings of a plugin, and for each reference to people that none tells of."""
+    """Yield a sentence for each fault in the holdings of a plugin, and for each reference to people without one."""
     people = _people(known)
     declared: set[tuple[str, str]] = set()
     for holding in holdings_of(plugin, known):
@@ -49,7 +49,7 @@ def holding_problems(plugin: Plugin, known: Mapping[str, Collection]) -> Iterato
             yield f"{where}: move is no async function."
     for collection in plugin.collections:
         for link in () if collection.plain else collection.links:
-            # an owner that is not declared has a sentence of its own
+            # `owner_problems` reports an owner that is not declared
             written = link.target in people and not link.read_only and link.path != OWNER_ID
             if written and (collection.name, link.path) not in declared:
                 yield (

@@ -1,4 +1,4 @@
-"""Checks of keepers: fields that name nobody, and rows that follow records without keepers."""
+"""Checks of keepers: that their field refers to users, and that what a record follows has keepers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from handlers.data.collection import THE_USERS, Collection
 
 
 def keeper_problems(where: str, collection: Collection, known: Mapping[str, Collection]) -> Iterator[str]:
-    """A sentence for each fault; `known` are all collections by their names and aliases."""
+    """Yield a sentence for each fault; `known` are all collections by their names and aliases."""
     people = collection.fields.get(collection.keepers)
     target = collection.references.get(collection.keepers, "")
     if collection.keepers and (people is None or people.kind != "array" or known.get(target) != known.get(THE_USERS)):

@@ -12,7 +12,7 @@ _EXAMPLE = 'label=("客户名称", "Customer name")'
 
 
 def label_problems(where: str, collection: Collection) -> Iterator[str]:
-    """A sentence for each kind of missing text, and for each pair of fields with one label."""
+    """Yield a sentence for each kind of missing text, and for each label that several fields share."""
     if not collection.noun.zh or not collection.noun.en:
         yield f'{where} has no noun in Chinese and English, such as noun=Message("客户", "customer").'
     lacking: dict[str, list[str]] = {}
@@ -27,7 +27,7 @@ def label_problems(where: str, collection: Collection) -> Iterator[str]:
 
 
 def _levels(path: str, fields: Mapping[str, Field]) -> Iterator[tuple[str, Mapping[str, Field]]]:
-    """The documented fields of a record, and those of each object within it, with the path of the object."""
+    """Yield the documented fields of a record, and those of each object within it, with the path of the object."""
     shown = {name: field for name, field in fields.items() if field.documented}
     yield path, shown
     for name, field in shown.items():

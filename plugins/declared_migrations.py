@@ -1,4 +1,4 @@
-"""Checks of migrations: that their names are in order of time, that they say what they do, and that they can be asked."""
+"""Checks of migrations: that their names are in order of time, that they say what they do, and that `stages` fits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = re.compile(r"20\d\d-(0[1-9]|1[0-2])-[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def migration_problems(plugin: Plugin) -> Iterator[str]:
-    """A sentence for each fault in the migrations of a plugin."""
+    """Yield a sentence for each fault in the migrations of a plugin."""
     months: list[str] = []
     for migration in plugin.migrations:
         where = f"Plugin {plugin.name}: migration {migration.name}"

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from handlers.data.collection import THE_USERS, Collection
 
-OWNER_ID = "owner_id"  # by this name every plugin and client knows the responsible person
+OWNER_ID = "owner_id"  # the name by which every plugin and client knows the responsible person
 
 
 def owner_problems(where: str, collection: Collection, known: Mapping[str, Collection]) -> Iterator[str]:
-    """A sentence for each fault in the owner of `collection`; `known` are all collections by name and alias."""
+    """Yield a sentence for each fault in the owner of `collection`; `known` are all collections by name and alias."""
     if not collection.owner:
         field = collection.fields.get(OWNER_ID)
         if field is not None and not collection.plain:

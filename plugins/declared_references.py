@@ -1,4 +1,4 @@
-"""Checks of references: rules for deletions that would do nothing, could not be followed, or forbid every deletion."""
+"""Checks of references: finds rules for deletions that do nothing, cannot be followed, or forbid every deletion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RULES: Sequence[str] = get_args(OnDelete)
 
 
 def reference_problems(where: str, collection: Collection) -> Iterator[str]:
-    """A sentence for each rule of `collection` that makes no sense for its field."""
+    """Yield a sentence for each rule of `collection` that makes no sense for its field."""
     for path, field in fields_in(collection.read):
         if not field.ref and (field.on_delete or field.held):
             option = "on_delete" if field.on_delete else "held"
@@ -38,7 +38,7 @@ def _fault(collection: Collection, link: Link) -> str | None:
 
 
 def deletion_problems(collections: Sequence[Collection]) -> Iterator[str]:
-    """A sentence for records that hold each other so that none of them could ever be deleted."""
+    """Yield a sentence if records hold each other so that none of them could ever be deleted."""
     try:
         TopologicalSorter(_restrictions(collections)).prepare()
     except CycleError as error:
@@ -52,7 +52,7 @@ def deletion_problems(collections: Sequence[Collection]) -> Iterator[str]:
 
 
 def _restrictions(collections: Iterable[Collection]) -> Mapping[str, set[str]]:
-    """Map each collection to those that its records hold by references that clients cannot take away."""
+    """Return, by collection, those that its records hold by references that clients cannot remove."""
     known = named(collections)
     return {
         collection.name: {

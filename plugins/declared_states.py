@@ -11,13 +11,13 @@ from plugins.transitions import action_handlers
 
 
 def machines_of(plugin: Plugin) -> list[StateMachine]:
-    """The state machines of the collections of a plugin, and the others that it declares, each once."""
+    """Return the state machines of the collections of a plugin, and the others that it declares, each once."""
     of_collections = (collection.states for collection in plugin.collections if collection.states is not None)
     return list({id(machine): machine for machine in (*plugin.state_machines, *of_collections)}.values())
 
 
 def state_problems(plugin: Plugin) -> Iterator[str]:
-    """A sentence for each fault in the states that the plugin declares."""
+    """Yield a sentence for each fault in the states that the plugin declares."""
     for machine in machines_of(plugin):
         where = f"Plugin {plugin.name}: state machine {machine.name}"
         yield from _transition_problems(where, machine)

@@ -9,7 +9,7 @@ from handlers.tables.handlers import Export, StartImport
 
 
 def table_problems(where: str, routes: Sequence[Route], every_route: Sequence[Route]) -> Iterator[str]:
-    """A sentence for each fault in the tables of some routes; `every_route` are those of all plugins."""
+    """Yield a sentence for each fault in the tables of some routes; `every_route` are those of all plugins."""
     bodies = {id(route.body) for route in every_route if route.method == "POST"}
     for route in routes:
         if isinstance(route.handler, StartImport):

@@ -1,6 +1,6 @@
-"""Checks that the parts of a plugin have their declared types: that `collections` is a tuple, a title a `Message`.
+"""Checks that the parts of a plugin have their declared types, such as a tuple of collections and a `Message` as title.
 
-Not every author runs a type checker, and a string in place of a tuple would be taken letter by letter.
+Not every author runs a type checker, and a string in place of a tuple would be read letter by letter.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _KINDS = (
     Migration,
     View,
 )
-# two classes that modules of the declarations may import for type checkers only
+# two classes that the modules with the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
 
 
 def type_problems(plugin: Plugin) -> Iterator[str]:
-    """A sentence for each part whose type is not the declared one."""
+    """Yield a sentence for each part whose type is not the declared one."""
     for where, part in _parts(plugin):
         hints = next(hints for kind, hints in _HINTS.items() if isinstance(part, kind))
         for one in fields(part):
@@ -64,7 +64,7 @@ def type_problems(plugin: Plugin) -> Iterator[str]:
 
 
 def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
-    """The plugin and its declarations, each with a description for messages."""
+    """Yield the plugin and its declarations, each with a description for messages."""
     where = f"Plugin {plugin.name}"
     yield where, plugin
     words: Mapping[str, tuple[type, Callable[[Any], str]]] = {
@@ -106,7 +106,7 @@ def _of_type(values: Any, kind: type) -> list[Any]:
 
 
 def _mismatch(value: Any, hint: Any) -> str | None:
-    """What `value` is or holds if that is not what `hint` requires, else None."""
+    """Return what `value` is or holds if that is not what `hint` requires, else None."""
     if isinstance(hint, type):
         return None if isinstance(value, hint) else _is(value)
     origin, inner = _shape(hint)
@@ -126,7 +126,7 @@ def _mismatch(value: Any, hint: Any) -> str | None:
 
 @cache
 def _shape(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The origin and the arguments of a hint, which take most of the time of a check."""
+    """Return the origin and the arguments of a hint; cached, as they take most of the time of a check."""
     return get_origin(hint), get_args(hint)
 
 

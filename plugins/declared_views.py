@@ -1,4 +1,4 @@
-"""Checks of views: that they are of records of the plugin or of those that it requires, and name their fields once."""
+"""Checks of views: that they name fields of declared collections, each in one group, with headings in two languages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plugins.plugin import Plugin
 
 
 def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
-    """A sentence for each fault in the views of a plugin."""
+    """Yield a sentence for each fault in the views of a plugin."""
     for view in plugin.views:
         where = f"Plugin {plugin.name}: view of {view.collection.name}"
         if view.collection not in known:

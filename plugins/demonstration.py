@@ -1,4 +1,4 @@
-"""`Demonstration`: enters demonstration data by the routes of the API, as people would have, at moments of the past."""
+"""`Demonstration`: enters demonstration data through the routes of the API, as people would, at moments in the past."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plugins.transitions import action_handlers
 
 
 class Demonstration:
-    """People who use the API without a connection: bodies are checked, permissions and data scope are not."""
+    """Calls the routes of the API without a connection: bodies are checked, permissions and data scope are not."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -30,14 +30,14 @@ class Demonstration:
     async def create(
         self, collection: Collection, body: ReadOnlyRecord, by: Actor, at: datetime | None = None
     ) -> Record:
-        """Create a record by the route that takes such a body. Raises what the route raises."""
+        """Create a record through the route that takes such a body. Raises what the route raises."""
         route = next(one for one in self._routes if one.method == "POST" and one.body is collection.create)
         return await self._call(route, body, by, at)
 
     async def create_all(
         self, collection: Collection, names: Iterable[str], rows: Iterable[Iterable[object]], by: Actor, at: datetime
     ) -> list[Record]:
-        """Create a record of each row, with the values of these fields."""
+        """Create a record from each row, which has the values of the fields `names`."""
         fields = tuple(names)
         return [await self.create(collection, dict(zip(fields, row, strict=True)), by, at) for row in rows]
 
@@ -50,7 +50,7 @@ class Demonstration:
         at: datetime | None = None,
         body: ReadOnlyRecord | None = None,
     ) -> Record:
-        """Make a transition of a record by the route of the action. Raises what the route raises."""
+        """Make a transition of a record through the route of the action. Raises what the route raises."""
         routes = (route for route, one in action_handlers(self._routes) if action in one.names_of(collection))
         return await self._call(next(routes), body or {}, by, at, id=str(record["id"]))
 

@@ -30,7 +30,7 @@ NOT_ON_HOLD = Message("未挂起", "It is not on hold")
 
 
 def hold_fields() -> dict[str, Field]:
-    """The fields of a collection whose records can be put on hold."""
+    """Return the fields of a collection whose records can be put on hold."""
     return {
         "on_hold": boolean(
             label=("已挂起", "On hold"),
@@ -62,10 +62,10 @@ def holds(
     find: Find = find_visible,
     refusals: tuple[Refusal, ...] = (),
 ) -> tuple[Route, ...]:
-    """The routes `hold` and `release`, `POST …/{id}/hold`, of a collection with states and the `hold_fields`.
+    """Return the routes `hold` (`POST …/{id}/hold`) and `release` of a collection with states and the `hold_fields`.
 
-    `find` gets the record as those of `transitions` do. Records whose state no action leaves cannot be put on hold.
-    Raises ValueError for a collection without states or these fields.
+    `find` gets the record, as in `transitions`. Records in a state that no action leaves cannot be put on hold. Raises
+    ValueError for a collection without states or these fields.
     """
     if collection.states is None or not set(hold_fields()) <= set(collection.fields):
         raise ValueError(f"holds of {collection.name}: it needs states and the hold_fields")

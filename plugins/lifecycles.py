@@ -34,15 +34,15 @@ VERSION_BODY = obj("TransitionBody", {"version": VERSION}, nullable=False)
 class Action:
     """A route that takes a record from state to state: `Action("POST /api/v1/acme/agreements/{id}/sign", access=…)`.
 
-    It makes the transition that the last part of the path names, or `does`; of several, `choose` returns the one for a
-    step. `summary` is by default the label of the transition with the title of the collection. `body` has the fields
-    besides `version`, which every action takes, or is an object with them; without fields that are required the request
-    may come without a body. `values` returns what else changes; names that begin
-    with `$` are update operators. `before` may refuse, once the state is known to allow the action; `after` sees the
-    changed record. `within` runs the transaction, for what must be done outside it. `respond` makes the response of
-    the shape `returns`, which otherwise is the record. `waits`: it is refused while the record is on hold, also where an
-    approval asks for it. `unless` maps boolean fields of the record to messages: where one is true, the action is 40901
-    with its message, and the console says so at the button.
+    It makes the transition that the last part of the path names, or those that `does` names; of several, `choose`
+    returns the one for a step. `summary` is by default the label of the transition with the noun of the collection.
+    `body` has the fields besides `version`, which every action takes, or is an object with them; if no field is
+    required, the request may come without a body. `values` returns what else changes; names that begin with `$` are
+    update operators. `before` may refuse, once it is known that the state allows the action; `after` sees the changed
+    record. `within` runs the transaction, for work that must be done outside it. `respond` makes the response of the
+    shape `returns`; without them it is the record. With `waits`, the action is refused while the record is on hold,
+    even if an approval asks for it. `unless` maps boolean fields of the record to messages: while one of them is true,
+    the action is refused with its message, and the console shows the message at the disabled button.
     """
 
     endpoint: str
@@ -107,7 +107,7 @@ class Lifecycle:
         return step
 
     async def _make(self, step: Step, action: Action | None) -> None:
-        """Change the record of the step, with the hooks of the action and what others must know."""
+        """Change the record of the step, call the hooks of the action, emit its event, and end a pending approval."""
         if action is not None and action.before is not None:
             await action.before(step)
         if action is not None and action.choose is not None:
@@ -163,11 +163,11 @@ class ActionHandler:
     action: Action
 
     def names_of(self, collection: Collection) -> tuple[str, ...]:
-        """The transitions of this collection that it may make."""
+        """Return the transitions of this collection that it may make."""
         return self.action.names if self.life.collection is collection else ()
 
     def bars_of(self, collection: Collection) -> Mapping[str, Message]:
-        """The boolean fields of a record of this collection that forbid the action, each with the reason."""
+        """Return the boolean fields of a record of this collection that forbid the action, each with the reason."""
         return self.action.unless if self.life.collection is collection else {}
 
     async def __call__(self, req: Request) -> object:

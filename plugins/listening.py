@@ -1,4 +1,4 @@
-"""How a service begins to listen, and how it stops: sockets, TLS, its place among the processes of the port."""
+"""How a service begins to listen, and how it stops: sockets, TLS, joining and leaving the processes of the port."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StartError(Exception):
 
 @dataclass(frozen=True)
 class Listening:
-    """What serves, and where; `certificate` is that of its own TLS."""
+    """The front that serves, its port, and the certificate of its own TLS, if it has one."""
 
     front: Front
     port: int
@@ -38,7 +38,7 @@ class Listening:
 
 
 async def start_listening(service: Service, stack: AsyncExitStack, sockets: list[socket.socket]) -> Listening:
-    """Serve on `sockets`, or on those of the settings; `stack` drains and stops. Raises `StartError`."""
+    """Serve on `sockets`, or on those of the settings; `stack` drains and stops the server. Raises `StartError`."""
     settings = service.settings
     sockets = sockets or _open_sockets(settings, stack)
     port = port_of(sockets, settings.port)
@@ -60,7 +60,7 @@ async def start_listening(service: Service, stack: AsyncExitStack, sockets: list
 
 
 def _open_sockets(settings: Settings, stack: AsyncExitStack) -> list[socket.socket]:
-    """The sockets that the settings name; `stack` removes the file of one of Unix."""
+    """Return the sockets that the settings name; `stack` removes the file of a Unix socket. Raises `StartError`."""
     try:
         sockets = open_sockets(settings.host, settings.port, shared=True)
     except OSError as error:
@@ -80,10 +80,13 @@ def _open_sockets(settings: Settings, stack: AsyncExitStack) -> list[socket.sock
 
 
 def _certificate(settings: Settings) -> Certificate | None:
-    """The certificate of the settings. One that has ended is refused before a start, and not by a process that comes back."""
+    """Return the certificate of the settings, or None. Raises `StartError`.
+
+    An expired one is refused before a start, but not here, so that a process that is started again can use it.
+    """
     if settings.tls_files is None:
         return None
-    from config.tls import Certificate  # late, with what reads certificates: most have none
+    from config.tls import Certificate  # late, as it imports what reads certificates: most services have none
 
     try:
         return Certificate(settings.tls_files)

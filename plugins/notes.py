@@ -1,4 +1,4 @@
-"""The route of what may always be written at a record, such as its `reference` and its `remark`: `PATCH …/{id}/notes`."""
+"""The route for fields of a record that may always change, such as `reference` and `remark`: `PATCH …/{id}/notes`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from plugins.nouns import noun_of, with_article
 def notes_of(
     collection: Collection, fields: Sequence[str], *, at: str, access: str, find: Find, refusals: tuple[Refusal, ...]
 ) -> Route:
-    """The route that changes these `fields` of a record in any state, and nothing else.
+    """Return the route that changes these `fields` of a record in any state, and nothing else.
 
-    Raises ValueError for names that are no fields which clients write.
+    Raises ValueError for names that are not fields that clients write.
     """
     missing = [name for name in fields if name not in collection.fields or collection.fields[name].read_only]
     if missing:

@@ -28,17 +28,17 @@ from plugins.background import Job, Listener
 class Plugin:
     """A module of the platform: everything that it contributes, in one place.
 
-    `version`: that of the package that contains it; empty for built-in ones. `requires`: plugins that must be loaded
+    `version` is that of the package that contains it; empty for built-in ones. `requires`: plugins that must be loaded
     before it. `start`: a context manager around the life of the process, which may `service.provide` parts; `provides`
-    names those of them that are ports of the core. `prepare`: runs at every start of a process, on one instance at a
-    time, and must be repeatable. `demo`: loads demonstration data into a new database. `permissions`: titles of actions
-    other than list, read, create, update and delete. `options`: settings that administrators change while the service
-    runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
-    serves. `emits`: the events that it emits, besides those of transitions and those that all plugins know;
-    `listens`: what it does on events; `jobs`: what it does periodically. `holdings`: the records that people are
-    responsible for, besides the owners and keepers of collections. `audits`: the checks of its stored sums; `debts`: what
-    its records owe, which open items are compared with. `migrations`: changes of documents that older versions have stored,
-    in order. `views`: how pages show records, of the plugin itself or of others.
+    names those parts that are ports of the core. `prepare` runs at every start of a process, on one instance at a time,
+    and must be repeatable. `demo` loads demonstration data into a new database. `permissions`: titles of actions other
+    than list, read, create, update and delete. `options`: settings that administrators change while the service runs;
+    `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard` serves.
+    `emits`: the events that it emits, besides those of transitions and those that all plugins know; `listens`: what it
+    does on events; `jobs`: what it does periodically. `holdings`: the records that people are responsible for, besides
+    those that follow from the owners and keepers of collections. `audits`: the checks of its stored sums; `debts`: what
+    its records owe, with which open items are compared. `migrations`: changes of documents that older versions have
+    stored, in order. `views`: how pages show records, of the plugin itself or of others.
     """
 
     name: str
@@ -71,5 +71,5 @@ class Plugin:
 
 
 def routes_of(*modules: ModuleType) -> tuple[Route, ...]:
-    """The `ROUTES` of these modules of a plugin, in this order."""
+    """Return the `ROUTES` of these modules of a plugin, in this order."""
     return tuple(route for module in modules for route in module.ROUTES)

@@ -65,7 +65,7 @@ _OWED = {
     "number": str | None,
     "counterparty": str,
     "amount": object,  # as `store_money` makes it
-    "new": bool | None,  # nothing was reported of the record before
+    "new": bool | None,  # nothing was reported about the record before
     "paid": object,
     "schedule": list | None,
     "due_on": str | None,

@@ -1,4 +1,4 @@
-"""What `crud` adds to the life of a record: its history, the list of the deleted ones, and the way back."""
+"""What `crud` adds for the life of a record: its history, the list of deleted records, and restoring them."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ HISTORY_QUERY = {
 
 
 def historian(collection: Collection, read: Handler, restoring: Route | None) -> Handler:
-    """Make a handler that returns a page of the changes of a record to whoever may `read` it, the newest first.
+    """Make a handler that returns a page of the changes of a record, newest first, to whoever may `read` it.
 
-    Whoever may use the route `restoring` reads the history of a deleted one.
+    Whoever may use the route `restoring` may also read the history of a deleted record.
     """
 
     async def list_changes(req: Request) -> Page:
@@ -110,7 +110,7 @@ async def _refusal(req: Request, needed: Route) -> bool:
 
 
 async def _add_names(req: Request, collection: Collection, entries: Sequence[Record]) -> None:
-    """Put the names beside the references within the values, such as those of lines."""
+    """Add the names beside the references within the values, such as those of lines."""
     changes = [change for entry in entries for change in entry["changes"]]
     values = [(collection.recorded[one["field"]], [one["before"], one["after"]]) for one in changes]
     found = References(set)
@@ -144,7 +144,7 @@ def _entry(req: Request, collection: Collection, record: Record, change: Change)
 
 
 def lister_of_deleted(collection: Collection, handler: Handler, restoring: Route) -> Handler:
-    """Make a handler of a list whose parameter `deleted` lists the deleted records, for whoever may use `restoring`."""
+    """Make a list handler whose parameter `deleted` lists the deleted records, for whoever may use `restoring`."""
 
     async def list_records(req: Request) -> object:
         if req.query["deleted"]:

@@ -49,14 +49,14 @@ class RegistryError(Exception):
 
 
 def built_in_names() -> list[str]:
-    """The names of the plugins that come with the service."""
+    """Return the names of the plugins that come with the service."""
     return sorted(path.parent.name for path in Path(__file__).parent.glob("*/plugin.py"))
 
 
 def load_plugins(names: Sequence[str]) -> list[Plugin]:
     """Load the named plugins and those that they require, in order; without names, all built-in ones.
 
-    `+name` is loaded in addition to the built-in ones. External plugins are found by the entry-point group
+    `+name` loads a plugin in addition to the built-in ones. External plugins are found by the entry-point group
     `tradewind.plugins`. Raises `RegistryError`.
     """
     built_in = built_in_names()
@@ -84,7 +84,7 @@ def load_plugins(names: Sequence[str]) -> list[Plugin]:
 
 
 def _find_installed(built_in: Sequence[str]) -> tuple[dict[str, EntryPoint], list[str]]:
-    """The external plugins by name, and a sentence for each name that is taken twice."""
+    """Return the external plugins by name, and a sentence for each name that is taken twice."""
     external: dict[str, EntryPoint] = {}
     problems: list[str] = []
     for point in sorted(entry_points(group=GROUP), key=_package):
@@ -123,7 +123,7 @@ def _load(name: str, built_in: Sequence[str], external: dict[str, EntryPoint], p
 
 
 def _place(error: Exception) -> str:
-    """File and line where an import failed: of a syntax error, else the last that is not in the core or Python."""
+    """Return file and line of a failed import: of a syntax error, or of the last frame outside the core and Python."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = [f"{frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
@@ -158,7 +158,7 @@ def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
 def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     """Check the declarations of the plugins and return them as one catalogue. Raises `RegistryError`.
 
-    Without `check` they are known to be right. What a route checks is compiled when it is first used.
+    Without `check`, the declarations are known to be correct. The checks of a route are compiled when it is first used.
     """
     problems = [*problems_of(plugins)] if check else []
     if problems:
@@ -191,7 +191,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
 
 
 def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Route:
-    """The route with the refusals of the listeners of its events besides its own."""
+    """Return the route with the refusals of the listeners to its events, besides its own."""
     names = {name_of(event) for event in route.events}
     listeners = [one for plugin in plugins for one in plugin.listens if name_of(one.event) in names]
     further = [refusal for listener in listeners for refusal in listener.refusals]
@@ -201,7 +201,7 @@ def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Rout
 
 
 def _with_refusals_of_holders(holders: Holders, route: Route) -> Route:
-    """The route that deletes a record with the refusals of the references to it besides its own."""
+    """Return the route, with the refusals of references to a record besides its own if it deletes the record."""
     deletes = route.method == "DELETE" and len(route.parameters) == 1 and route.path.endswith("}")
     sentences = refusals_to_delete(holders, route.collection) if deletes and route.collection else ()
     further = [one for one in conflicts(*sentences) if one not in route.refusals]

@@ -133,7 +133,7 @@ async def started(
 
 @contextmanager
 def _start_errors(settings: Settings) -> Iterator[None]:
-    """Translate errors of the environment during a start, which are not bugs, to `StartError`."""
+    """Translate errors of the environment during a start, which are not bugs, into `StartError`."""
     try:
         yield
     except DatabaseRefused as error:
@@ -176,7 +176,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
 
 
 async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
-    """Run the jobs, and prepare the database."""
+    """Start the jobs, and prepare the database."""
     jobs = service.part(Jobs)
     tell_metrics(service)
     jobs.spawn("search", service.part(SearchIndexing).run())
@@ -195,7 +195,7 @@ async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
 
 
 def _seconds(service: Service, plugin: Plugin, job: Job) -> float:
-    """The period of a job."""
+    """Return the period of a job in seconds."""
     if isinstance(job.every, str) and plugin.settings is not None:
         return float(getattr(service.settings_of(plugin.settings), job.every))
     return float(job.every)
@@ -213,7 +213,7 @@ async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Drive
 
 
 def _open_tracing(settings: Settings, stack: AsyncExitStack) -> Tracing | None:
-    """What makes spans, where the settings ask for it; `stack` sends the last ones."""
+    """Return what makes spans, if the settings ask for it; `stack` sends the last ones. Raises `StartError`."""
     if not settings.traces:
         return None
     try:
@@ -282,7 +282,7 @@ def _assemble(
 
 
 def catalogue_of(settings: Settings, plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
-    """The catalogue of the plugins with these settings. With `check` it raises `RegistryError`."""
+    """Return the catalogue of the plugins with these settings. With `check` it raises `RegistryError`."""
     catalogue = freeze(plugins, check)
     operation_logs = expiring_after(settings.operation_log_days)
     return replace(catalogue, collections={**catalogue.collections, OPERATION_LOGS.name: operation_logs})

@@ -23,9 +23,9 @@ ON_HOLD = Message("已挂起：{reason}", "It is on hold: {reason}")
 class Step:
     """One transition of one record.
 
-    `record` is the record as it was, and for the hook `after` as it is. `by` is the id of the person who acts, `reason`
-    what they gave as the reason; `body` is the body of the action, empty where an approval acts. `payload` is what the
-    event of the transition carries besides the record: hooks may add to it.
+    `record` is the record as it was; in the hook `after` it is the changed record. `by` is the id of the person who
+    acts, `reason` the reason that they gave; `body` is the body of the action, empty if an approval acts. `payload` is
+    what the event of the transition carries besides the record; hooks may add to it.
     """
 
     service: Service
@@ -42,7 +42,7 @@ class Step:
 
     @property
     def req(self) -> Request:
-        """The request; for hooks of actions that only requests make."""
+        """The request, for hooks of actions that only requests make. Raises RuntimeError if there is none."""
         if self.request is None:
             raise RuntimeError(f"no request makes this {self.action}")
         return self.request
@@ -53,7 +53,7 @@ class Step:
         return day_of(self.now, self.service.settings.zone).isoformat()
 
     def store(self, collection: Collection) -> Store:
-        """A store without data scope, with the audit stamp of the person who acts."""
+        """Return a store without data scope, with the audit stamp of the person who acts."""
         if self.request is not None:
             return self.request.system_store(collection)
         return self.service.database.store(collection, now=self.now)
@@ -63,7 +63,7 @@ class Step:
         await self.service.events.emit(event, {"request": self.request, **payload})
 
     def require(self, *actions: str) -> None:
-        """Raise 40902 for another `version` than that of the body, 40901 if the state allows none of the actions."""
+        """Raise 40902 if the body has another `version` than the record, 40901 if the state allows no such action."""
         machine = self.collection.machine
         if self.body.get("version") not in (None, self.record.get("version")):
             raise ApiError(STALE)
@@ -71,7 +71,7 @@ class Step:
             raise machine.refuse(actions[0])
 
     def refuse_barred(self, unless: Mapping[str, Message], *, waits: bool) -> None:
-        """Raise 40901 where a field of `unless` is true, with its message; with `waits` also for a record on hold."""
+        """Raise 40901 if a field of `unless` is true, with its message, and with `waits` also for a record on hold."""
         for name, message in unless.items():
             if self.record[name]:
                 raise ApiError(CONFLICT, message)
@@ -88,7 +88,7 @@ async def change_state(
     """Take a record to the state that the action leads to, with further changes, and return it.
 
     Names that begin with `$` are further update operators. Raises 40400, 40902 for another `version`, and the refusal
-    of the action where the state does not allow it. For transitions that the service makes itself.
+    of the action if the state does not allow it. For transitions that the service makes itself.
     """
     machine, given = store.collection.machine, values or {}
     changes = {name: value for name, value in given.items() if not name.startswith("$")}

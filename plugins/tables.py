@@ -1,6 +1,6 @@
-"""`tables`: export, template and import of a collection as CSV and XLSX, as plain `Route` values, as `crud` does.
+"""`tables`: routes that export and import a collection as CSV and XLSX, as plain `Route` values, as `crud` does.
 
-An import creates and changes records through the routes of `crud`, so that the plugin's own handlers and rules hold.
+An import creates and changes records through the routes of `crud`, so that the plugin's own handlers and rules apply.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HEADERS = choice(
 
 
 class TableOptions(TypedDict, total=False):
-    """What differs from other tables; `Table` says what each means."""
+    """What differs from other tables; `Table` documents each option."""
 
     writer: Callable[[Service, Table, Sequence[TableColumn]], RowWriter]
     tell: Tell
@@ -69,12 +69,12 @@ def tables(
     only: Sequence[str] = ACTIONS,
     **options: Unpack[TableOptions],
 ) -> tuple[Route, ...]:
-    """The routes of `collection` under the path `at` of its list, with the permissions `<resource>:export` and
-    `<resource>:import`.
+    """Return the routes that export and import records of `collection`, whose list has the path `at`.
 
-    `at/export` streams what the caller sees, with the filters of the list; `at/template` is an empty table, `at/import`
-    takes a filled one, and `at/imports` says what became of it. Leave one of both out with `only`: records that are not
-    created by one body, such as documents of several steps, are exported only.
+    Their permissions are `<resource>:export` and `<resource>:import`. `at/export` streams what the caller sees, with
+    the filters of the list; `at/template` is an empty table, `at/import` takes a filled one, and `at/imports` reports
+    its outcome. `only` leaves one of the two actions out: records that are not created by one body, such as documents
+    of several steps, can only be exported.
     """
     imports = options.get("imports", TABLE_IMPORTS)
     own = imports is not TABLE_IMPORTS

@@ -1,4 +1,4 @@
-"""The terms of payment: how many days after a delivery, a receipt or an invoice it is to be paid."""
+"""The terms of payment: how many days after a delivery, a receipt or an invoice payment is due."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_DAYS = 3650
 
 
 def payment_terms(*, description: str | None = None, read_only: bool = False) -> Field:
-    """The days that somebody has to pay; null: not agreed."""
+    """Return the field with the days within which somebody has to pay; null: not agreed."""
     return integer(
         label=("账期天数", "Payment terms in days"),
         minimum=0,
@@ -22,5 +22,5 @@ def payment_terms(*, description: str | None = None, read_only: bool = False) ->
 
 
 def due_after(day: str, terms_days: int) -> str:
-    """The day so many days after another one."""
+    """Return the day that comes `terms_days` after `day`."""
     return (date.fromisoformat(day) + timedelta(days=terms_days)).isoformat()

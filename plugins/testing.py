@@ -68,7 +68,7 @@ class Reply:
 
     @property
     def fields(self) -> set[str]:
-        """The fields at fault of a 40001."""
+        """The invalid fields of a 40001."""
         return {error["field"] for error in self.data["errors"]}
 
 
@@ -79,7 +79,8 @@ ResponseHook = Callable[["Client", HTTPRequest, Reply], Awaitable[None]]
 class Client:
     """An HTTP client of one server, with or without a token.
 
-    `response_hooks` are called with every response to every client of a test run, to check what holds for all of them.
+    `response_hooks` are called with every response to every client of a test run, to check what must hold for all of
+    them.
     """
 
     response_hooks: ClassVar[list[ResponseHook]] = []
@@ -115,7 +116,7 @@ class Client:
         return reply
 
     async def _send(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        # servers of `serving` alone hear that we go: another may wait for whoever keeps a connection
+        # connections are kept to servers of `serving` alone, which close them at the end: others might wait for that
         connections = _connections.get(self.url) or Connections(self.url, kept=False)
         return Reply(*await connections.exchange(method, path, headers, body))
 
@@ -154,7 +155,7 @@ class Client:
 
 
 def unique(prefix: str) -> str:
-    """A name that no other test uses."""
+    """Return a name that no other test uses."""
     return f"{prefix}-{next(_serial)}-{uuid.uuid4().hex[:6]}"
 
 
@@ -166,7 +167,7 @@ class People:
     _roles_of_persons: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     async def department(self, parent_id: int | None = None) -> int:
-        """A new department."""
+        """Create a department; return its id."""
         body = {"name": unique("department"), "parent_id": parent_id}
         return int(expect(await self.admin.post("/api/v1/system/departments", body))["id"])
 
@@ -177,7 +178,7 @@ class People:
         departments: Sequence[int] = (),
         status: str = "enabled",
     ) -> int:
-        """A new role that grants the menus and buttons of these permission codes."""
+        """Create a role that grants the menus and buttons of these permission codes; return its id."""
         code = unique("role")
         body = {
             "code": code,
@@ -190,16 +191,16 @@ class People:
         return int(expect(await self.admin.post("/api/v1/system/roles", body))["id"])
 
     async def _menus_with(self, permissions: Sequence[str]) -> list[int]:
-        """The ids of the menus and buttons with these permission codes."""
+        """Return the ids of the menus and buttons with these permission codes."""
         server = server_at(self.admin.url)
         if server is None:
             return [menu["id"] for menu in await self.menus() if menu["permission"] in permissions]
-        # the list of all menus names the roles of each, of which a test run makes thousands
+        # the list of all menus names the roles of each menu, and a test run makes thousands of roles
         menus = server.service.database.store(server.catalogue.collections["rbac_menus"])
         return [menu["id"] for menu in await menus.find({"permission": {"$in": list(permissions)}}, fields=["id"])]
 
     async def menus(self) -> list[dict[str, Any]]:
-        """All menu records, flat."""
+        """Return all menu records, flat."""
         waiting, flat = expect(await self.admin.get("/api/v1/system/menus/all")), []
         while waiting:
             menu = waiting.pop(0)
@@ -210,7 +211,7 @@ class People:
     async def account(
         self, roles: Sequence[int] = (), department_id: int | None = None, **fields: Any
     ) -> dict[str, Any]:
-        """A new user record, with the shared test password."""
+        """Create a user with the shared test password; return the record."""
         body = {
             "username": unique("user"),
             "password": PASSWORD,
@@ -229,8 +230,8 @@ class People:
         department_id: int | None = None,
         departments: Sequence[int] = (),
     ) -> Client:
-        """A new person with one role, logged in. The role is also that of others who may do and see the same."""
-        # a new one makes the server read its policy anew, which takes longer the more roles there are
+        """Create a person with one role, and log in. The role is shared with others who may do and see the same."""
+        # a new role makes the server reload its policy, which takes longer the more roles there are
         key = (frozenset(permissions), scope, frozenset(departments))
         if key not in self._roles_of_persons:
             self._roles_of_persons[key] = await self.role(permissions, scope, departments)
@@ -293,27 +294,27 @@ async def serving(
 
 @cache
 def _built_in() -> Sequence[Plugin]:
-    """All built-in plugins, whose declarations are checked as often as they are loaded."""
+    """Return all built-in plugins; cached, as their declarations would be checked at every loading."""
     return load_plugins(())
 
 
 def _catalogue_of(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
-    """The catalogue of the plugins, which are checked once in a test run. Raises RegistryError."""
+    """Return the catalogue of the plugins, which are checked once in a test run. Raises RegistryError."""
     key = (settings.operation_log_days, *map(id, plugins))
     if key not in _catalogues:
-        # as long as the plugins are kept nobody else has their identities
+        # the plugins are kept too, so that no other objects get their identities
         _catalogues[key] = (plugins, catalogue_of(settings, plugins))
     return _catalogues[key][1]
 
 
 def server_at(url: str) -> Running | None:
-    """The server of `serving` that runs at this URL, if there is one."""
+    """Return the server of `serving` that runs at this URL, if there is one."""
     return _serving.get(url)
 
 
 @asynccontextmanager
 async def empty_database(uri: str) -> AsyncIterator[str]:
-    """The name of a database without documents, which may have collections and indexes of an earlier test.
+    """Provide the name of a database without documents, which may have collections and indexes of an earlier test.
 
     Databases are emptied and reused, because creating collections and indexes takes seconds on a slow disk.
     """
@@ -333,7 +334,7 @@ async def empty_database(uri: str) -> AsyncIterator[str]:
 
 @pytest.fixture(scope="session")
 def io_loop() -> Iterator[IOLoop]:
-    """One event loop for the whole run, of the service's kind, so that one server can serve every test."""
+    """Provide one event loop for the whole run, of the service's kind, so that one server can serve every test."""
     loop = IOLoop(asyncio_loop=uvloop.new_event_loop())
     asyncio.set_event_loop(loop.asyncio_loop)
     yield loop
@@ -342,13 +343,13 @@ def io_loop() -> Iterator[IOLoop]:
 
 @pytest.fixture(scope="session")
 def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A MongoDB for the test run."""
+    """Provide the URI of a MongoDB for the test run."""
     given = os.environ.get("TRADEWIND_TEST_MONGODB_URI")
     if given:
         yield given
         return
     embedded = acquire(tmp_path_factory.mktemp("mongodb"))
-    # nothing here outlives this `mongod`, and to wait for its journal is half of a write
+    # no data need outlive this `mongod`, and waiting for its journal takes half of the time of a write
     embedded.acknowledge_at_once()
     yield embedded.uri
     embedded.release_and_wait(15)
@@ -356,7 +357,7 @@ def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A running server with every built-in plugin and demo data."""
+    """Provide a running server with every built-in plugin and demo data."""
     block = serving(mongodb_uri, tmp_path_factory.mktemp("data"), demo=True)
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
@@ -364,18 +365,18 @@ def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture(scope="session")
 def anonymous(tradewind: Running) -> Client:
-    """A client without a token."""
+    """Return a client without a token."""
     return Client(tradewind.url)
 
 
 @pytest.fixture(scope="session")
 def admin(io_loop: IOLoop, anonymous: Client) -> Client:
-    """A client of user 1, the super administrator."""
+    """Return a client of user 1, the super administrator."""
     client: Client = io_loop.run_sync(lambda: anonymous.log_in("admin"))
     return client
 
 
 @pytest.fixture(scope="session")
 def people(admin: Client) -> People:
-    """Creates people with the permissions and the data scope that a test needs."""
+    """Return what creates people with the permissions and the data scope that a test needs."""
     return People(admin)

@@ -1,4 +1,4 @@
-"""The HTTP/1.1 connections of the test client, which are kept: to connect anew would cost more than most requests do."""
+"""The HTTP/1.1 connections of the test client; they are kept, as new ones would cost more than most requests do."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tornado.httputil import HTTPHeaders
 
 Exchanged = tuple[int, HTTPHeaders, bytes]  # status, headers and body of a response
 _SECONDS = 60.0  # for a whole exchange
-_MOST_IDLE_SECONDS = 5.0  # the server closes what is idle for longer, perhaps while a request is under way to it
+_MOST_IDLE_SECONDS = 5.0  # the server closes a connection that is idle for longer, perhaps while a request is under way
 
 
 class Connections:
-    """The connections to the server at `url`; `kept` from one request to the next, or each for one request."""
+    """The connections to the server at `url`: `kept` from one request to the next, or used for one request each."""
 
     def __init__(self, url: str, *, kept: bool) -> None:
         address = urlsplit(url)
@@ -45,7 +45,7 @@ class Connections:
         return response
 
     def close(self) -> None:
-        """Close the connections on which nothing is under way, and keep no others."""
+        """Close the idle connections, and keep no others from now on."""
         self._kept = False
         while self._idle:
             self._idle.pop().close()
@@ -75,7 +75,7 @@ class Connections:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection; one exchange after the other."""
+    """A connection, for one exchange after the other."""
 
     def __init__(self) -> None:
         self._parser = httptools.HttpResponseParser(self)
@@ -98,11 +98,11 @@ class _Connection(asyncio.Protocol):
         return self._parser.get_status_code(), self._headers, bytes(self._body)
 
     def close(self) -> None:
-        """Close when all that was sent has left."""
+        """Close the connection once all data have been sent."""
         self._transport.close()
 
     def abort(self) -> None:
-        """Close at once."""
+        """Close the connection at once."""
         self._transport.abort()
 
     def _end(self, error: Exception | None = None) -> None:
@@ -116,11 +116,11 @@ class _Connection(asyncio.Protocol):
     # -- asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection is there."""
+        """The connection is open."""
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """The next bytes of the response."""
+        """The next bytes of the response have arrived."""
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
@@ -128,7 +128,7 @@ class _Connection(asyncio.Protocol):
             self.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Nothing comes any more, which may be how a response without a length ends."""
+        """The connection is closed, which may be how a response without a length ends."""
         self.usable = False
         framed = "Content-Length" in self._headers or "Transfer-Encoding" in self._headers
         whole = self._headed and not framed and error is None
@@ -137,20 +137,20 @@ class _Connection(asyncio.Protocol):
     # -- httptools
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header field."""
+        """A header field is complete."""
         self._headers.add(name.decode("latin-1"), value.decode("latin-1"))
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """The head is complete."""
         self._headed = True
         self.usable = self.usable and self._parser.should_keep_alive()
         if self._bodiless:
             self._end()
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body."""
+        """A part of the body has arrived."""
         self._body += body
 
     def on_message_complete(self) -> None:
-        """The response is whole."""
+        """The response is complete."""
         self._end()

@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 async def find_visible(req: Request, collection: Collection, id: RecordId) -> Record:
-    """Return a record that the caller sees."""
+    """Return a record that the caller may see."""
     return await req.store(collection).get(id)
 
 
@@ -39,10 +39,10 @@ def transitions(
     errors: tuple[ErrorKind, ...] = (),
     refusals: tuple[Refusal, ...] = (),
 ) -> tuple[Route, ...]:
-    """The routes of these actions on the records of `collection`, which has `states`.
+    """Return the routes of these actions on the records of `collection`, which has `states`.
 
     `find` gets the record that a request acts on: by default any in the data scope. `after` runs after every action,
-    behind the hook of the action itself. `approval`: records are approved by flows. `errors` and `refusals` belong to
+    behind the action's own hook. With `approval`, records are approved by flows. `errors` and `refusals` belong to
     every route. Raises ValueError for actions that the state machine does not have, and for hooks that are not
     asynchronous.
     """
@@ -54,7 +54,7 @@ def transitions(
 
 
 def _faults(life: Lifecycle) -> Iterator[str]:
-    """A sentence for each fault of the declaration."""
+    """Yield a sentence for each fault of the declaration."""
     machine, approval = life.collection.states, life.approval
     if machine is None:
         yield "the collection has no states"
@@ -112,7 +112,7 @@ def _once(values: Iterable[Value]) -> tuple[Value, ...]:
 
 
 def _body(collection: Collection, action: Action) -> Field:
-    """The body of the action, which also takes the `version` that the client has seen."""
+    """Return the body of the action, which also takes the `version` that the client has seen."""
     if action.body is None:
         return VERSION_BODY
     if isinstance(action.body, Field):
@@ -122,43 +122,43 @@ def _body(collection: Collection, action: Action) -> Field:
 
 
 def _summary(collection: Collection, action: Action) -> str:
-    """The label of the transition with the noun of the collection: `Sign an agreement`."""
+    """Return the label of the transition with the noun of the collection: `Sign an agreement`."""
     name = action.names[0]
     label = collection.machine.transitions[name].label
     return f"{label.en if label else name.capitalize()} {with_article(noun_of(collection))}"
 
 
 def action_handlers(routes: Iterable[Route]) -> Iterator[tuple[Route, ActionHandler]]:
-    """The routes that `transitions` made, with their handlers."""
+    """Yield the routes that `transitions` made, with their handlers."""
     for one in routes:
         if isinstance(one.handler, ActionHandler):
             yield one, one.handler
 
 
 def transitions_of(route: Route, collection: Collection) -> tuple[str, ...]:
-    """The transitions of a record of `collection` that a route may make; none for one that `transitions` did not make."""
+    """Return the transitions of a record of `collection` that a route may make; none if it is not of `transitions`."""
     return route.handler.names_of(collection) if isinstance(route.handler, ActionHandler) else ()
 
 
 def bars_of(route: Route, collection: Collection) -> Mapping[str, Message]:
-    """The boolean fields of a record of `collection` that forbid the action of a route, each with the reason."""
+    """Return the boolean fields of a record of `collection` that forbid the action of a route, each with the reason."""
     return route.handler.bars_of(collection) if isinstance(route.handler, ActionHandler) else {}
 
 
 def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
-    """The titles of the permissions of actions: the labels of their transitions."""
+    """Return the titles of the permissions of actions: the labels of their transitions."""
     titles: dict[str, Message] = {}
     for one, handler in action_handlers(routes):
         name = handler.action.names[0]
         label = handler.life.collection.machine.transitions[name].label
-        # of actions that share a permission, the one that it is called by
+        # of the actions that share a permission, the one that it is named after
         if label is not None and (one.access not in titles or one.access.endswith(f":{name}")):
             titles[one.access] = label
     return titles
 
 
 def refusals_of_outcomes(routes: Iterable[Route]) -> Iterator[Refusal]:
-    """The refusals of the actions that outcomes of approvals make."""
+    """Yield the refusals of the actions that outcomes of approvals make."""
     for _, handler in action_handlers(routes):
         approval = handler.life.approval
         if approval is not None and set(handler.action.names) & {approval.done, approval.refused, approval.withdrawn}:

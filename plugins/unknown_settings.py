@@ -17,7 +17,7 @@ _OF_TESTS = "test_"
 
 
 def unknown_settings(plugins: Sequence[Plugin]) -> Mapping[str, str]:
-    """Advice for each variable of the environment and of `.env` that is not a setting, by the name of the variable."""
+    """Return advice for each variable of the environment and of `.env` that is not a setting, by its name."""
     known = _names(plugins)
     given = {name.removeprefix(_PREFIX): variable for name, variable in _given_variables().items()}
     unknown = {name: variable for name, variable in given.items() if name not in known and not _is_of_scripts(name)}
@@ -27,7 +27,7 @@ def unknown_settings(plugins: Sequence[Plugin]) -> Mapping[str, str]:
 
 
 def _given_variables() -> dict[str, str]:
-    """Every variable with our prefix, by its name in lower case, because settings ignore case."""
+    """Return every variable with our prefix, by its name in lower case, because settings ignore case."""
     variables = [*os.environ, *_in_file(Path(str(EnvironmentSettings.model_config["env_file"])))]
     return {variable.lower(): variable for variable in variables if variable.lower().startswith(_PREFIX)}
 
