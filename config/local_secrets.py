@@ -20,7 +20,7 @@ def local_secret(folder: Path, name: str) -> str:
     if not path.exists():
         _write(fresh, secrets.token_urlsafe(48))
         try:
-            os.link(fresh, path)  # fails where another process was first
+            os.link(fresh, path)  # fails if another process was first
         except FileExistsError:
             pass
         finally:

@@ -38,14 +38,14 @@ class TimeLimit:
         return LimitedBlock(self)
 
     def begin(self, block: LimitedBlock) -> None:
-        """Start the time of the block."""
+        """Start timing the block."""
         loop = asyncio.get_running_loop()
         due = self._running[block] = loop.time() + self.seconds
         if self._timer is None:
             self._timer = loop.call_at(due, self._check)
 
     def end(self, block: LimitedBlock) -> None:
-        """Stop the time of the block."""
+        """Stop timing the block."""
         self._running.pop(block, None)
 
     def longest_seconds(self) -> float:
@@ -77,11 +77,11 @@ class OwnLimit:
         return LimitedBlock(self)
 
     def begin(self, block: LimitedBlock) -> None:
-        """Start the time of the block."""
+        """Start timing the block."""
         self._timer = asyncio.get_running_loop().call_later(self._seconds, block.expire)
 
     def end(self, block: LimitedBlock) -> None:
-        """Stop the time of the block."""
+        """Stop timing the block."""
         if self._timer is not None:
             self._timer.cancel()
 

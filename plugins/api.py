@@ -19,7 +19,7 @@ from handlers.dashboards import (
     OF_A_DEPARTMENT as OF_A_DEPARTMENT,  # the parameter of dashboards whose records have a department
     Dashboard as Dashboard,  # the plugin's part of a dashboard
     narrow_to_department as narrow_to_department,  # read only the records of the department that the query names
-    summed as summed,  # a part that is nothing but sums over records
+    summed as summed,  # a part that consists only of sums over records
 )
 from handlers.figures import (
     ByTime as ByTime,  # rows for each day or month of a field
@@ -51,7 +51,7 @@ from handlers.route import (
     Refusal as Refusal,  # an error that a handler raises for a caller who has the permission
     Route as Route,  # one endpoint
     RouteOptions as RouteOptions,  # the optional arguments of `route`, as a `TypedDict`
-    conflicts as conflicts,  # the refusals 40901 for these messages
+    conflicts as conflicts,  # the refusals (40901) with these messages
     route as route,  # declare an endpoint
 )
 from handlers.dictionaries import (
@@ -61,7 +61,7 @@ from handlers.dictionaries import (
 )
 from handlers.events import Event as Event  # a message to other plugins, and the fields that it carries
 from handlers.holdings import (
-    Holding as Holding,  # the records that people are responsible for, to be handed over when one leaves
+    Holding as Holding,  # the records that people are responsible for, to be handed over when somebody leaves
     Move as Move,  # the hand-over of some records to another person, as the `move` of a holding gets it
     replace_person as replace_person,  # the `move` of holdings without further effects
 )
@@ -69,7 +69,7 @@ from handlers.migrations import (
     Migration as Migration,  # a change of documents that older versions have stored
     Stage as Stage,  # the documents of a collection that a migration changes
 )
-from handlers.numbering import Numbering as Numbering  # the numbers of one type of document, in a format by setting
+from handlers.numbering import Numbering as Numbering  # the numbers of one type of document, in a configurable format
 from plugins.background import (
     Job as Job,  # work that one instance at a time does periodically
     Listener as Listener,  # what a plugin does on an event
@@ -351,7 +351,7 @@ from handlers.own_requests import (
     refuse_own as refuse_own,  # refuse a decision by these people
 )
 from handlers.ports import (
-    Accounts as Accounts,  # port: people, for work in their name
+    Accounts as Accounts,  # port: finds people, for work on their behalf
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
     Departments as Departments,  # port: the tree of departments

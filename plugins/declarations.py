@@ -160,7 +160,7 @@ def _shape(path: str) -> str:
 
 
 class _ShapeFaults:
-    """The faults in the shapes of a plugin, each reported once: a body shares the fields of its collection."""
+    """The faults in the shapes of a plugin, each reported once, because a body shares the fields of its collection."""
 
     def __init__(self, dictionaries: Set[str]) -> None:
         self._dictionaries = dictionaries

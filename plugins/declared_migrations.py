@@ -1,4 +1,4 @@
-"""Checks of migrations: that their names are in order of time, that they say what they do, and that `stages` fits."""
+"""Checks of migrations: that names are in order of time, summaries are sentences, and `stages` takes a service."""
 
 from __future__ import annotations
 

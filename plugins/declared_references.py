@@ -52,7 +52,7 @@ def deletion_problems(collections: Sequence[Collection]) -> Iterator[str]:
 
 
 def _restrictions(collections: Iterable[Collection]) -> Mapping[str, set[str]]:
-    """Return, by collection, those that its records hold by references that clients cannot remove."""
+    """Return, by collection, those whose records it holds by references that clients cannot remove."""
     known = named(collections)
     return {
         collection.name: {

@@ -201,7 +201,7 @@ def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Rout
 
 
 def _with_refusals_of_holders(holders: Holders, route: Route) -> Route:
-    """Return the route, with the refusals of references to a record besides its own if it deletes the record."""
+    """Return the route; if it deletes a record, add the refusals of the references to the record."""
     deletes = route.method == "DELETE" and len(route.parameters) == 1 and route.path.endswith("}")
     sentences = refusals_to_delete(holders, route.collection) if deletes and route.collection else ()
     further = [one for one in conflicts(*sentences) if one not in route.refusals]

@@ -213,7 +213,7 @@ async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Drive
 
 
 def _open_tracing(settings: Settings, stack: AsyncExitStack) -> Tracing | None:
-    """Return what makes spans, if the settings ask for it; `stack` sends the last ones. Raises `StartError`."""
+    """Return a `Tracing` if the settings ask for one; `stack` sends the last spans. Raises `StartError`."""
     if not settings.traces:
         return None
     try:

@@ -63,7 +63,7 @@ class Step:
         await self.service.events.emit(event, {"request": self.request, **payload})
 
     def require(self, *actions: str) -> None:
-        """Raise 40902 if the body has another `version` than the record, 40901 if the state allows no such action."""
+        """Raise 40902 if the body has another `version` than the record, 40901 if the state allows no given action."""
         machine = self.collection.machine
         if self.body.get("version") not in (None, self.record.get("version")):
             raise ApiError(STALE)

@@ -157,7 +157,7 @@ def _words(at: str) -> str:
 
 
 class ImportNotices:
-    """Tells the person behind a large import how far it is, through the plugin that handles notifications, if any."""
+    """Informs the person behind a large import of its progress, through the plugin of notifications, if it exists."""
 
     async def progress(self, req: Request, table: Table, record: Record, *, over: bool) -> None:
         """Push the progress to the person's clients."""

@@ -99,7 +99,7 @@ class Client:
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Send a request with `body` as JSON, or `raw`. Refreshes an expired token and replays, as other clients do."""
+        """Send a request with `body` as JSON, or `raw`; refresh an expired token and repeat it, as other clients do."""
         sent = raw if raw is not None else json.dumps(body).encode() if body is not None else None
         given = {"Content-Type": "application/json"} if sent is not None else {}
         if self.token:
@@ -116,7 +116,7 @@ class Client:
         return reply
 
     async def _send(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        # connections are kept to servers of `serving` alone, which close them at the end: others might wait for that
+        # kept only for servers of `serving`, which closes them: another may wait for clients that keep a connection
         connections = _connections.get(self.url) or Connections(self.url, kept=False)
         return Reply(*await connections.exchange(method, path, headers, body))
 

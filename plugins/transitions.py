@@ -136,7 +136,7 @@ def action_handlers(routes: Iterable[Route]) -> Iterator[tuple[Route, ActionHand
 
 
 def transitions_of(route: Route, collection: Collection) -> tuple[str, ...]:
-    """Return the transitions of a record of `collection` that a route may make; none if it is not of `transitions`."""
+    """Return the transitions of a record of `collection` that a route may make; none for a route of another kind."""
     return route.handler.names_of(collection) if isinstance(route.handler, ActionHandler) else ()
 
 

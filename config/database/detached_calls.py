@@ -17,7 +17,7 @@ class DetachedCalls:
         self._running: set[asyncio.Future[Any]] = set()
 
     async def run(self, call: Coroutine[Any, Any, Result], before: set[asyncio.Future[Any]] | None = None) -> Result:
-        """Return the result of `call`. Cancelling the caller does not cancel the call, unless it has not begun.
+        """Return the result of `call`. Cancelling the caller cancels the call only if it has not begun.
 
         It begins after all calls in `before`, and is one of them until it ends.
         """
@@ -43,7 +43,7 @@ class DetachedCalls:
     def _free_slot(self, task: asyncio.Task[Any]) -> None:
         self._slots.release()
         if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not log the error of a call without a caller
+            task.exception()  # retrieved, so that asyncio does not log an error that no caller awaits
 
     async def end(self) -> None:
         """Wait for the running calls."""

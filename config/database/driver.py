@@ -65,7 +65,7 @@ class Driver(ABC):
 
     @abstractmethod
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
-        """Return how many documents match. An empty filter takes the number from metadata and reads no document."""
+        """Return how many documents match. For an empty filter, the number comes from metadata; no document is read."""
 
     @abstractmethod
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
@@ -91,7 +91,7 @@ class Driver(ABC):
 
     @abstractmethod
     async def update_each(self, collection: str, changes: Sequence[tuple[Filter, Update]]) -> int:
-        """Change one document for each filter by one command, in a transaction; return how many matched.
+        """Change one document for each filter with one command, in a transaction; return how many matched.
 
         The changes are made in order. Raises RuntimeError outside a transaction, and `DuplicateKey`.
         """
@@ -180,7 +180,7 @@ class Driver(ABC):
 
     @abstractmethod
     def time_limit(self) -> Operation:
-        """Limit the time of a block that waits for an operation which serves several callers."""
+        """Return a context manager that limits the wait for an operation that serves several callers."""
 
     @abstractmethod
     async def close(self) -> None:

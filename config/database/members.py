@@ -28,7 +28,7 @@ def missing_set(hello: Document) -> str | None:
 async def missing_set_at(uri: str) -> str | None:
     """Return why no driver finds a primary at `uri`, in a sentence, by the reply of its first host to `hello`.
 
-    Returns None if the host does not reply, shows no reason, or is named by another scheme than `mongodb://`. Connects
+    Returns None if the host does not reply or shows no reason, or if the scheme of `uri` is not `mongodb://`. Connects
     without authentication, as a set that was not initiated has no users.
     """
     parsed = parse_uri(uri) if uri.startswith("mongodb://") else None

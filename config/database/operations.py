@@ -21,9 +21,9 @@ from config.database.silence import Silence
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
-_NOTICED_SECONDS = 1.0  # a shorter wait makes no response late
+_NOTICED_SECONDS = 1.0  # a shorter wait does not make a response late
 _REMEMBERED_SECONDS = 30.0  # no request takes longer; work that outlives its request starts to count anew
-_LEAST_SECONDS = 1.0  # an operation takes a fraction of it
+_LEAST_SECONDS = 1.0  # an operation normally takes a fraction of this
 # codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
 SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436})
 

@@ -55,7 +55,7 @@ class OpenSession:
     def _discard(self, task: asyncio.Future[Any]) -> None:
         self.running.discard(task)
         if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not log the error of a command without a caller
+            task.exception()  # retrieved, so that asyncio does not log an error that no caller awaits
 
 
 class Sessions:

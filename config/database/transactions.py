@@ -151,8 +151,8 @@ class Transactions:
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
         """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.
 
-        A server that is `gone` gets little time, as it aborts the transaction by itself; so does the server if the
-        request is late.
+        A server that is `gone` gets little time, as it aborts the transaction by itself. Any server gets less time if
+        the request is late.
         """
         if not session.running and not session.handle.in_transaction:
             return True

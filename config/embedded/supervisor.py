@@ -71,7 +71,7 @@ class Supervisor:
                 self._mongod.stop()
 
     def _maintain(self, lock: Lock) -> None:
-        """Keep the log of `mongod` short, and restart it when it is due."""
+        """Keep the log of `mongod` short, and restart a `mongod` that has ended when its pause is over."""
         if self._mongod is None:
             if time.monotonic() >= self._again_at:
                 self._try_again(lock)

@@ -21,7 +21,7 @@ from config.supervision.restarts import Restarts
 log = logging.getLogger("tradewind.supervisor")
 _TIDY_SECONDS = 5.0
 _LOOK_SECONDS = 0.01
-_START_SECONDS = 120.0  # until a server is ready; migrations may run before
+_START_SECONDS = 120.0  # until a server is ready; migrations may run before that
 
 
 def supervise(processes: int | None, arguments: Sequence[str] = ()) -> int:
