@@ -52,7 +52,7 @@ def deletion_problems(collections: Sequence[Collection]) -> Iterator[str]:
 
 
 def _restrictions(collections: Iterable[Collection]) -> Mapping[str, set[str]]:
-    """Return, by collection, those whose records it holds by references that clients cannot remove."""
+    """Map each collection to those whose records it holds by references that clients cannot remove."""
     known = named(collections)
     return {
         collection.name: {

@@ -63,7 +63,10 @@ class Step:
         await self.service.events.emit(event, {"request": self.request, **payload})
 
     def require(self, *actions: str) -> None:
-        """Raise 40902 if the body has another `version` than the record, 40901 if the state allows no given action."""
+        """Raise an error unless the record can make one of the actions now.
+
+        40902: the body has another `version` than the record. 40901: the state allows none of the actions.
+        """
         machine = self.collection.machine
         if self.body.get("version") not in (None, self.record.get("version")):
             raise ApiError(STALE)

@@ -157,7 +157,10 @@ def _words(at: str) -> str:
 
 
 class ImportNotices:
-    """Informs the person behind a large import of its progress, through the plugin of notifications, if it exists."""
+    """Informs the person behind a large import of its progress.
+
+    It does so through the plugin that handles notifications, if one is loaded.
+    """
 
     async def progress(self, req: Request, table: Table, record: Record, *, over: bool) -> None:
         """Push the progress to the person's clients."""

@@ -75,7 +75,7 @@ class Connections:
 
 
 class _Connection(asyncio.Protocol):
-    """A connection, for one exchange after the other."""
+    """A connection, which does one exchange at a time."""
 
     def __init__(self) -> None:
         self._parser = httptools.HttpResponseParser(self)

@@ -136,7 +136,10 @@ def action_handlers(routes: Iterable[Route]) -> Iterator[tuple[Route, ActionHand
 
 
 def transitions_of(route: Route, collection: Collection) -> tuple[str, ...]:
-    """Return the transitions of a record of `collection` that a route may make; none for a route of another kind."""
+    """Return the transitions of a record of `collection` that a route may make.
+
+    There are none if `transitions` did not make the route.
+    """
     return route.handler.names_of(collection) if isinstance(route.handler, ActionHandler) else ()
 
 
