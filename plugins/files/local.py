@@ -6,7 +6,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -204,8 +204,9 @@ def _publish(file: BinaryIO, arriving: Path, path: Path) -> str:
 
 def _unlink_older(folder: Path, before: float) -> None:
     for path in folder.iterdir():
-        if path.stat().st_mtime < before:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # an upload that ends meanwhile renames its file
+            if path.stat().st_mtime < before:
+                path.unlink()
 
 
 def _unlink_below(folder: Path) -> None:

@@ -6,7 +6,7 @@ The library, aiobotocore, is optional: local storage works without it, so only t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any
@@ -126,17 +126,27 @@ class S3Storage:
             await self.delete(visibility, key)
 
     async def tidy(self, before: datetime) -> None:
-        """Abort multipart uploads that began before this time, a thousand at a time."""
+        """Abort multipart uploads that began before this time."""
         await self._abort("", before)
 
     async def _abort(self, prefix: str, before: datetime | None = None) -> None:
         for visibility, bucket in self._buckets.items():
-            listed = await self._calls("abort", "list_multipart_uploads", Bucket=bucket, Prefix=prefix)
-            for upload in listed.get("Uploads", ()):
+            async for upload in self._uploads(bucket, prefix):
                 ours = KEY.fullmatch(upload["Key"]) and (before is None or upload["Initiated"] < before)
                 at = self._at(visibility, upload["Key"])
                 if ours:
                     await self._calls("abort", "abort_multipart_upload", gone=GONE, **at, UploadId=upload["UploadId"])
+
+    async def _uploads(self, bucket: str, prefix: str) -> AsyncIterator[Mapping[str, Any]]:
+        """The multipart uploads of a bucket that have not ended, read a thousand at a time."""
+        after: dict[str, str] = {}
+        while True:
+            page = await self._calls("abort", "list_multipart_uploads", Bucket=bucket, Prefix=prefix, **after)
+            for upload in page.get("Uploads", ()):
+                yield upload
+            if not page.get("IsTruncated"):
+                return
+            after = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
 
     async def clear(self) -> None:
         """Delete the objects that have keys of the service, one page of the bucket at a time."""

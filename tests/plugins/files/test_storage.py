@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tornado.ioloop import IOLoop
@@ -196,6 +197,32 @@ async def test_abandoned_uploads_are_removed(storage: Storage) -> None:
     await storage.tidy(utc_now() + timedelta(hours=1))
     assert not await left(storage, name)
     assert await read(storage, "private", stored, etag, 0, 4) == b"text"
+
+
+@pytest.mark.parametrize("storage", ["s3"], indirect=True)
+async def test_abandoned_uploads_are_removed_from_every_page(
+    storage: S3Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = sorted(key() for _ in range(3))
+    for name in names:
+        await begun(storage, name)
+    calls = storage._calls
+
+    async def paging(action: str, method: str, *, KeyMarker: str = "", **arguments: Any) -> Any:  # noqa: N803
+        """S3 with one upload a page, which the stand-in does not have."""
+        arguments.pop("UploadIdMarker", None)
+        found = await calls(action, method, **arguments)
+        if method != "list_multipart_uploads":
+            return found
+        uploads = sorted(found.get("Uploads", ()), key=lambda upload: str(upload["Key"]))
+        later = [upload for upload in uploads if upload["Key"] > KeyMarker]
+        markers = {"NextKeyMarker": later[0]["Key"], "NextUploadIdMarker": later[0]["UploadId"]} if later else {}
+        return {"Uploads": later[:1], "IsTruncated": len(later) > 1, **markers}
+
+    monkeypatch.setattr(storage, "_calls", paging)
+    await storage.tidy(utc_now() + timedelta(hours=1))
+    monkeypatch.undo()
+    assert [await left(storage, name) for name in names] == [False, False, False]
 
 
 async def test_a_cleared_storage_is_empty(storage: Storage) -> None:
