@@ -1,1 +1,1 @@
-"""Collections, their row rules, and the one door to the data."""
+"""Collections, the rules for their rows, and the stores through which all data is read and written."""

@@ -1,4 +1,4 @@
-"""Caches that changes invalidate: one value made from a small collection, and single records."""
+"""Caches that are invalidated by changes: one value computed from a small collection, or single records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class CachedSnapshot(Generic[Value]):
-    """One value that `load` makes from the database, and makes again after `invalidate`."""
+    """One value that `load` computes from the database, and computes again after `invalidate`."""
 
     def __init__(self, load: Callable[[], Awaitable[Value]]) -> None:
         self._load = load
@@ -26,16 +26,16 @@ class CachedSnapshot(Generic[Value]):
         self._value: Value
 
     def invalidate(self, _id: RecordId = None) -> None:
-        """Make the next reader load the value again; the result of a running load does not serve it."""
+        """Make later readers load the value again; they do not get the result of a load that is already running."""
         self._wanted += 1
 
     @property
     def latest(self) -> Value | None:
-        """The value, if no change came after its load; what `current` returns then, without a coroutine."""
+        """The value if it is up to date, otherwise None; spares the caller the coroutine of `current`."""
         return self._value if self._loaded >= self._wanted else None
 
     async def current(self) -> Value:
-        """Return the value, no older than the last `invalidate`. A load that fails fails for all waiting callers."""
+        """Return the value, no older than the last `invalidate`. If a load fails, all callers waiting for it fail."""
         wanted = self._wanted
         while self._loaded < wanted:
             if self._loading is None or self._loading.done():
@@ -50,7 +50,7 @@ class CachedSnapshot(Generic[Value]):
 
 
 class RecordCache(Generic[Key, Value]):
-    """A cache of `size` single records; None (no such record) is not cached."""
+    """A cache of up to `size` single records; None, for a record that does not exist, is not cached."""
 
     def __init__(self, load: Callable[[Key], Coroutine[object, object, Value | None]], size: int = 10_000) -> None:
         self._load = load
@@ -58,7 +58,7 @@ class RecordCache(Generic[Key, Value]):
         self._loading: dict[Key, asyncio.Future[Value | None]] = {}
 
     def invalidate(self, key: Key | None = None) -> None:
-        """Forget `key`, or everything; the results of running loads are not cached."""
+        """Forget `key`, or everything if it is None; the results of loads that are running are not cached."""
         if key is None:
             self._cached.clear()
             self._loading.clear()
@@ -67,7 +67,7 @@ class RecordCache(Generic[Key, Value]):
             self._loading.pop(key, None)
 
     async def get(self, key: Key) -> Value | None:
-        """Return the record from the cache, or load it; simultaneous readers share one load."""
+        """Return the record from the cache, or load it; concurrent readers share one load."""
         cached = self._cached.get(key)
         if cached is not None:
             return cached

@@ -1,4 +1,4 @@
-"""Why a write happens: the request that it belongs to, for the history of records."""
+"""The cause of a write: the request that it belongs to, for the history of records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Cause(NamedTuple):
-    """The id of a request, and its action where that is another one than to create, change or delete a record."""
+    """The id of a request, and the name of its action if that is not simply to create, change or delete a record."""
 
     request_id: str | None = None
     action: str | None = None
@@ -20,7 +20,7 @@ CAUSE: ContextVar[Cause] = ContextVar("cause_of_writes", default=Cause())  # noq
 
 @contextmanager
 def caused_by(request_id: str, action: str) -> Iterator[None]:
-    """Let the history say that the writes of the block are this action of a request: for work that outlives one."""
+    """Attribute the writes within the block to this action of a request, for work that outlives the request."""
     token = CAUSE.set(Cause(request_id, action))
     try:
         yield

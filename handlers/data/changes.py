@@ -1,7 +1,7 @@
-"""Notifies listeners of changes to the watched collections, by this process or another instance.
+"""Notifies listeners of changes to the watched collections, made by this process or by another instance.
 
-A change stream reports the writes of other instances; the writes of this process are reported at once, so that a caller
-reads its own write. When the stream is lost, everything may have changed: listeners are called with `None`.
+A change stream reports the writes of other instances. The writes of this process are reported at once, so that a caller
+reads its own writes. When the stream is lost, everything may have changed: listeners are called with `None`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Changes:
         self.losses = 0
 
     def listen(self, collection: str, listener: Listener) -> None:
-        """Call `listener` with the `_id` of every document that changes, or None when any may have."""
+        """Call `listener` with the `_id` of every document that changes, or with None when any may have changed."""
         if collection not in self._collections:
             raise ValueError(f"collection {collection} is not declared watched")
         self._listeners[collection].append(listener)
@@ -47,9 +47,9 @@ class Changes:
             listener(id)
 
     async def start(self) -> None:
-        """Start to watch and return once the stream is open; raise the error that keeps it from opening.
+        """Start watching and return once the stream is open; raise the error if it cannot be opened.
 
-        The caller must call `stop`, even where this raises.
+        The caller must call `stop`, even if this raises.
         """
         if self._collections:
             self._opened = asyncio.get_running_loop().create_future()

@@ -27,7 +27,7 @@ from handlers.schema.values import Record, RecordId, Values
 
 THE_USERS, THE_DEPARTMENTS = "users", "departments"  # the aliases that the audit fields refer to
 SEARCH_FIELDS = ("search_text", "search_grams")
-HISTORY = "_history"  # the field of a record with its changes that are not in `core_history` yet
+HISTORY = "_history"  # the field of a record that holds those of its changes that are not in `core_history` yet
 # records whose search and sort fields were stored by an older version of the service
 OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
 _SEARCH = (
@@ -46,7 +46,7 @@ _UNNAMED = Message("", "")
 
 # without `_id`: no search sorts by this index, and almost every entry would store it in full
 SEARCHED = IndexSpec("search_1", (("deleted", 1), ("search_grams", 1)))
-# holds only the records that `SearchIndexing` has to rebuild; each form has an index of its own name
+# holds only the records that `SearchIndexing` has to rebuild; the index of each form has its own name
 OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("deleted", 1)), False, OUTDATED)
 
 
@@ -54,20 +54,20 @@ OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("delete
 class Collection:
     """A kind of record.
 
-    `scoped`: data scope filters the rows, and lists have the indexes for it. `shared`: a row can be shared with people
-    (`shared_with`), who then see it in addition to their scope. `scope_department` and `scope_person` are the fields
-    that data scope filters on. `ids`: the type of `id`. `watched`: every instance is notified of changes.
+    `scoped`: data scope filters the rows, and the indexes that this needs are created. `shared`: a row can be shared
+    with people (`shared_with`), who then see it in addition to their scope. `scope_department` and `scope_person` are
+    the fields that data scope filters on. `ids`: the type of `id`. `watched`: every instance is notified of changes.
     `plain`: no audit fields, versions or soft delete, for technical collections such as sessions and logs.
     `internal`: stored fields that never leave the service. `title` names the schemas; `noun` is what people call one
-    record, as within a sentence: `Message("付款计划", "payment plan")`.
-    `label`: the field by which a record is called; `label_field` has the default.
-    `code`: the field with its code; `code_field` has the default. A record without a label is called by its code.
+    record within a sentence: `Message("付款计划", "payment plan")`.
+    `label`: the field that holds a record's name; `label_field` has the default.
+    `code`: the field that holds its code; `code_field` has the default. A record without a label is called by its code.
     `alias`: a second name for references. The core refers to people as `users`, to departments as `departments`.
-    `keepers`: a field with people: what follows a record that names some is only for them, and for who sees every row.
-    `follows`: a reference to such a record, which the rows follow.
-    `owner`: the field with the person who is responsible for a record; the core writes that person's department beside
-    it (`owner_department_id`), whose people see the record too. `states`: the life of a record.
-    `disabled`: a field and its value in records that are not to be chosen any more; `disabled_value` has the default.
+    `keepers`: a field that lists people. Rows that follow a record with keepers are visible only to these people and to
+    those who see every row. `follows`: the reference by which rows of this collection follow such a record.
+    `owner`: the field with the person who is responsible for a record. The core stores that person's department beside
+    it (`owner_department_id`), whose people see the record too. `states`: the state machine of the records.
+    `disabled`: a field, and its value in records that can no longer be chosen; `disabled_value` has the default.
     """
 
     name: str
@@ -95,17 +95,17 @@ class Collection:
 
     @cached_property
     def label_field(self) -> str:
-        """The name of the field by which a record is called; empty where there is none."""
+        """The name of the field that holds a record's name; empty if there is none."""
         return self.label or self._first_text("name", "title", "number")
 
     @cached_property
     def code_field(self) -> str:
-        """The name of the field with the code of a record; empty where there is none."""
+        """The name of the field that holds a record's code; empty if there is none."""
         return self.code or self._first_text("code", "number")
 
     @cached_property
     def disabled_value(self) -> tuple[str, object] | None:
-        """The field and its value in disabled records, by default of `status` or `enabled`; None without one."""
+        """The field that marks a record as disabled, and that value; by default `status` or `enabled`, None without."""
         status, enabled = self.fields.get("status"), self.fields.get("enabled")
         if self.disabled is None and status is not None and "disabled" in status.rules.get("enum", ()):
             return "status", "disabled"
@@ -116,12 +116,12 @@ class Collection:
 
     @property
     def owned(self) -> bool:
-        """Whether its records have a responsible department besides the creator's."""
+        """Whether records have a responsible department besides the creator's."""
         return bool(self.owner)
 
     @property
     def machine(self) -> StateMachine:
-        """Its state machine. Raises LookupError for a collection without one."""
+        """The state machine. Raises LookupError if the collection has none."""
         if self.states is None:
             raise LookupError(f"{self.name} has no states")
         return self.states
@@ -134,7 +134,7 @@ class Collection:
 
     @cached_property
     def audit_fields(self) -> dict[str, Field]:
-        """The fields that the core writes on every record: its version, and who created and changed it when."""
+        """The fields that the core writes into every record: its version, who created and last changed it, and when."""
         if self.plain:
             return {}
         person = integer(minimum=0, read_only=True, nullable=False, ref=THE_USERS)
@@ -195,7 +195,7 @@ class Collection:
 
     @cached_property
     def stored_orders(self) -> dict[str, str]:
-        """Maps a field to the stored field that sorts by it, where that is another one."""
+        """Maps each field that is sorted by another stored field to the name of that field."""
         if self.plain:
             return {}
         return {name: order_field(name) for name, child in self.fields.items() if child.sort == "folded"}
@@ -214,7 +214,7 @@ class Collection:
 
     @cached_property
     def recorded(self) -> dict[str, Field]:
-        """The fields whose changes the history of a record shows; none that is, or contains, a secret."""
+        """The fields whose changes the history of a record shows; never one that is, or contains, a secret."""
         return {} if self.plain else {name: child for name, child in self.fields.items() if _is_recorded(name, child)}
 
     def derived(self, values: Values) -> Record:
@@ -236,12 +236,12 @@ class Collection:
 
     @cached_property
     def references(self) -> dict[str, str]:
-        """Maps each reference field to the name or alias of the collection that it refers to; audit fields left out."""
+        """Maps each reference field, except audit fields, to the name or alias of the collection that it refers to."""
         nested = {name: child.items.ref for name, child in self.fields.items() if child.items and child.items.ref}
         return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
 
     def referring(self, collections: Iterable[Collection]) -> Iterator[tuple[Collection, str]]:
-        """Yield each collection whose records refer to one of this collection, with the field that does."""
+        """Yield each collection whose records refer to this one, and the field that does; plain ones are left out."""
         for collection in collections:
             for name, target in collection.references.items():
                 if target in (self.name, self.alias) and not collection.plain:
@@ -249,17 +249,17 @@ class Collection:
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
-        """Every reference, also those within objects and lines, with what a deletion does to it."""
+        """Every reference, including those within objects and lines, with what deleting its target does."""
         return find_links(self.fields)
 
     @cached_property
     def acting_links(self) -> tuple[Link, ...]:
-        """The references of which the deletion of a record takes notice."""
+        """The references that restrict the deletion of the record they refer to, or that the deletion acts on."""
         return tuple(link for link in self.links if link.acts)
 
     @cached_property
     def looked_up(self) -> dict[str, str]:
-        """The references that are looked up on a write: those that only the service writes are not."""
+        """The references that a write checks; those that only the service writes are not checked."""
         return (
             {}
             if self.plain
@@ -268,7 +268,7 @@ class Collection:
 
     @cached_property
     def optional_references(self) -> frozenset[str]:
-        """The fields whose collection need not be declared by a loaded plugin."""
+        """The reference fields whose collection may belong to a plugin that is not loaded."""
         return frozenset(
             name
             for name, child in self.fields.items()
@@ -299,12 +299,12 @@ class Collection:
 
     @cached_property
     def blank(self) -> Record:
-        """Null for every field of a response: a stored record may lack it."""
+        """A null for every field of a response, because a stored record may lack some of them."""
         names = [name for name, child in self.fields.items() if not child.write_only]
         return dict.fromkeys([*names, *([OWNER_DEPARTMENT] if self.owner else [])])
 
     def parse_id(self, value: object) -> RecordId:
-        """Return `value` as the `_id` of a record; 40400 where it is no valid one."""
+        """Return `value` as the `_id` of a record; raise 40400 if it is not valid."""
         if self.ids == "text":
             return str(value)
         if self.ids == "integer":
@@ -323,7 +323,7 @@ class Collection:
 
     @cached_property
     def index_specs(self) -> tuple[IndexSpec, ...]:
-        """The declared indexes, and those that data scope, search and the default order need."""
+        """The declared indexes, and those that data scope, search, the default order and deletions need."""
         declared = [spec_of(index, self.plain) for index in self.indexes]
         name = self.default_sort.removeprefix("-")
         order = self.default_sort.removesuffix(name) + self.stored_orders.get(name, name)
@@ -333,7 +333,7 @@ class Collection:
         if self.shared:
             derived += [Index("shared_with", order)]
         if self.owner:
-            # no partial one for the second, though few records have it: MongoDB merges only indexes of all records
+            # the second is not partial, though few records have the field: MongoDB merges only indexes of all records
             derived += [Index(OWNER_DEPARTMENT, order), Index(SECOND_DEPARTMENT, order)]
         if self.searchable and not self.plain:
             derived += map(Index, self.stored_orders.values())
@@ -348,7 +348,7 @@ class Collection:
 
 
 def named(collections: Iterable[Collection]) -> dict[str, Collection]:
-    """Maps every name by which a reference may call a collection, aliases too, to the collection."""
+    """Map every name by which a reference may call a collection, including its alias, to the collection."""
     known = list(collections)
     return {**{one.alias: one for one in known if one.alias}, **{one.name: one for one in known}}
 
@@ -361,7 +361,7 @@ def _is_recorded(name: str, field: Field) -> bool:
 
 
 def order_field(name: str) -> str:
-    """Return the stored field that sorts by a folded field."""
+    """Return the name of the stored field by which a folded field is sorted."""
     return f"{name}_order"
 
 

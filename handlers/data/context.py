@@ -1,4 +1,4 @@
-"""What stores use of the database of their process."""
+"""The parts of a process's database that stores depend on."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class PeopleReader(Protocol):
         """Notifications of changes to the watched collections."""
 
     def is_changed_here(self, collection: str) -> bool:
-        """Whether the running transaction changed the collection."""
+        """Return whether the running transaction has changed the collection."""
 
 
 class PeopleInDepartments(Protocol):
     """The departments of people."""
 
     async def of(self, user_id: int | None) -> int | None:
-        """Return the department of a person; None for nobody and for who is in none."""
+        """Return the department of a person; None if `user_id` is None or the person has no department."""
 
 
 class DataContext(Protocol):
@@ -57,7 +57,7 @@ class DataContext(Protocol):
 
     @property
     def holders(self) -> Holders:
-        """The references to each collection that its deletions take notice of."""
+        """The references to each collection that matter when its records are deleted."""
 
     @property
     def counts(self) -> SingleFlight:
@@ -65,7 +65,7 @@ class DataContext(Protocol):
 
     @property
     def further_rows(self) -> LRU[tuple[str, int | None], bool]:
-        """Who had rows of `Scope.further` in a collection the last time: its name and the id of the user."""
+        """Which users had rows of `Scope.further` at their last read: keys are a collection's name and a user's id."""
 
     @property
     def outdated(self) -> Set[str]:

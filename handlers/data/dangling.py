@@ -1,7 +1,7 @@
 """Cleans up references to records that were deleted permanently.
 
-It knows declared references only: `ref` of a field, of the items of an array, or of a field of these, and `biz_type` with
-`resource_id`.
+Only declared references are found: `ref` of a field, of the items of an array, or of a field of these items, and
+`biz_type` with `resource_id`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ _BATCH = 5000
 async def remove_dangling(
     database: Database, biz_types: Mapping[str, Collection], emptied: Iterable[str]
 ) -> Mapping[str, int]:
-    """Remove every reference to missing records of the `emptied` collections; return the deleted records by collection.
+    """Remove every reference to missing records of the `emptied` collections; return how many records were deleted.
 
-    A record about a missing one (`biz_type` and `resource_id`) is deleted permanently, and so is one whose reference
-    must not be null; of a list of objects the objects are removed, as lines are. Any other reference is cleared.
-    References to records that are deleted here are removed as well.
-    It keeps no state, so it can be repeated after a failure at any point.
+    The numbers are by collection.
+
+    A record about a missing one (`biz_type` and `resource_id`) is deleted permanently, and so is a record with such a
+    reference that must not be null. In a list of objects, such as lines, the objects that refer to missing records are
+    removed. Any other reference is cleared. References to the records deleted in this way are removed as well.
+    No state is kept, so the call can be repeated after a failure at any point.
     """
     removed: Counter[str] = Counter()
     waiting = deque(emptied)
@@ -144,7 +146,7 @@ class _Lost:
 
 
 def _needs(collection: Collection, name: str) -> bool:
-    """Whether a record cannot exist without the record that this field refers to."""
+    """Return whether a record cannot exist without the record that this field refers to."""
     field = collection.fields[name]
     return field.kind != "array" and (field.required or not field.nullable)
 

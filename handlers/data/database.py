@@ -36,7 +36,7 @@ log = logging.getLogger("tradewind.database")
 _uncommitted: ContextVar[list[tuple[str, Any]] | None] = ContextVar("uncommitted_changes", default=None)
 COUNTERS = "core_counters"
 LEASES = "core_leases"
-PREPARE_SECONDS = 5.0  # how long a start waits for another one that was killed
+PREPARE_SECONDS = 5.0  # how long a starting instance waits for another one that was killed while it prepared
 _WIPE_BATCH = 5000
 _NUMBERS_AT_ONCE = 1000
 _FURTHER_ROWS = 10_000
@@ -75,7 +75,7 @@ class Database:
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
     ) -> Store:
-        """Return `collection` as `actor` sees it under `scope`; without an actor, as the service itself does."""
+        """Return the store of `collection` for `actor` under `scope`; by default, the service itself and all rows."""
         return Store(self, collection, actor, scope, now or utc_now(), False)
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
@@ -104,27 +104,27 @@ class Database:
         return result
 
     async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Run `work`, which only reads, so that it sees all records as they are at one moment; it may run again."""
+        """Run `work`, which only reads, so that it sees all records as of one moment; it may run more than once."""
         return await self.driver.snapshot(work)
 
     async def lock(self, collection: Collection, id: RecordId) -> None:
-        """Lock a record until the transaction ends: others that lock the same one wait, in every process.
+        """Lock a record until the transaction ends; transactions that lock the same record wait, in every process.
 
-        It makes no new version and no notification, and the record need not exist. `DatabaseUnavailable` where the
-        others take longer than the time limit.
+        The record gets no new version, no listener is notified, and the record need not exist. Raises
+        `DatabaseUnavailable` if waiting for the others takes longer than the time limit.
         """
         await lock_records(self.driver, [(collection.name, id)])
 
     async def take_turn(self, collection: Collection, *ids: RecordId) -> None:
-        """Make the transactions of this process that take turns with these records run one after the other.
+        """Run the transactions of this process that call this for the same records one after the other.
 
-        Call it at the start of a transaction that will write records which many write: it saves what they would do in
-        vain, and locks nothing for other processes.
+        Call it at the start of a transaction that will write records which many others write too: it saves attempts
+        that would end in a write conflict. It locks nothing for other processes.
         """
         await self.driver.take_turn(collection.name, *ids)
 
     def tell(self, collection: str, id: RecordId) -> None:
-        """Notify listeners that this process wrote a document (`id` None: several): now, or after the commit."""
+        """Notify listeners that this process wrote a document, or several if `id` is None: now, or after the commit."""
         changed = _uncommitted.get()
         if changed is None:
             self.changes.tell(collection, id)
@@ -137,13 +137,14 @@ class Database:
         return bool(_uncommitted.get())
 
     def is_changed_here(self, collection: str) -> bool:
-        """Whether the running transaction changed the collection: only its own reads see that before the commit."""
+        """Return whether the running transaction changed the collection; only its reads see that before the commit."""
         return any(name == collection for name, _ in _uncommitted.get() or ())
 
     async def next_number(self, name: str, *, outside_transaction: bool = True) -> int:
         """Return the next whole number of the sequence `name`, from 1.
 
-        A number taken `outside_transaction` leaves a gap when the transaction fails; without, it is part of it.
+        A number taken `outside_transaction` leaves a gap if the transaction fails; otherwise taking it is part of the
+        transaction.
         """
         if outside_transaction:
             with self.driver.time_limit():
@@ -183,7 +184,7 @@ class Database:
     async def prepare(self) -> None:
         """Make the indexes of every collection equal to their declarations; one instance does it while the others wait.
 
-        Raises `AlikeRecords` where stored records violate a unique index.
+        Raises `AlikeRecords` if stored records violate a unique index.
         """
         changed = [
             collection
@@ -201,10 +202,10 @@ class Database:
 
 
 class Lease:
-    """A lock that one instance holds for `seconds` of the database's clock, so that it ends with a dead holder.
+    """A lock that one instance holds for `seconds` by the database's clock, so that it expires if its holder dies.
 
-    `async with` waits for the lease and renews it until the block ends: `seconds` limit how long others wait for a
-    holder that was killed, not how long the block takes. `fencing` grows with every holder.
+    `async with` waits for the lease and renews it until the block ends: `seconds` limits how long others wait for a
+    holder that was killed, not how long the block takes. `fencing` increases with every holder.
     """
 
     def __init__(self, database: Database, name: str, seconds: float, poll_seconds: float = 0.1) -> None:
@@ -240,7 +241,7 @@ class Lease:
         return {"$add": ["$$NOW", int(self._seconds * 1000)]}
 
     async def renew(self) -> bool:
-        """Renew the lease; return False where another instance has taken it."""
+        """Renew the lease; return False if another instance has taken it."""
         held = await self._driver.update_one(
             LEASES,
             {"_id": self._name, "holder": self._holder},
@@ -250,13 +251,13 @@ class Lease:
         return held is not None
 
     async def end(self, fault: str) -> None:
-        """Note when what the lease was taken for ended, and what went wrong; it is held all the same."""
+        """Record that the work under the lease has ended, and `fault` if it failed; the lease is still held."""
         held = {"_id": self._name, "holder": self._holder}
         noted = [{"$set": {"ended": "$$NOW", "fault": fault}}]
         await self._driver.update_one(LEASES, held, noted, outside_transaction=True)
 
     async def release(self) -> None:
-        """Give the lease up."""
+        """Give up the lease."""
         await self._driver.update_one(
             LEASES, {"_id": self._name, "holder": self._holder}, {"$unset": {"until": ""}}, outside_transaction=True
         )
@@ -268,7 +269,7 @@ class Lease:
         return self
 
     def keep(self) -> None:
-        """Renew the lease, which was acquired, until it is left."""
+        """Renew the acquired lease in the background until `leave` is called."""
         self._renewing = asyncio.create_task(self._renew_repeatedly(), name=f"lease {self._name}")
 
     async def _renew_repeatedly(self) -> None:
@@ -285,7 +286,7 @@ class Lease:
         await self.leave()
 
     async def leave(self) -> None:
-        """Renew the lease no more, and give it up."""
+        """Stop renewing the lease, and give it up."""
         if self._renewing is not None:
             await end([self._renewing])
         try:

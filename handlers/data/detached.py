@@ -1,4 +1,4 @@
-"""Starts work in a task that serves several callers."""
+"""Starts tasks whose result several callers share."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Value = TypeVar("Value")
 
 
 def start_detached(work: Coroutine[Any, Any, Value]) -> asyncio.Task[Value]:
-    """Start `work` outside the transaction and the log context of its caller, and with a time limit of its own.
+    """Start `work` outside the transaction and the log context of its caller, and with its own time limit.
 
-    While the database does not reply, its operations share one time limit, as those of one request do.
+    While the database does not reply, the operations of the work share one time limit, as those of one request do.
     """
     context = Context()
     context.run(begin_waiting)

@@ -19,7 +19,7 @@ _MOST_KNOWN = 0x10000  # only characters of the first plane are cached, which li
 
 
 class _Characters(dict[int, int | str | None]):
-    """Maps each character to its folded form, which is looked up in Unicode's tables once."""
+    """Maps each character to its folded form; each is looked up in Unicode's tables only once."""
 
     def __init__(self, kept: str) -> None:
         super().__init__({ord(letter): plain for letter, plain in _PLAIN.items()})
@@ -52,7 +52,7 @@ def _fold_characters(text: str, characters: _Characters) -> str:
 
 
 def sort_key(text: str) -> str:
-    """Return a key that sorts `text` as people do; texts with equal folded forms are sorted by their characters."""
+    """Return a key that sorts `text` as people expect; texts with equal folded forms are sorted by their characters."""
     whole = " ".join(text[:_MOST_SORTED].split())
     spelled = "".join(
         part if at % 2 == 0 else " ".join((*pinyin(part), ""))

@@ -1,11 +1,12 @@
 """The history of records: who changed which fields from what to what, in which request.
 
-Every write of a store notes what it changes in the record itself, by the same command (`recorded_change.py`). A note
-has the number `n` of the change and the former values only: the new ones are those that the next note, or the record,
-has.
-Notes that have become many move to the collection `core_history`, with both values. They are inserted there before they
-are removed from the record, and a reader reads the record first, so that no change is ever missing or there twice. The
-creation, change 0, costs nothing: it follows from the record and its notes, and moves with the first of them.
+Every write of a store adds a note of its changes to the record itself, in the same command (`recorded_change.py`). A
+note has the number `n` of the change and only the former values: the new values are those that the next note has as
+former ones, or those of the record.
+When a record has many notes, they move to the collection `core_history`, with both former and new values. They are
+inserted there before they are removed from the record, and a reader reads the record first, so no change is ever
+missing or shown twice. The creation, change 0, costs nothing: it follows from the record and its notes, and moves with
+the first of them.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from handlers.tasks import end
 
 log = logging.getLogger("tradewind.database")
 
-# a record with so many notes, or bytes of notes, has them moved: in the background, or before its writer goes on
+# how many notes, or bytes of notes, are moved from a record: in the background, or before its writer goes on
 _MANY, _MANY_BYTES = 16, 32 << 10
 _TOO_MANY, _TOO_MANY_BYTES = 64, 4 << 20
-_FEW = 4  # notes that are not worth measuring
+_FEW = 4  # fewer notes than this are not worth measuring
 _MOST_WAITING = 10_000
 _ROWS_AT_ONCE = 10  # of moved changes, which may be large
 _MOST_BYTES = 8 << 20  # of the changes on a page
@@ -57,7 +58,7 @@ CHANGES = Collection(
 
 
 class Change(NamedTuple):
-    """Change number `n` of a record: who made it when and why, and the values `before` and `after` of what changed."""
+    """Change number `n` of a record: who made it, when and why, and the changed values `before` and `after`."""
 
     n: int
     at: datetime
@@ -70,7 +71,7 @@ class Change(NamedTuple):
 
 
 def note(actor: Actor, now: datetime, values: Values, operators: Operators | None = None) -> Values:
-    """Return who writes when and why, for a note; an update has the action of the request where that has a name."""
+    """Return the part of a note that says who writes, when and why; an update has the request's action, if named."""
     cause = CAUSE.get()
     deleted = {**(operators or {}).get("$set", {}), **values}.get("deleted")
     action = (cause.action or "update") if deleted is None else "delete" if deleted else "restore"
@@ -78,9 +79,9 @@ def note(actor: Actor, now: datetime, values: Values, operators: Operators | Non
 
 
 def changes_in(collection: Collection, document: Document) -> list[Change]:
-    """Return the changes whose notes a stored record still has, the newest first, and last its creation.
+    """Return the changes whose notes are still in a stored record, newest first, and its creation last.
 
-    The creation is left out where earlier notes have moved.
+    The creation is left out if earlier notes have moved.
     """
     kept: Mapping[str, Any] = document.get(HISTORY) or {}
     state = {name: document.get(name) for name in collection.recorded}
@@ -111,11 +112,11 @@ class History:
         self._moving: asyncio.Task[None] | None = None
 
     async def read(self, collection: Collection, document: Document, skip: int, limit: int) -> list[Change]:
-        """Return `limit` changes of a record after the newest `skip`, from the whole document as it is stored."""
+        """Return up to `limit` changes of a record after the newest `skip`; `document` is the whole stored record."""
         held = changes_in(collection, document)
         found = held[skip : skip + limit]
         newest = total_changes(document) - 1
-        # numbers of the moved ones on this page
+        # the numbers of those changes of this page that have moved
         last = newest - max(skip, len(held))
         first = max(newest - skip - limit + 1, 0)
         if last < first:
@@ -133,9 +134,9 @@ class History:
     async def page(
         self, collection: Collection, id: RecordId, size: int, skip: int = 0, newest: int | None = None
     ) -> tuple[list[Change], int]:
-        """Return `size` changes of a record, and how many it has had; it may be deleted.
+        """Return `size` changes of a record, which may be deleted, and how many it has had in all.
 
-        They are those after the latest `skip`, or those from number `newest` down.
+        The page begins after the newest `skip` changes or, if `newest` is given, with the change of that number.
 
         Raises 40400 for a record that does not exist, and 40001 for a page of more than 8 MiB with several changes.
         """
@@ -147,7 +148,7 @@ class History:
         return await self.read(collection, document, start, size), total
 
     async def look_after(self, collection: Collection, document: Document) -> None:
-        """Have the notes of a record moved that has just been written, where they have become many."""
+        """Have the notes of a record that was just written moved if there are many of them."""
         pending = (document.get(HISTORY) or {}).get("pending", ())
         if len(pending) < _FEW:
             return
@@ -160,12 +161,12 @@ class History:
             self._move_soon(collection, document["_id"])
 
     def look_after_version(self, collection: Collection, id: RecordId, version: int) -> None:
-        """As `look_after`, where the record was not read: it has a note of each version."""
+        """Do as `look_after` for a record that was not read; its `version` shows how many notes have been made."""
         if version % _MANY == 0:
             self._move_soon(collection, id)
 
     def _move_soon(self, collection: Collection, id: RecordId) -> None:
-        # one that is left out here is noticed by its next write
+        # a record that is left out now is noticed at its next write
         if len(self._waiting) < _MOST_WAITING:
             self._waiting[collection.name, id] = collection
         if self._moving is None or self._moving.done():
@@ -192,7 +193,7 @@ class History:
         await self._driver.update_one(collection.name, {"_id": id}, moved)
 
     async def make_room(self, collection: Collection, filter: Values) -> None:
-        """Move the notes of those records that match and have many, before a command that writes several."""
+        """Move the notes of matching records that have many, before one command writes several records."""
         crowded = {"$and": [filter, {f"{HISTORY}.pending.{_MANY - 1}": {"$exists": True}}]}
         for row in await self._driver.find(collection.name, crowded, fields=[f"{HISTORY}.pending.n"]):
             if len(row[HISTORY]["pending"]) >= _TOO_MANY and not self._driver.in_transaction:
@@ -217,7 +218,7 @@ def total_changes(document: Document) -> int:
 
 
 def _id_of(collection: Collection, id: RecordId, n: int) -> str:
-    # in the order of the changes of each record
+    # padded with zeros, so that the ids of a record's changes sort in their order
     return f"{collection.name}/{id}/{n:012}"
 
 

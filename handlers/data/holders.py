@@ -28,13 +28,13 @@ _MOST_COUNTED = 1000
 
 @dataclass(frozen=True)
 class Holder:
-    """A reference of `collection` whose record is held, deleted or changed by it."""
+    """A reference of `collection` that restricts deletions of its target, or by which they delete or clear records."""
 
     collection: Collection
     link: Link
 
     def referring(self, ids: Sequence[RecordId]) -> dict[str, object]:
-        """The filter on the live records that refer to one of these."""
+        """Return the filter for the live records that refer to one of these ids."""
         live = {} if self.collection.plain else LIVE
         return {**live, self.link.path: ids[0] if len(ids) == 1 else {"$in": list(ids)}}
 
@@ -43,7 +43,7 @@ Holders = Mapping[str, Sequence[Holder]]
 
 
 def find_holders(collections: Iterable[Collection]) -> Holders:
-    """Map each collection to the references to it that its deletions take notice of."""
+    """Map the name of each collection to the references that matter when its records are deleted."""
     found: dict[str, list[Holder]] = defaultdict(list)
     known = named(collections)
     for collection in {one.name: one for one in known.values()}.values():
@@ -54,7 +54,7 @@ def find_holders(collections: Iterable[Collection]) -> Holders:
 
 
 def refusals_to_delete(holders: Holders, collection: str) -> tuple[Message, ...]:
-    """The messages with which a deletion of a record of `collection` may be refused because of its holders."""
+    """Return the messages with which deleting a record of `collection` may be refused because of its holders."""
     messages: list[Message] = []
     waiting, visited = [collection], {collection}
     while waiting:
@@ -70,17 +70,17 @@ def refusals_to_delete(holders: Holders, collection: str) -> tuple[Message, ...]
 
 
 class HolderStore(Protocol):
-    """The part of a store that a deletion uses: all records of a collection, stamped by whoever deletes."""
+    """The part of a store that a deletion uses: all records of a collection, with audit stamps of whoever deletes."""
 
     async def update_many(self, filter: Filter, operators: Operators) -> int:
         """Change every record that matches; return how many."""
 
 
 class Release:
-    """Releases the holders of records that are deleted: refuses, deletes or clears them, within the transaction.
+    """Releases the holders of deleted records within the transaction: refuses the deletion, or deletes or clears them.
 
-    The deleted records are locked, as are those that a new holder refers to: of a deletion and a write that refers to
-    the record, one sees the other.
+    A deletion locks the deleted records, and a write locks the records that it refers to. So when a record is deleted
+    while another one starts to refer to it, one of the two transactions sees what the other has done.
     """
 
     def __init__(
@@ -94,9 +94,9 @@ class Release:
         self._cascaded = 0
 
     async def run(self, collection: str, id: RecordId) -> None:
-        """Release the holders of a record that the transaction has deleted. Raises 40901 where some restrict it."""
+        """Release the holders of a record that the transaction has deleted. Raises 40901 if a holder restricts that."""
         await self._cascade(collection, [id])
-        # afterwards, so that what is deleted with the record does not hold it
+        # after the cascade, so that records deleted with this one do not hold it
         await self._refuse_held()
         for holder, ids in self._affected("clear"):
             await self._clear(holder, ids)
@@ -149,7 +149,7 @@ class Release:
         await self._store_of(holder.collection).update_many(holder.referring(ids), emptied)
 
     def _affected(self, on_delete: OnDelete) -> Iterator[tuple[Holder, Sequence[RecordId]]]:
-        """The references with this rule to what is deleted, each with the ids of what is deleted."""
+        """Yield each reference with this rule to deleted records, with the ids of those records."""
         for collection, ids in list(self._deleted.items()):
             for holder in self._holders.get(collection, ()):
                 if holder.link.on_delete == on_delete:

@@ -17,7 +17,7 @@ DELETED: Mapping[str, Any] = {"deleted": True}
 
 @dataclass(frozen=True)
 class Index:
-    """An index: field names in order, `-` for descending, `2dsphere:` before a position.
+    """An index: field names in order, with the prefix `-` for descending and `2dsphere:` for a position.
 
     A unique index covers only records that are not deleted, so a key is free again after a soft delete. `where` is a
     further condition on the covered records: equalities, comparisons, or `{"$type": "string"}` (or `"number"`, or
@@ -43,7 +43,7 @@ class Index:
 
 
 def spec_of(index: Index, plain: bool) -> IndexSpec:
-    """Return the index as it is created; that of a collection with soft delete begins with the mark."""
+    """Return the index as it is created; with soft delete, an index that is not unique begins with `deleted`."""
     keys: list[tuple[str, int | str]] = [_key(name) for name in index.keys]
     suffix = "_unique" if index.unique else ""
     suffix += f"_expire_{index.expire_seconds}" if index.expire_seconds is not None else ""
@@ -61,7 +61,7 @@ def spec_of(index: Index, plain: bool) -> IndexSpec:
 
 
 def leads_with(spec: IndexSpec, name: str) -> bool:
-    """Whether an index of live records, or all but those without a value, begins with this field."""
+    """Return whether an index of all live records, or of all that have a value in this field, begins with the field."""
     first = next((key for key, _ in spec.keys if key != "deleted"), None)
     covered = set(spec.partial or ()) - {"deleted", name}
     return first == name and not covered
@@ -75,10 +75,10 @@ def _key(name: str) -> tuple[str, int | str]:
 
 
 def _comparable(where: Mapping[str, Any]) -> dict[str, Any]:
-    """The condition of an index with comparisons instead of `$type`.
+    """Return the condition of an index with comparisons instead of `$type`.
 
-    MongoDB uses a partial index for a query by value only where a comparison implies its condition: with `$type` it
-    never does, and reads the whole collection instead.
+    MongoDB uses a partial index for a query by value only if the query implies the condition of the index. It never
+    infers a `$type` condition, and reads the whole collection instead.
     """
     return {name: _OF_TYPE[wanted["$type"]] if _by_type(wanted) else wanted for name, wanted in where.items()}
 

@@ -1,7 +1,7 @@
 """Rebuilds stored search and sort fields that have an older form, as a migration.
 
-The records themselves show which of them are left, by an index that holds nothing else. Instances of an older version may
-still write their own form; such records are found and rebuilt within a minute.
+An index that holds nothing but outdated records shows which of them are left. Instances of an older version may still
+write their own form; such records are found and rebuilt within a minute.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SearchIndexing:
         self._searched = [one for one in database.collections.values() if one.searchable and not one.plain]
 
     async def look(self) -> None:
-        """Find the collections with records of an older form."""
+        """Find the collections that still have records of an older form."""
         found = await asyncio.gather(*(self._is_outdated(collection) for collection in self._searched))
         self._database.outdated = {one.name for one, outdated in zip(self._searched, found, strict=True) if outdated}
 
@@ -40,7 +40,7 @@ class SearchIndexing:
             return True  # a search for both forms is correct in any case
 
     async def run(self) -> None:
-        """Look every half a minute; never ends."""
+        """Run `look` every half a minute, for ever."""
         while True:
             try:
                 await self.look()
@@ -67,7 +67,7 @@ class SearchIndexing:
         return changed
 
     async def _renew(self, collection: Collection, row: Mapping[str, object]) -> bool:
-        """Rebuild one record; return False where somebody else has written it since it was read."""
+        """Rebuild one record; return False if it has been written by somebody else since it was read."""
         as_read = {"_id": row["_id"], **{name: row.get(name) for name in ("search_text", *collection.searchable)}}
         changed = await self._database.driver.update_one(collection.name, as_read, {"$set": collection.derived(row)})
         return changed is not None

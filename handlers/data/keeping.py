@@ -1,6 +1,6 @@
-"""Records that name keepers: what follows them is for these people alone, and for who sees every row.
+"""Keepers: rows that follow a record with keepers are visible only to these people and to those who see every row.
 
-Nobody but the people whom a warehouse names sees its stock or moves goods there, while everybody sees the warehouse.
+Only the people whom a warehouse names see its stock or move goods there, while everybody sees the warehouse.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from handlers.data.scope import Scope
 from handlers.schema.errors import invalid
 from handlers.schema.values import RecordId
 
-_PEOPLE = 10_000  # people whose records of other keepers are cached
+_PEOPLE = 10_000  # people for whom the records of other keepers are cached
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """The records that name keepers, deleted ones too: their past is still not for others."""
+    """The records that name keepers, including deleted ones: what follows those stays hidden from others."""
 
     keepers: Mapping[RecordId, frozenset[int]]
     _withheld: LRU[int, frozenset[RecordId]] = field(default_factory=lambda: LRU(_PEOPLE))
 
     def withheld(self, user_id: int) -> frozenset[RecordId]:
-        """The records of which the person is no keeper."""
+        """Return the records with keepers that do not include this person."""
         found = self._withheld.get(user_id)
         if found is None:
             found = frozenset(id for id, people in self.keepers.items() if user_id not in people)
@@ -48,7 +48,7 @@ class Keeping:
             changes.listen(collection.name, self._kept.invalidate)
 
     async def narrow(self, scope: Scope, user_id: int) -> Scope:
-        """Return the data scope without what follows records of other keepers; that of all rows as it is."""
+        """Return the data scope without rows that follow records of other keepers; one of all rows stays as it is."""
         if scope.everything or not self._collections:
             return scope
         kept = self._kept.latest or await self._kept.current()
@@ -59,13 +59,13 @@ class Keeping:
         keepers: dict[RecordId, frozenset[int]] = {}
         for collection in self._collections:
             field = collection.keepers
-            named = {"deleted": {"$in": [False, True]}, field: {"$gte": 0}}  # as the index of the field has them
+            named = {"deleted": {"$in": [False, True]}, field: {"$gte": 0}}  # what the index of the field covers
             rows = await self._driver.find(collection.name, named, fields=[field])
             keepers |= {row["_id"]: frozenset(row[field]) for row in rows}
         return _Kept(keepers)
 
 
 def check_keeper(scope: Scope, id: RecordId, field: str) -> None:
-    """Raise 40001 for `field` where the record that it names has keepers and the person is none of them."""
+    """Raise 40001 for `field` if the record `id` that it refers to has keepers and the person is not one of them."""
     if id in scope.withheld:
         raise invalid(field, "keeper")

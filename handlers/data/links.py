@@ -1,4 +1,4 @@
-"""Links: the references that a collection declares, also those within objects and lines, and what they hold."""
+"""Links: the references that a collection declares, including those within objects and lines, and what deletions do."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from handlers.schema.values import RecordId, Values
 class Link:
     """One reference of a collection.
 
-    `path` is that of its field in a query, such as `lines.product_id`; `arrays` are the lists on it, outermost first.
-    `read_only`: only the service writes it.
+    `path` is the path of its field in a query, such as `lines.product_id`; `arrays` are the lists along it, outermost
+    first. `read_only`: only the service writes it.
     """
 
     path: str
@@ -26,32 +26,32 @@ class Link:
 
     @property
     def target(self) -> str:
-        """The collection that it refers to."""
+        """The name or alias of the collection that it refers to."""
         return self.field.ref or ""
 
     @property
     def on_delete(self) -> OnDelete:
-        """What the deletion of a record does to those that refer to it; a field says it, or it follows from its use."""
+        """What deleting a record does to those that refer to it: as the field declares, or by who writes it."""
         return self.field.on_delete or ("keep" if self.read_only else "restrict")
 
     @property
     def held(self) -> Message | None:
-        """The message of a refused deletion, where the field has one of its own."""
+        """The field's own message for a refused deletion, if it has one."""
         return self.field.held
 
     @property
     def acts(self) -> bool:
-        """Whether the deletion of a record takes notice of those that refer to it."""
+        """Whether deleting a record acts on those that refer to it, or is restricted by them."""
         return self.on_delete != "keep"
 
     @property
     def nested(self) -> bool:
-        """Whether it lies within an object."""
+        """Whether the field lies within an object."""
         return "." in self.path
 
     @property
     def in_lines(self) -> bool:
-        """Whether it lies in the objects of one list, each of which needs it."""
+        """Whether the field lies in the objects of one list, each of which requires it."""
         return len(self.arrays) == 1 and self.path.count(".") == 1 and self.field.required
 
     @property
@@ -61,14 +61,14 @@ class Link:
 
     @property
     def fixed(self) -> bool:
-        """Whether clients cannot take the reference away from a record."""
+        """Whether clients cannot remove the reference from a record."""
         if self.read_only:
             return True
         return not self.is_list and not self.arrays and (self.field.required or not self.field.nullable)
 
     @property
     def clearable(self) -> bool:
-        """Whether it can be emptied: one value that may be null, or one list of ids that may be empty."""
+        """Whether the reference can be emptied: one value that may be null, or one list of ids that may be empty."""
         lists = self.arrays if self.field.kind != "array" else (*self.arrays, self.field)
         if self.is_list:
             return len(lists) == 1 and not lists[0].rules.get("minItems")

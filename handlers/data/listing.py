@@ -21,7 +21,7 @@ from handlers.schema.values import Query
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a list. `total` is None where the count was left out."""
+    """One page of a list. `total` is None if the count was left out."""
 
     items: list[Document]
     total: int | None
@@ -31,9 +31,10 @@ class Page:
 
 
 def sort_keys(collection: Collection, wanted: str | None, shown: Container[str] | None = None) -> list[tuple[str, int]]:
-    """Return `-created_at,name` as MongoDB sort keys, with `_id` as the last; 40001 for a field that is not sortable.
+    """Return a sort order such as `-created_at,name` as MongoDB sort keys that end with `_id`.
 
-    `shown` are the fields that the caller may see, where those are not all: an order by another would disclose it.
+    Raises 40001 for a field that is not sortable. `shown` are the fields that the caller may see, or None for all of
+    them: sorting by another field would disclose its values.
     """
     keys: list[tuple[str, int]] = []
     default = collection.default_sort if _is_shown(collection.default_sort.removeprefix("-"), shown) else "id"
@@ -60,9 +61,9 @@ def list_filter(
     *,
     outdated: bool = False,
 ) -> Filter:
-    """Return the filters and the search of `query` as one MongoDB filter; the search ignores fields not `shown`.
+    """Return the filters and the search of `query` as one MongoDB filter; the search ignores fields not in `shown`.
 
-    With `outdated` it also finds records whose stored search fields have an older form.
+    With `outdated` the search also finds records whose stored search fields have an older form.
     """
     clauses: list[dict[str, Any]] = []
     for name, child in collection.filters.items():
@@ -111,7 +112,7 @@ def _stored(name: str) -> str:
 
 
 def check_depth(page: int, page_size: int) -> int:
-    """Return how many rows to skip; 40001 for a page so deep that only a cursor reaches it."""
+    """Return how many rows to skip; raise 40001 if the page is so deep that only a cursor may lead to it."""
     skip = (page - 1) * page_size
     if skip + page_size > MAX_DEPTH and page > 1:
         raise invalid("page", "depth")
@@ -119,7 +120,7 @@ def check_depth(page: int, page_size: int) -> int:
 
 
 def rows_before(query: Query) -> int:
-    """Return how many rows to skip in a list whose cursor is that number; 40001 for an invalid cursor or page."""
+    """Return how many rows to skip in a list whose cursor is that number; raise 40001 for an invalid cursor or page."""
     cursor = query.get("cursor")
     if cursor is None:
         return check_depth(query["page"], query["page_size"])
@@ -136,7 +137,7 @@ def make_cursor(keys: list[tuple[str, int]], row: Document) -> str:
 
 
 def after_cursor(collection: Collection, keys: list[tuple[str, int]], cursor: str) -> Filter:
-    """Return the filter for the rows after `cursor`; 40001 for a cursor of another order."""
+    """Return the filter for the rows after `cursor`; raise 40001 for an invalid cursor, or one of another order."""
     try:
         raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         order, values = orjson.loads(raw)
@@ -171,7 +172,7 @@ def _typed(collection: Collection, name: str, value: Any) -> Any:
 
 
 def _after(keys: list[tuple[str, int]], values: list[Any]) -> dict[str, Any]:
-    """The filter for the rows after a position: the first key bounds the index range, the others break ties."""
+    """Return the filter for the rows after a position: the first key bounds the index range, the others break ties."""
     branches: list[dict[str, Any]] = []
     equal: list[dict[str, Any]] = []
     for (name, direction), value in zip(keys, values, strict=True):

@@ -12,7 +12,7 @@ _CHECK_SECONDS = 0.3  # one check costs MongoDB a fifth of a millisecond
 
 
 async def end_orphans_for_ever(driver: Driver) -> None:
-    """Check repeatedly; stop with a log line where MongoDB refuses the check."""
+    """Check repeatedly; stop with a line in the log if MongoDB refuses the check or does not know the command."""
     while True:
         try:
             ended = await driver.end_orphans()
