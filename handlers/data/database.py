@@ -75,7 +75,7 @@ class Database:
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
     ) -> Store:
-        """Return the store of `collection` for `actor` under `scope`; by default, the service itself and all rows."""
+        """Return the store of `collection` for `actor` under `scope`; by default for the service, with all rows."""
         return Store(self, collection, actor, scope, now or utc_now(), False)
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:

@@ -28,7 +28,7 @@ _MOST_COUNTED = 1000
 
 @dataclass(frozen=True)
 class Holder:
-    """A reference of `collection` that restricts deletions of its target, or by which they delete or clear records."""
+    """A reference of `collection` that matters when its target is deleted: it restricts, cascades or is cleared."""
 
     collection: Collection
     link: Link

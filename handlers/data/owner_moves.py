@@ -1,9 +1,9 @@
-"""Makes records follow owners who move to another department: in the background, in batches.
+"""Updates the departments of records whose owners move to another department: in the background, in batches.
 
-A document for each person says which department their records have. It is written after the records, so any instance
-continues where another one stopped; and it is checked once more a little later, because other instances and open
-transactions may have written records with the former department meanwhile. Without such documents, as in a database of
-an older version, every record gets its department.
+For each person, a document says which department their records have. It is written after the records, so any instance
+can continue where another one stopped. The records are checked once more a little later, because other instances and
+open transactions may have written some with the former department meanwhile. Without such documents, as in a database
+of an older version, every record gets its department.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class OwnerMoves:
         self._driver = database.driver
         self._people = database.referred.get(THE_USERS)
         self._owned = [one for one in database.collections.values() if one.owner]
-        self._changed: set[int] = set()  # people whose records may have another department than they have
-        self._known: dict[int, int | None] = {}  # departments when they were last compared
-        self._unsettled: dict[int, datetime] = {}  # whose records are checked once more, and when
+        self._changed: set[int] = set()  # people whose records may have a department that is not theirs
+        self._known: dict[int, int | None] = {}  # the departments of people at the last comparison
+        self._unsettled: dict[int, datetime] = {}  # people whose records are checked once more, and when
         self._compare_all = True
         self._started = False
         self._compared_at = 0.0
@@ -63,7 +63,7 @@ class OwnerMoves:
         self._wake.set()
 
     async def run(self) -> None:
-        """Follow all moves; never ends."""
+        """Follow all moves, for ever."""
         if self._people is None or not self._owned:
             return
         while True:
@@ -81,7 +81,7 @@ class OwnerMoves:
                     await self._wake.wait()
 
     async def follow(self) -> None:
-        """Write the departments of all who moved, unless another instance is doing so."""
+        """Write the departments of all people who moved into their records, unless another instance is doing so."""
         started = time.monotonic()
         everybody = self._compare_all or started - self._compared_at >= _COMPARE_SECONDS
         if not everybody:
@@ -104,7 +104,7 @@ class OwnerMoves:
             self._compared_at = started
 
     async def _drop_unmoved(self) -> None:
-        """Forget the people who changed otherwise: each log-in changes an account."""
+        """Forget the people whose department did not change: every log-in changes an account."""
         noticed, self._changed = self._changed, set()
         try:
             people = await self._departments(noticed) if noticed else {}
@@ -138,7 +138,7 @@ class OwnerMoves:
         self._started = True
 
     async def _departments(self, ids: Iterable[int] | None) -> Departments:
-        """The departments of these people or of all, also of deleted ones."""
+        """Return the departments of these people, or of all if `ids` is None, including deleted ones."""
         if self._people is None:
             return {}
         field = self._people.scope_department
@@ -148,12 +148,12 @@ class OwnerMoves:
     async def _read(
         self, collection: str, ids: Iterable[int] | None, fields: Sequence[str] | None = None
     ) -> Mapping[int, Document]:
-        """The documents with these ids, or all of them."""
+        """Return the documents with these ids, or all of them, by id."""
         which = {"_id": {"$gt": 0}} if ids is None else {"_id": {"$in": list(ids)}}
         return {row["_id"]: row for row in await self._driver.find(collection, which, fields=fields)}
 
     async def _unfinished(self) -> set[int]:
-        """Owners of records that an older version of the service wrote, which have no department at all."""
+        """Return the owners of records that an older version of the service wrote, without any department field."""
         found: set[int] = set()
         for collection in self._owned:
             by_index = {"deleted": {"$in": [False, True]}, OWNER_DEPARTMENT: None, collection.owner: {"$ne": None}}
@@ -209,7 +209,7 @@ class OwnerMoves:
 
 
 async def follow_at_once(database: Database, people: Departments) -> None:
-    """Write the departments of these people into their records within the caller's transaction, to see what follows."""
+    """Write the departments of these people into their records within the caller's transaction, to see the effects."""
     for collection in (one for one in database.collections.values() if one.owner):
         for id, department in people.items():
             outdated = without_department(collection, [id], department)

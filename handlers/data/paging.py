@@ -20,9 +20,9 @@ _FEW = 3000  # records that are read and sorted in a few milliseconds
 
 
 class _PageQuery(NamedTuple):
-    """The queries of a page: the rows that match `wanted`, and the total of those that match one of `counted`.
+    """The queries of a page: the rows that match `wanted`, and their total as the sum of the counts of `counted`.
 
-    `usual` is a simpler `wanted` for where nothing matches the last of `counted`; None where there is no such filter.
+    `usual` is a simpler form of `wanted` for when nothing matches the last of `counted`; None if there is no such form.
     """
 
     wanted: Filter
@@ -78,12 +78,15 @@ class Pager:
         return rows[:size], total, next_cursor
 
     def narrowing(self, query: Query, shown: Container[str] | None = None) -> Filter:
-        """The filter of the parameters of a list; its search ignores fields that are not `shown`."""
+        """Return the filter for the parameters of a list; its search ignores fields that are not in `shown`."""
         outdated = self._collection.name in self._context.outdated
         return list_filter(self._collection, query, shown, outdated=outdated)
 
     async def _search_hint(self, query: Mapping[str, Any]) -> str | None:
-        """The search index where it finds few records: the planner would spend as long on trying a dozen others."""
+        """Return the name of the search index if it finds few records, else None.
+
+        Without this hint, the planner would spend as long on trying a dozen other indexes.
+        """
         unsure = self._collection.plain or self._collection.name in self._context.outdated
         if not query.get("q") or unsure or self._driver.in_transaction:
             return None
@@ -110,9 +113,9 @@ class Pager:
     async def _rows_and_further(
         self, asked: _PageQuery, usual: Filter, counting: Sequence[Awaitable[int]], hint: str | None
     ) -> tuple[list[Document], int]:
-        """As `_rows_and_total`, by the filter `usual` where the last count finds nothing: a union costs half more.
+        """Do as `_rows_and_total`, by the filter `usual` if the last count finds nothing: a union costs 50% more.
 
-        Whoever had further rows the last time is expected to have some again.
+        Users who had further rows the last time are expected to have some again.
         """
         reader, known = (self._collection.name, self._visibility.scope.user_id), self._context.further_rows
         expected = reader in known
@@ -139,7 +142,7 @@ class Pager:
         )
 
     async def _count(self, matching: Filter, hint: str | None) -> int:
-        """The number of matching records; identical counts at the same time share one that began after all of them."""
+        """Return the number of matching records; identical concurrent counts share one that began after all of them."""
         name = self._collection.name
         key = (name, encode({"filter": matching}))
         return await self._context.counts.run(key, lambda: self._driver.count(name, matching, hint=hint))

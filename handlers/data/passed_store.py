@@ -1,4 +1,4 @@
-"""`PassedStore`: one collection as a person sees it who is asked about some of its records."""
+"""`PassedStore`: one collection as seen by a person who is asked about some of its records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PassedStore(Store):
         self._passage = passage
 
     async def get(self, id: RecordId, *, fields: Sequence[str] | None = None) -> Document:
-        """Return the record with this `id`; 40400 where the actor neither sees it nor is asked about it."""
+        """Return the record with this `id`; raise 40400 if the actor neither sees it nor is asked about it."""
         try:
             return await super().get(id, fields=fields)
         except ApiError as error:
@@ -46,7 +46,7 @@ class PassedStore(Store):
         fields: Sequence[str] | None = None,
         shown: Container[str] | None = None,
     ) -> Page:
-        """Return one page of a list, of all rows where the query narrows it to what hangs below an admitted record."""
+        """Return one page of a list, of all rows if the query narrows it to what hangs below an admitted record."""
         if await self._passage.admits_list(self.collection, query):
             return await self._unscoped(self.collection).page(query, filter, fields=fields, shown=shown)
         return await super().page(query, filter, fields=fields, shown=shown)

@@ -1,6 +1,7 @@
 """Passes: what a person may read beyond permission and data scope, because they are asked about it.
 
-A pass is for one record and for the records that hang below it, by their id or by the list of those below that record.
+A pass covers one record and the records that hang below it; these can be read by their id or in a list of the records
+below that one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from handlers.data.collection import Collection, named
 from handlers.schema.messages import Message
 from handlers.schema.values import Query, ReadOnlyRecord, RecordId
 
-# by collection: each field that its records hang below another one by, with the collection of that one
+# by collection: each field that refers to a record above, with the collection of the record above
 Parents = Mapping[str, Sequence[tuple[str, Collection]]]
 Wanted = Mapping[str, tuple[Collection, set[RecordId]]]
 
@@ -22,16 +23,19 @@ class Passes(Protocol):
     """Lets people read records that they are asked about. A plugin may provide it."""
 
     def covers(self, collection: Collection) -> bool:
-        """Whether people are asked about records of this collection at all; without looking into the database."""
+        """Return whether people are ever asked about records of this collection; without looking into the database."""
 
     async def reasons(
         self, actor: Actor, collection: Collection, ids: Sequence[RecordId]
     ) -> Mapping[RecordId, Message]:
-        """Why the actor may read these records, by id; without those that they may not. One indexed query."""
+        """Return why the actor may read each of these records, by id, without those that they may not read.
+
+        The implementation uses one indexed query.
+        """
 
 
 class Passage:
-    """What the passes of one actor admit, for the time of one request.
+    """What the passes of one actor admit during one request.
 
     `lists`: whether lists of what hangs below a record are admitted too.
     """
@@ -44,11 +48,11 @@ class Passage:
         self._known: dict[tuple[str, RecordId], Message | None] = {}
 
     async def admits(self, collection: Collection, *records: ReadOnlyRecord) -> bool:
-        """Whether one of these records may be read."""
+        """Return whether any of these records may be read."""
         return await self.reason(collection, *records) is not None
 
     async def reason(self, collection: Collection, *records: ReadOnlyRecord) -> Message | None:
-        """Why one of these records may be read: for itself, or for what it hangs below; None where none may."""
+        """Return why one of these records may be read: for itself, or for what it hangs below; None if none may."""
         wanted = {collection.name: (collection, {record["id"] for record in records})}
         for name, parent in self._above(collection):
             ids = {record[name] for record in records if record.get(name) is not None}
@@ -57,7 +61,7 @@ class Passage:
         return next((reason for reason in found if reason is not None), None)
 
     async def admits_list(self, collection: Collection, query: Query) -> bool:
-        """Whether a list is one of what hangs below records that may be read, by the filters of its query."""
+        """Return whether the filters of a list restrict it to what hangs below records that may be read."""
         if not self._lists:
             return False
         for name, parent in self._above(collection):
@@ -67,25 +71,25 @@ class Passage:
         return False
 
     def concerns(self, collection: Collection) -> bool:
-        """Whether it can admit a record of this collection at all."""
+        """Return whether records of this collection can be admitted at all."""
         return self._passes.covers(collection) or self.depends(collection)
 
     def fields_of(self, collection: Collection) -> list[str]:
-        """The fields of a record, besides its id, that decide whether it may be read."""
+        """Return the fields of a record, besides its id, that decide whether it may be read."""
         return [name for name, _ in self._above(collection)]
 
     def depends(self, collection: Collection) -> bool:
-        """Whether records of this collection hang below others that people are asked about."""
+        """Return whether records of this collection hang below others that people are asked about."""
         return any(True for _ in self._above(collection))
 
     def _above(self, collection: Collection) -> Iterable[tuple[str, Collection]]:
-        """The fields by which its records hang below others that people are asked about."""
+        """Yield each field that refers to a record above that people are asked about, with that record's collection."""
         for name, parent in self._parents.get(collection.name, ()):
             if self._passes.covers(parent):
                 yield name, parent
 
     async def _look_up(self, wanted: Wanted) -> list[Message | None]:
-        """The reason for each of these records."""
+        """Return the reason for each of these records."""
         for collection, ids in wanted.values():
             new = [id for id in ids if (collection.name, id) not in self._known]
             covered = bool(new) and self._passes.covers(collection)
@@ -95,7 +99,7 @@ class Passage:
 
 
 def find_parents(collections: Iterable[Collection]) -> Parents:
-    """Map each collection to what its records hang below: a record hangs below one that it cannot be without."""
+    """Map each collection to what its records hang below: a record hangs below one that it cannot exist without."""
     known = named(collections)
     return {
         collection.name: [

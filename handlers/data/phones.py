@@ -19,13 +19,13 @@ def as_searched(typed: str) -> str:
 
 
 def as_stored(text: str) -> Iterator[str]:
-    """Yield the searched forms of a value; an international number has also the form dialled within its country."""
+    """Yield the searched forms of a value; an international number also has the form dialled within its country."""
     yield text
     if _INTERNATIONAL.fullmatch(text.strip()):
         yield f"0{_national(text.strip())}"
 
 
 def _national(number: str) -> str:
-    """The digits of an international number without the prefix, the country code and a trunk prefix such as `(0)`."""
+    """Return the digits of an international number without prefix, country code and a trunk prefix such as `(0)`."""
     digits = re.sub(r"[^0-9]", "", number.replace("(0)", "")).removeprefix("00")
     return _COUNTRY.sub("", digits, count=1).removeprefix("0")

@@ -1,7 +1,8 @@
-"""The dictionaries of pypinyin, which read Chinese, with equal readings in memory once.
+"""Loads the dictionaries with which pypinyin reads Chinese, and keeps only one copy of equal readings in memory.
 
-The library would keep two lists and a string for each of 165,000 syllables; 1,250 of them are different. The phrases
-are kept beside the compiled modules, packed, as a process takes longer to pack them than to read everything else.
+The library would keep two lists and a string for each of 165,000 syllables, of which only 1,250 are different. The
+phrases are stored in packed form beside the compiled modules, because packing them takes a process longer than reading
+everything else.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _loading = Lock()
 
 
 def reader() -> Callable[[str], list[str]]:
-    """What reads Chinese: `["chong", "qing"]` of `重庆`. The first call loads the dictionaries, in a third of a second."""
+    """Return the function that reads Chinese: `重庆` as `["chong", "qing"]`. The first call takes a third of a second."""
     with _loading:
         return _load()
 
 
 @cache
 def _load() -> Callable[[str], list[str]]:
-    # the import reads these: it leaves the phrases to us, and keeps one copy of the other dictionary
+    # the import reads these variables: it then loads no phrases, and keeps one copy of the other dictionary
     os.environ.update(PYPINYIN_NO_PHRASES="1", PYPINYIN_NO_DICT_COPY="1")
     from pypinyin import __version__, lazy_pinyin, load_phrases_dict
 
@@ -39,13 +40,13 @@ def _load() -> Callable[[str], list[str]]:
 
 
 def kept_at(version: str) -> Path:
-    """Where the phrases of this version of pypinyin are kept for this version of Python."""
+    """Return the path of the file with the phrases of this version of pypinyin, for this version of Python."""
     return Path(cache_from_source(__file__)).with_name(f"phrases-{version}.{sys.implementation.cache_tag}")
 
 
 def phrases(kept: Path) -> Phrases:
-    """The phrases: those of the file `kept` where it is sound, else those of the library, which are kept then."""
-    # of a file that was cut, or written by somebody else, marshal may say any of these
+    """Return the phrases from the file `kept` if it is sound; otherwise those of the library, and write the file."""
+    # marshal may raise any of these for a file that was truncated, or written by something else
     with suppress(OSError, EOFError, ValueError, TypeError):
         return _unpacked(kept.read_bytes())
     from pypinyin.phrases_dict import phrases_dict
@@ -57,7 +58,7 @@ def phrases(kept: Path) -> Phrases:
 
 
 def _keep(packed: bytes, kept: Path) -> None:
-    """Write the file, whole or not at all; do nothing where it cannot be written."""
+    """Write the file, whole or not at all; do nothing if it cannot be written."""
     fresh = kept.with_name(f"{kept.name}.{os.getpid()}")
     with suppress(OSError):
         try:
@@ -68,7 +69,7 @@ def _keep(packed: bytes, kept: Path) -> None:
 
 
 def _packed(phrases: Phrases) -> bytes:
-    """The phrases with equal readings as one object; `phrases` is empty afterwards, so that its memory is freed whole."""
+    """Return the phrases packed, with equal readings as one object. Empties `phrases`, to free all of its memory."""
     known: dict[tuple[str, ...], list[str]] = {}
     shared = {phrase: [known.setdefault(tuple(one), one) for one in each] for phrase, each in phrases.items()}
     packed = marshal.dumps(shared)

@@ -1,6 +1,6 @@
-"""What records are called: the names beside references in responses. Deleted records and other people's have one too.
+"""The names of records, which responses show beside references, even for deleted records and those of other people.
 
-The names of watched collections are kept in memory until they change, those of others are read once for each response.
+The names of watched collections are kept in memory until they change; others are read once for each response.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RecordNames:
         self._in_memory = {language: self._getters(language) for language in get_args(Language)}
 
     def in_memory(self, language: Language) -> NamesInMemory:
-        """Return the look-up of the names that are in memory; none within a transaction that has changed something."""
+        """Return the look-up of names that are in memory; it is empty in a transaction that has changed something."""
         return {} if self._database.has_uncommitted_changes else self._in_memory[language]
 
     def _getters(self, language: Language) -> NamesInMemory:
@@ -52,9 +52,9 @@ class RecordNames:
     async def look_up(
         self, wanted: Mapping[str, Iterable[RecordId]], language: Language = "zh"
     ) -> Mapping[str, Mapping[RecordId, str]]:
-        """Return the names of the records with these ids, by the name or alias of the collection; unknown ids left out.
+        """Return the names of the records with these ids, by name or alias of the collection, without unknown ids.
 
-        The actor of jobs and of the start has no record; it is called the system.
+        The actor of jobs and of the start of the service has no record; it is called the system.
         """
         known = {target: self._database.referred[target] for target in wanted if target in self._database.referred}
         reads = [partial(self._of, collection, {*wanted[target]} - {None}) for target, collection in known.items()]
@@ -67,7 +67,7 @@ class RecordNames:
         return found
 
     async def _all(self, reads: Sequence[Callable[[], Awaitable[_Read]]], at_once: bool) -> Sequence[_Read]:
-        """The results of all reads; those that send commands `at_once`, except in a transaction, which cannot."""
+        """Return the results of all reads, which run concurrently if `at_once`, except in a transaction."""
         if at_once and not self._database.driver.in_transaction:
             return await asyncio.gather(*(read() for read in reads))
         return [await read() for read in reads]
@@ -88,7 +88,7 @@ class RecordNames:
         return names
 
     async def _read(self, collection: Collection, ids: set[RecordId]) -> dict[RecordId, str]:
-        """Read names by one command, without data scope and soft delete."""
+        """Read names with one command, regardless of data scope and soft delete."""
         given = {id: _stored_id(collection, id) for id in ids if id != SYSTEM.user_id}
         fields = [name for name in (collection.label_field, collection.code_field) if name]
         if not given or not fields:
@@ -97,7 +97,7 @@ class RecordNames:
         if len(wanted) == 1:
             one = await driver.find_by_id(
                 collection.name, wanted[0], fields=fields
-            )  # read with those of other requests
+            )  # batched with the reads of other requests
             rows = [one] if one else []
         else:
             matching = {"_id": {"$in": wanted}}
@@ -120,20 +120,20 @@ class _Kept:
             self._names.clear()
         else:
             self._names.pop(id, None)
-            self._names.pop(str(id), None)  # as responses write it
+            self._names.pop(str(id), None)  # the id as responses write it
 
     def getter(self, service: str | None) -> Callable[[RecordId], str | None]:
-        """A function that returns the name of a record if it is in memory; `service` is the name of the system."""
+        """Return a function that returns a record's name if it is in memory; `service` is what the system is called."""
         get = self._names.get
         return get if service is None else lambda id: get(id) or (service if id == SYSTEM.user_id else None)
 
     def among(self, ids: Iterable[RecordId]) -> dict[RecordId, str]:
-        """Those of the names that are in memory."""
+        """Return those of the names that are in memory, by id."""
         get = self._names.get
         return {id: name for id in ids if (name := get(id)) is not None}
 
     def keeper(self) -> Callable[[Mapping[RecordId, str]], None]:
-        """A function that keeps names which are read from now on, unless something changed meanwhile."""
+        """Return a function that keeps names read from now on, unless something has changed in the meantime."""
         before = self._changes
 
         def keep(names: Mapping[RecordId, str]) -> None:
@@ -145,13 +145,13 @@ class _Kept:
 
 
 def name_of(collection: Collection, record: Document) -> str | None:
-    """What a record is called: its label, or its code where that is empty."""
+    """Return what a record is called: its label, or its code if the label is empty; None if both are."""
     values = (record.get(field) for field in (collection.label_field, collection.code_field) if field)
     return next((str(value) for value in values if value not in (None, "")), None)
 
 
 def _stored_id(collection: Collection, id: RecordId) -> RecordId:
-    """An id that went through JSON as the collection stores it."""
+    """Return an id that went through JSON in the form in which the collection stores it."""
     with suppress(ApiError):
         return collection.parse_id(id) if isinstance(id, str) else id
     return id

@@ -37,7 +37,7 @@ def recorded_change(
 def recorded_update(
     collection: Collection, update: Operators | Sequence[Operators], note: Values
 ) -> Operators | Sequence[Stage]:
-    """Return `update` so that it adds `note` where it writes fields that the history of `collection` shows."""
+    """Return `update`, extended to add `note` if it writes fields that the history of `collection` shows."""
     if isinstance(update, Mapping):
         names = {_field_of(name) for changes in update.values() for name in changes}
         stages: Sequence[Stage] = ()
@@ -79,12 +79,12 @@ def _old(name: str) -> Stage:
 
 
 def _literal(value: Any) -> Any:
-    """The value as an expression: texts and documents could be taken for one."""
+    """Return the value as an expression: MongoDB could take texts and documents for expressions."""
     return {"$literal": value} if isinstance(value, (str, Mapping, list, tuple)) else value
 
 
 def _expressions(operators: Operators) -> Iterator[tuple[str, Any]]:
-    """The new value of each field as an expression."""
+    """Yield each field with its new value as an expression."""
     for operator, changes in operators.items():
         translate = _OPERATORS.get(operator)
         if translate is None:

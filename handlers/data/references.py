@@ -1,4 +1,4 @@
-"""Checks that the records which new values refer to exist, and that the writer may see them; locks them meanwhile."""
+"""Checks that the records that a write refers to exist and are visible to the writer, and locks them meanwhile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Result = TypeVar("Result")
 
 
 class References:
-    """The references of `collection`, looked up under `scope`; both checks raise 40001 with the fields that fail."""
+    """The references of `collection`, looked up under `scope`.
+
+    `check` and `check_many` raise 40001 with the fields that fail.
+    """
 
     def __init__(self, context: DataContext, collection: Collection, scope: Scope) -> None:
         self._context = context
@@ -29,9 +32,9 @@ class References:
     async def keep(self, rows: Sequence[Values], write: Callable[[], Awaitable[Result]]) -> Result:
         """Run `write`, which checks and stores these records or changes, and return its result.
 
-        Of the deletion of a record and a write that refers to it at the same time, the later one sees the earlier one:
-        the deletion its holder, or the write no record. So `write` is a transaction with locks of the records, unless
-        a deletion takes no notice of its holders.
+        If a record is deleted while a write refers to it, the later of the two sees the earlier one: the deletion finds
+        a holder, or the write finds no record. So `write` runs in a transaction that locks the records it refers to,
+        unless no deletion acts on any of these references.
         """
         wanted = {(self._context.referred[link.target].name, id) for link in self._acting() for id in link.ids(rows)}
         if not wanted:
@@ -64,11 +67,11 @@ class References:
             raise ValidationFailed(faults)
 
     def _acting(self) -> Iterator[Link]:
-        """The references to loaded collections whose deletions take notice of the holders."""
+        """Return the references to loaded collections that matter when the records they refer to are deleted."""
         return (link for link in self._collection.acting_links if link.target in self._context.referred)
 
     async def _nested_faults(self, rows: Iterable[Values]) -> list[FieldError]:
-        """References within objects to records that are deleted. Who may refer to which, only the handler can say."""
+        """Return the references within objects to missing records. Only the handler can say who may refer to which."""
         faults = []
         for link in self._acting():
             places = [one for row in rows for one in link.places(row)] if link.nested and not link.read_only else []
@@ -81,7 +84,7 @@ class References:
         return faults
 
     async def check_restored(self, record: Values) -> None:
-        """Check the references of a deleted record; raises 40901 with the names of the fields that fail."""
+        """Check the references of a deleted record; raise 40901 with the names of the fields that fail."""
         try:
             await self.check(record)
         except ValidationFailed as failure:
@@ -92,7 +95,7 @@ class References:
             raise ApiError(CONFLICT, reason) from failure
 
     def _checked(self) -> Iterator[tuple[str, str]]:
-        """The fields that are checked, with the names of the collections that they refer to."""
+        """Yield the fields that are checked, with the names of the collections that they refer to."""
         loaded, optional = self._context.referred, self._collection.optional_references
         for name, target in self._collection.looked_up.items():
             if target in loaded or name not in optional:

@@ -1,7 +1,7 @@
 """The responsible department of a record: its owner's. A collection with an owner stores it with every record.
 
-`owner_department_id` is what clients see. Data scope filters on `second_department_id`, which repeats it only where it
-is not the creator's department: most records have none, so no row is read or counted twice.
+`owner_department_id` is what clients see. Data scope filters on `second_department_id`, which repeats it only if it is
+not the creator's department. Most records therefore have none, and no row is read or counted twice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PeopleDepartments:
             reader.changes.listen(people.name, self._kept.invalidate)
 
     async def of(self, user_id: int | None) -> int | None:
-        """Return the department of a person, also of a deleted one; None for nobody and for who is in none."""
+        """Return the department of a person, even a deleted one; None if `user_id` is None or the person has none."""
         if user_id is None or self._people is None:
             return None
         current = self._people.watched and not self._reader.is_changed_here(self._people.name)
@@ -45,19 +45,19 @@ class PeopleDepartments:
 
 
 def new_fields(creator_department: int | None, owner_department: int | None) -> Values:
-    """What a new record stores of its owner's department."""
+    """Return what a new record stores of its owner's department."""
     second = owner_department if owner_department != creator_department else None
     return {OWNER_DEPARTMENT: owner_department, SECOND_DEPARTMENT: second}
 
 
 def changed_fields(collection: Collection, owner_department: int | None) -> Mapping[str, Any]:
-    """What existing records store of their owner's department, as expressions of an update pipeline."""
+    """Return what existing records store of their owner's department, as expressions of an update pipeline."""
     same = {"$eq": [f"${collection.scope_department}", owner_department]}
     return {OWNER_DEPARTMENT: owner_department, SECOND_DEPARTMENT: {"$cond": [same, None, owner_department]}}
 
 
 def without_department(collection: Collection, people: Sequence[int], department: int | None) -> Filter:
-    """The records of these people, deleted ones too, that do not yet have this department as the responsible one."""
+    """Return the filter for records of these people, including deleted ones, without this responsible department."""
     has_none = [{OWNER_DEPARTMENT: {"$exists": False}}] if department is None else []
     other = [{OWNER_DEPARTMENT: {"$ne": department}}, *has_none]
     return {"deleted": {"$in": [False, True]}, collection.owner: {"$in": list(people)}, "$or": other}
@@ -77,7 +77,7 @@ async def placing(
     written: Operators | Sequence[Values | Operators | None],
     departments: PeopleInDepartments,
 ) -> Operators | Sequence[Operators]:
-    """Return `change`, with the department of the owner if it writes one: `written` are its values and operators."""
+    """Return `change`, extended by the owner's department if `written`, its values and operators, contains an owner."""
     given = [written] if isinstance(written, Mapping) else written
     owner: Any = _written_owner(collection, given) if collection.owner else _UNWRITTEN
     if owner is _UNWRITTEN or isinstance(change, Mapping):
@@ -86,16 +86,16 @@ async def placing(
 
 
 class _Unwritten:
-    """The owner is not among the changes."""
+    """Stands for an owner that is not among the changes."""
 
 
 _UNWRITTEN: Final = _Unwritten()
 
 
 def _written_owner(collection: Collection, changes: Sequence[Values | Operators | None]) -> Any:
-    """The owner that these values or update operators write, or `_UNWRITTEN`.
+    """Return the owner that these values or update operators write, or `_UNWRITTEN`.
 
-    Raises ValueError where the owner is computed by the database, so that nobody knows the department.
+    Raises ValueError if the database computes the owner, because the department is then unknown.
     """
     owner: Any = _UNWRITTEN
     for given in changes:

@@ -13,10 +13,10 @@ _RESTORED: Operators = {"$set": {"deleted": False}, "$unset": {"deleted_at": ""}
 
 
 async def restore(context: DataContext, store: Store, id: RecordId) -> Document:
-    """Restore the record with this `id`, and what refers to it and was deleted by the same request; return the record.
+    """Restore the record with this `id`, and records that refer to it and were deleted by the same request; return it.
 
-    Call it in a transaction. 40400 where the store's actor sees no deleted record, 40900 where a unique key was taken
-    meanwhile, 40901 where a record that it refers to is gone.
+    Call it in a transaction. Raises 40400 if the store's actor sees no such deleted record, 40900 if a unique key has
+    been taken meanwhile, and 40901 if a record that it refers to is gone.
     """
     record = await store.deleted.get(id)
     await References(context, store.collection, store.scope).check_restored(record)

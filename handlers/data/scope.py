@@ -1,4 +1,4 @@
-"""Data scope: which rows a person sees, by department, creator or owner, or because they were shared with the person."""
+"""Data scope: which rows a person sees, by department, creator or owner, or because they were shared with them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from config.database import Filter
 from handlers.schema.values import ReadOnlyRecord, RecordId
 
-_MOST_RUNS = 4  # each costs a command
-# fields of records with an owner: the owner's department, and the same where it is not the creator's
+_MOST_RUNS = 4  # each run costs a command
+# fields of records with an owner: the owner's department, and the same only if it is not the creator's
 OWNER_DEPARTMENT, SECOND_DEPARTMENT = "owner_department_id", "second_department_id"
 NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The union of a person's roles: every row, or the rows of some departments and of one creator.
+    """The rows that a person's roles allow together: every row, or the rows of some departments and of one creator.
 
-    `user_id` is the person, who also sees rows that were shared with them, unless the scope is empty. `withheld` are the
-    ids of records that name keepers other than the person: rows that follow them are not visible. `within`: of all these
-    only the rows of some departments, where it is given.
+    `user_id` is the person, who also sees rows that were shared with them, unless the scope is empty. `withheld` are
+    the ids of records that name keepers other than the person: rows that follow them are not visible. `within`, if
+    given, narrows all of this to the rows of some departments.
     """
 
     everything: bool = False
@@ -33,7 +33,7 @@ class Scope:
 
     @cached_property
     def _ids(self) -> tuple[int, ...]:
-        """The departments in order, cached as every query uses them."""
+        """The departments in order, cached because every query uses them."""
         return tuple(sorted(self.department_ids))
 
     @property
@@ -42,7 +42,7 @@ class Scope:
         return not (self.everything or self.department_ids or self.creator_id is not None)
 
     def covers(self, other: Scope) -> bool:
-        """Whether every row of `other` is a row of this; one's own rows are always one's own."""
+        """Return whether every row of `other` is a row of this scope; a person's own rows always are."""
         return self.everything or (not other.everything and other.department_ids <= self.department_ids)
 
     def filter(
@@ -54,7 +54,7 @@ class Scope:
     ) -> Filter:
         """Return the filter on the fields that a collection names.
 
-        `shared`: its rows can be shared with people. `owned`: the departments of their owners count too.
+        `shared`: rows of the collection can be shared with people. `owned`: the departments of their owners count too.
         """
         if self.everything:
             return {}
@@ -119,10 +119,10 @@ class Scope:
         shared: bool = False,
         owned: bool = False,
     ) -> Filter | None:
-        """Return the filter on the rows that only their owner's department or a share makes visible.
+        """Return the filter for rows that are visible only by their owner's department or because they were shared.
 
-        They are few, if any: it is the last of `parts`, and without such rows the others are what `filter` matches with
-        `shared` and `owned` False. None where there can be no such row.
+        There are few such rows, if any. The filter is the last of `parts`; if it matches nothing, the other parts match
+        what `filter` does with `shared` and `owned` False. None if there can be no such row.
         """
         if self.everything or self.nothing:
             return None
@@ -136,7 +136,7 @@ class Scope:
         return {**others, "$or": ways} if len(ways) > 1 else {**others, **ways[0]}
 
     def _by_department(self, department: str) -> list[Filter]:
-        """The filters on the rows of the departments."""
+        """Return the filters for the rows of the departments."""
         if not self.department_ids:
             return []
         runs = _runs(list(self._ids))
@@ -145,12 +145,12 @@ class Scope:
         return [{department: {"$gte": first, "$lte": last}} for first, last in runs]
 
     def _elsewhere(self, department: str) -> Filter:
-        """The filter on the rows of all other departments."""
+        """Return the filter for the rows of all other departments."""
         return {department: {"$nin": list(self._ids)}} if self.department_ids else {}
 
 
 def _runs(ids: list[int]) -> list[tuple[int, int]]:
-    """The ranges of consecutive numbers among sorted ones; departments that were created together form such ranges."""
+    """Return the ranges of consecutive ids in a sorted list; departments created together form such ranges."""
     runs: list[tuple[int, int]] = []
     for id in ids:
         if runs and runs[-1][1] == id - 1:

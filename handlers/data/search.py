@@ -1,8 +1,8 @@
 """Search in Chinese and English: `q` finds parts of values, full pinyin, pinyin initials, and words in any order.
 
-MongoDB's text index does not split Chinese. So a record stores its folded searchable values, one on each line of
-`search_text`, and the first characters of each of their suffixes in the indexed array `search_grams`. A search looks up
-one of its words by a prefix of these keys, and compares all words with the text.
+MongoDB's text index does not split Chinese into words. So a record stores its folded searchable values, one on each
+line of `search_text`, and the first characters of each of their suffixes in the indexed array `search_grams`. A search
+looks up one of its words by a prefix of these keys, and compares all words with the text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from handlers.data.folding import chinese_parts, fold, pinyin
 from handlers.data.phones import as_searched, as_stored
 
 # The form of the stored fields. A text of this form begins with `FORM`, which sorts after every text of an older form:
-# `SearchIndexing` rebuilds those. A change of the form must take the next letter.
+# `SearchIndexing` rebuilds those. When the form changes, it must take the next letter.
 FORM_NAME = "B"
 FORM = f"\U0010fffd{FORM_NAME}"
 # characters of a key: longer keys cost more to write and leave hardly fewer texts to compare
@@ -26,7 +26,7 @@ WIDTH = 4
 MAX_KEYS = 2000  # a name of 500 Chinese characters with its pinyin has fewer
 LONG = 500  # a longer value is found by the beginnings of its words only, and not by pinyin
 _FORMER_PAIRS = 8
-_MOST_COMPARED = 50  # words: each is compared with each
+_MOST_COMPARED = 50  # words, which are compared in pairs
 _DIGITS = str.maketrans("0123456789", "ΑΒΓΔΕΖΗΘΙΚ")
 _SEPARATORS = re.compile(r"[\s,;/|、。·]+")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
@@ -52,7 +52,7 @@ def search_values(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def search_filter(query: str, fields: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the MongoDB filter for what a person typed, in all searchable fields or in these alone.
+    """Return the MongoDB filter for what a person typed, in all searchable fields or only in `fields` if given.
 
     Blanks match everything. Symbols without a letter or digit match nothing here; `symbols_filter` is for those.
     """
@@ -67,7 +67,7 @@ def search_filter(query: str, fields: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def search_key(query: str) -> dict[str, Any] | None:
-    """Return the part of `search_filter` that the index serves; None where there is neither letter nor digit."""
+    """Return the part of `search_filter` that the index serves; None if the query has neither letter nor digit."""
     words = _words(query)
     return _key(words) if words else None
 
@@ -87,14 +87,14 @@ def former_filter(query: str) -> dict[str, Any]:
 
 
 def _text_condition(word: str, fields: Sequence[str]) -> dict[str, Any]:
-    """The condition that the text contains the word, in the lines of these fields if any are given."""
+    """Return the condition that the text contains the word, in the lines of these fields if any are given."""
     if not fields:
         return {"search_text": {"$regex": word}}
     return {"search_text": {"$regex": f"^(?:{'|'.join(map(_label, fields))}).*{word}", "$options": "m"}}
 
 
 def _key_part(word: str) -> str:
-    """The part of a word that is looked up: the end of a number, where numbers differ, otherwise the beginning."""
+    """Return the part of a word that is looked up: the end of a number, as numbers differ there, else the beginning."""
     end = word[-WIDTH:]
     return end if end.isdigit() and end.isascii() else word[:WIDTH]
 
@@ -104,7 +104,7 @@ def _key(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _words(query: str) -> list[str]:
-    """The folded words without those that another one contains, the one that is likely to be rarest first."""
+    """Return the folded words, the one that is probably rarest first, without those that another word contains."""
     typed = unicodedata.normalize("NFKC", query)
     words = dict.fromkeys(filter(None, map(fold, dict.fromkeys(_SEPARATORS.split(as_searched(typed))))))
     needed = list(reversed(words))
@@ -114,7 +114,7 @@ def _words(query: str) -> list[str]:
 
 
 def _weight(word: str) -> int:
-    """How few records are likely to have the word: a Chinese character says as much as three letters."""
+    """Return how rare records with the word probably are: a Chinese character says as much as three letters."""
     return sum(1 if character.isascii() else 3 for character in _key_part(word))
 
 
@@ -126,7 +126,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _pinyin_forms(plain: str) -> Iterator[tuple[str, Sequence[int]]]:
-    """A folded text in full pinyin and in initials, each with the positions of its keys; nothing without Chinese."""
+    """Yield a folded text in full pinyin and in initials, each with the positions of its keys, if it has Chinese."""
     parts = chinese_parts(plain)
     if len(parts) > 1:
         read = [pinyin(part) if at % 2 else (part,) for at, part in enumerate(parts)]
@@ -136,18 +136,18 @@ def _pinyin_forms(plain: str) -> Iterator[tuple[str, Sequence[int]]]:
 
 
 def _join(pieces: Iterable[str]) -> tuple[str, list[int]]:
-    """The pieces as one text, and the position of each."""
+    """Return the pieces as one text, and the position of each."""
     filled = [piece for piece in pieces if piece]
     return "".join(filled), list(accumulate(map(len, filled[:-1]), initial=0))
 
 
 def _word_starts(text: str, plain: str) -> list[int]:
-    """The positions of words in `plain`, the folded `text`, and all positions in numbers and scripts without blanks."""
+    """Return where words begin in `plain`, the folded `text`, and all positions in numbers and unspaced scripts."""
     words = _join(map(fold, _BETWEEN_WORDS.split(text)))[1]
     return sorted({*words, *(at for at, character in enumerate(plain) if character.isdigit() or character >= _CJK)})
 
 
 @cache
 def _label(field: str) -> str:
-    """The beginning of a field's lines. No folded word matches it: it has neither lower-case letters nor digits."""
+    """Return the beginning of a field's lines. No folded word matches it: it has no lower-case letters or digits."""
     return f"{field.upper().translate(_DIGITS)}:"

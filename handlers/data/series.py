@@ -1,7 +1,7 @@
 """Sums of records by the business day or month of one of their timestamps.
 
-Where every day has 24 hours, arithmetic assigns records to days, in half the time of MongoDB's calendar functions; only
-the rows of the result, which are few, are then formatted as dates.
+If every day has 24 hours, records are assigned to days by arithmetic, in half the time of MongoDB's calendar functions;
+only the few rows of the result are then formatted as dates.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def by_month(
 ) -> dict[str, Record]:
     """Return `sums` by the month (`2026-11`) of `field`, as `by_day` does by day."""
     even = _even_from(period)
-    # only sums of a month can be computed from those of its days
+    # of the accumulators, only the sums of a month can be computed from those of its days
     if even is None or any(accumulator.keys() != {"$sum"} for accumulator in sums.values()):
         return await _group_rows(store, field, period, [_group(_text(f"${field}", _MONTH, period.zone), sums)], where)
     months = _group(_text("$_id", _MONTH, period.zone), {name: {"$sum": f"${name}"} for name in sums})
@@ -63,7 +63,7 @@ def _text(moment: str, format: str, zone: ZoneInfo) -> Stage:
 
 
 def _midnight(field: str, period: Period, even: datetime) -> Stage:
-    """The moment at which the business day of `field` began; before `even` MongoDB's calendar computes it."""
+    """Return the moment at which the business day of `field` began; before `even` MongoDB's calendar computes it."""
     moment = f"${field}"
     counted = {"$subtract": [moment, {"$mod": [{"$subtract": [moment, even]}, _DAY_MS]}]}
     if period.first and start_of(period.first, period.zone) >= even:
@@ -73,7 +73,7 @@ def _midnight(field: str, period: Period, even: datetime) -> Stage:
 
 
 def _even_from(period: Period) -> datetime | None:
-    """The start of a day since which all days of the period have 24 hours; None where no such day helps."""
+    """Return the start of a day from which all days of the period have 24 hours; None if no such day helps."""
     since = settled_since(period.zone)
     if since <= period.today:
         return start_of(max(since, period.first or since), period.zone)

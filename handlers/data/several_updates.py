@@ -1,4 +1,4 @@
-"""The part of `Store` that changes several records by one command."""
+"""The part of `Store` that changes several records with one command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from handlers.schema.values import Operators, Values
 
 
 class SeveralUpdates(ABC):
-    """What a store changes together."""
+    """The methods of a store that change several records together."""
 
     collection: Collection
     actor: Actor
@@ -30,9 +30,9 @@ class SeveralUpdates(ABC):
 
     @keeps_references(lambda changes: [values for _, values in changes])
     async def update_each(self, changes: Sequence[tuple[Document, Values]]) -> list[Document]:
-        """Change records that the running transaction has read, by one command, and return their new states.
+        """Change records that the running transaction has read, with one command, and return their new states.
 
-        Errors as in `update`, whose `version` is that of the record. Not for plain collections.
+        Raises as `update` does when it is given the version of each record. Not for plain collections.
         """
         await self._references().check_many([values for _, values in changes])
         commands, written = [], []
@@ -53,12 +53,12 @@ class SeveralUpdates(ABC):
 
     @abstractmethod
     async def _change(self, values: Values, operators: Operators | None) -> Update:
-        """The update that stores these values, and notes the change."""
+        """Return the update that stores these values and notes the change."""
 
     @abstractmethod
     def _references(self) -> References:
-        """The references of the collection, as the actor may write them."""
+        """Return the references of the collection, as the actor may write them."""
 
     @abstractmethod
     def _unscoped(self, collection: Collection) -> HolderStore:
-        """All records of another collection, for the same actor."""
+        """Return a store of all records of another collection, for the same actor."""

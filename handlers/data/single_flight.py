@@ -1,6 +1,6 @@
-"""Single-flight: of identical executions at most one runs and one waits.
+"""Single-flight: of several identical executions, at most one runs and one waits.
 
-A caller that arrives while one runs shares the next one, so no caller gets a state that is older than its request.
+A caller that arrives while one runs shares the next one, so no caller gets a result that is older than its call.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Lane:
 class SingleFlight:
     """Executions by key. Cancelling one caller does not cancel the execution for the others.
 
-    The work must end by itself: it needs a time limit of its own.
+    The work must end by itself: it needs its own time limit.
     """
 
     def __init__(self) -> None:

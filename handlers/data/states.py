@@ -17,8 +17,8 @@ class Transition:
     """One action: the states that it starts from (`sources`), and the one that it leads to (`target`).
 
     `label` is the action in both languages, as a button shows it; an action with a route has one. `event` is emitted
-    each time. `decides`: it is a decision, which nobody takes on their own request. `refusal` is the sentence of the
-    40901 in any other state, or an error of the plugin; without one it is that of the machine.
+    each time. `decides`: the action is a decision, which people do not make on their own requests. `refusal` is the
+    message of the 40901 in any other state, or an error of the plugin; the default is that of the state machine.
     """
 
     sources: tuple[str, ...]
@@ -47,9 +47,9 @@ class Transition:
 class StateMachine:
     """The states of a record with their labels, and the transitions between them by action.
 
-    `field` is the field of the record that holds the state, `record` what events call the record. `refusal` is the
-    sentence of the 40901 for an action that the state does not allow. Labels may be pairs of Chinese and English, and
-    a transition without further facts the pair `((state, …), state)`.
+    `field` is the field of the record that holds the state, `record` is what events call the record. `refusal` is the
+    message of the 40901 for an action that the state does not allow. Labels may be given as pairs of Chinese and
+    English, and a transition without further options as the pair `((state, …), state)`.
     """
 
     name: str
@@ -79,33 +79,33 @@ class StateMachine:
         _set(self, field=field, record=record, refusal=refusal)
 
     def choice(self, **options: Unpack[FieldOptions]) -> Field:
-        """The field that holds the state: one of the states, at first the initial one, written by actions only."""
+        """Return the field with the state: one of the states, at first the initial one, written only by actions."""
         given: FieldOptions = {"label": STATUS, "read_only": True, "default": self.initial, **options}
         return choice(*self.states, **given)
 
     def allows(self, *actions: str) -> dict[str, object]:
-        """The filter of the records whose state allows one of the actions."""
+        """Return the filter for records whose state allows one of the actions."""
         sources = [state for action in actions for state in self.transitions[action].sources]
         return {self.field: {"$in": list(dict.fromkeys(sources))}}
 
     def permits(self, record: ReadOnlyRecord, action: str) -> bool:
-        """Whether the state of the record allows the action."""
+        """Return whether the state of the record allows the action."""
         return record[self.field] in self.transitions[action].sources
 
     def after(self, action: str) -> str:
-        """The state that the action leads to."""
+        """Return the state that the action leads to."""
         return self.transitions[action].target
 
     def label_of(self, action: str) -> Message:
-        """What people call the action; one that only the service takes is called by the state that it leads to."""
+        """Return what people call the action; one that only the service takes is called by its target state."""
         return self.transitions[action].label or self.states[self.after(action)]
 
     def leads_to(self, before: str, target: str) -> bool:
-        """Whether an action leads from one state directly to the other."""
+        """Return whether an action leads from one state directly to the other."""
         return any(before in one.sources and target == one.target for one in self.transitions.values())
 
     def refuse(self, action: str) -> ApiError:
-        """The error for a record whose state does not allow the action."""
+        """Return the error for a record whose state does not allow the action."""
         refusal = self.transitions[action].refusal or self.refusal
         return ApiError(refusal) if isinstance(refusal, ErrorKind) else ApiError(CONFLICT, refusal)
 
@@ -116,7 +116,7 @@ class StateMachine:
         return frozenset(self.states) - left
 
     def reachable(self) -> frozenset[str]:
-        """The initial state, and those that actions lead to from there."""
+        """Return the initial state and all states that actions lead to from it."""
         found, waiting = {self.initial}, [self.initial]
         while waiting:
             state = waiting.pop()

@@ -35,7 +35,7 @@ _RECORDS_AT_ONCE = 20
 
 
 class Store(SeveralUpdates):
-    """The records of `collection` that `actor` may see under `scope`; `deleted`: the deleted ones instead."""
+    """The records of `collection` that `actor` may see under `scope`; with `deleted`, the deleted ones instead."""
 
     def __init__(
         self, context: DataContext, collection: Collection, actor: Actor, scope: Scope, now: datetime, deleted: bool
@@ -51,9 +51,9 @@ class Store(SeveralUpdates):
     # -- reading
 
     async def get(self, id: RecordId, *, fields: Sequence[str] | None = None) -> Document:
-        """Return the record with this `id`; 40400 where the actor sees none.
+        """Return the record with this `id`; raise 40400 if the actor sees none.
 
-        Only `fields` are read, where they are given: `decisive_fields` must be among them, or nobody sees the record.
+        If `fields` are given, only these are read: `decisive_fields` must be among them, or nobody sees the record.
         """
         rules = self.collection
         found = await self._driver.find_by_id(rules.name, rules.parse_id(id), fields=fields, without=rules.hidden)
@@ -76,7 +76,7 @@ class Store(SeveralUpdates):
         limit: int = 0,
         fields: Sequence[str] | None = None,
     ) -> list[Document]:
-        """Return the records that match, in order, or `limit` of them after `skip`; `fields` are read alone."""
+        """Return the matching records in order, or `limit` of them after `skip`; only `fields` are read, if given."""
         keys = sort_keys(self.collection, sort) if sort else []
         rows = await self._driver.find(
             self.collection.name,
@@ -110,14 +110,15 @@ class Store(SeveralUpdates):
     ) -> Page:
         """Return one page of a list for the parameters of `list_query`; `filter` narrows it, only `fields` are read.
 
-        `shown` are the fields that the caller may see, where those are not all: search and sort ignore the others.
+        `shown` are the fields that the caller may see, or None for all: the search ignores other fields, and sorting by
+        one of them raises 40001.
         """
         rows, total, next_cursor = await self._pager().read(query, filter, fields, shown)
         items = [self._record(row) for row in rows]
         return Page(items, total, query["page"], query["page_size"], next_cursor)
 
     def search(self, query: str, fields: Container[str]) -> Filter:
-        """Return the filter of the records that `q` finds by these fields alone."""
+        """Return the filter for the records that `q` finds by these fields alone."""
         return self._pager().narrowing({"q": query}, fields)
 
     def _pager(self) -> Pager:
@@ -126,8 +127,8 @@ class Store(SeveralUpdates):
     async def aggregate(self, pipeline: Sequence[Operators], *, collection_scan: bool = False) -> list[Document]:
         """Return the results of an aggregation over the records that the actor may see.
 
-        Set `collection_scan` where it needs most records and fields that no index holds. For actors who see every row
-        the collection is then read without an index, in a third of the time.
+        Set `collection_scan` if the aggregation needs most records, and fields that no index holds. For actors who see
+        every row, the collection is then read without an index, in a third of the time.
         """
         visible = {"$match": self._visibility.filter()}
         scan = collection_scan and not self.row_filter
@@ -137,7 +138,7 @@ class Store(SeveralUpdates):
 
     @keeps_references(lambda values, *, copied=(), **_: (omit(values, copied),))
     async def create(self, values: Values, *, id: RecordId = None, copied: Container[str] = ()) -> Document:
-        """Insert a record; 40900 for a duplicate key, 40001 for a missing reference. `copied` ones are not looked up."""
+        """Insert a record; raise 40900 for a duplicate key, 40001 for a missing reference unless it is in `copied`."""
         await self._references().check(omit(values, copied))
         document = await self._stamped(values)
         document["_id"] = id if id is not None else await _new_id(self._context, self.collection)
@@ -148,7 +149,7 @@ class Store(SeveralUpdates):
 
     @keeps_references(lambda rows: rows)
     async def create_many(self, rows: Sequence[Values]) -> list[Document]:
-        """Insert records by one command; errors as in `create`. Outside a transaction earlier records stay."""
+        """Insert records with one command; raise as `create` does. Outside a transaction, earlier records stay."""
         await self._references().check_many(rows)
         documents: list[Document] = []
         for values in rows:
@@ -175,8 +176,9 @@ class Store(SeveralUpdates):
     ) -> Document:
         """Change a record and return its new state.
 
-        40400 where the actor sees none, 40902 for a stale `version`, `otherwise` (with `reason`) where it does not
-        match `where`. `operators` are further MongoDB update operators such as `$push`.
+        Raises 40400 if the actor sees no such record, 40902 for a stale `version`, `otherwise` (with `reason`) if the
+        record does not match `where`, and as `create` does. `operators` are further MongoDB update operators such as
+        `$push`.
         """
         key = self.collection.parse_id(id)
         try:
@@ -218,7 +220,7 @@ class Store(SeveralUpdates):
         otherwise: ErrorKind = CONFLICT,
         reason: Message | None = None,
     ) -> None:
-        """Soft-delete a record; errors as in `update`, and 40901 where a record holds it by a reference."""
+        """Soft-delete a record; raise as `update` does, and 40901 if a holder restricts the deletion."""
         key = self.collection.parse_id(id)
         deletion = {"deleted": True, "deleted_at": self._now}
         matching = self._visibility.filter({"_id": key}, where)
@@ -229,7 +231,7 @@ class Store(SeveralUpdates):
 
     @property
     def deleted(self) -> Store:
-        """The deleted records that the actor would see."""
+        """A store of the deleted records that the actor may see."""
         return Store(self._context, self.collection, self.actor, self.scope, self._now, True)
 
     async def remove(self, filter: Filter) -> int:
@@ -246,11 +248,11 @@ class Store(SeveralUpdates):
         return self._record(changed or {"_id": id})
 
     async def update_where(self, filter: Filter, values: Values) -> Document | None:
-        """Change the record that matches atomically; None where none matches."""
+        """Change one matching record atomically, and return its new state; None if none matches."""
         return await self._update_where(filter, await self._change(values, None))
 
     async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
-        """As `update_where`, with update operators, and without a new version or audit stamp: for technical fields."""
+        """Do as `update_where`, with update operators, and without new version or audit stamp: for technical fields."""
         if not self.collection.plain:
             recorded = recorded_update(self.collection, update, note(self.actor, self._now, {}))
             update = await placing(self.collection, recorded, update, self._context.departments)
@@ -272,11 +274,11 @@ class Store(SeveralUpdates):
 
     @property
     def row_filter(self) -> Filter:
-        """The filter of the data scope; empty where the actor sees every row."""
+        """The filter of the data scope; empty if the actor sees every row."""
         return self._visibility.row_filter
 
     async def _stamped(self, values: Values) -> dict[str, Any]:
-        """A new record, without its id."""
+        """Return a new record, without its id."""
         document = {**self.collection.defaults, **values, **self._stamp(values)}
         return await placed(self.collection, document, self._context.departments)
 

@@ -1,4 +1,4 @@
-"""Transitions of records that nobody asks for by a route: those of imports and files."""
+"""Transitions that the service makes itself, without a route for the action: those of imports and files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from handlers.schema.values import Record
 
 
 async def try_transition(store: Store, filter: Filter, action: str, **values: object) -> Record | None:
-    """Take the record that matches to the state that the action leads to, with further values, in one command.
+    """Move the matching record to the state that the action leads to, and set further `values`, with one command.
 
-    Returns None where none matches, or its state does not allow the action. Without new version or audit stamp.
+    Returns None if no record matches, or its state does not allow the action. It writes no new version or audit stamp.
     """
     machine = store.collection.machine
     changes = {**values, machine.field: machine.after(action)}

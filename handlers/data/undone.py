@@ -1,4 +1,4 @@
-"""Work that is done to see what it does, and undone: in a transaction of its own that is rolled back."""
+"""Runs work only to see what it does: in its own transaction, which is rolled back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class _Undone(Exception, Generic[Result]):
-    """Ends the transaction without a commit, with what the work returned."""
+    """Ends the transaction without a commit, and carries what the work returned."""
 
     def __init__(self, result: Result) -> None:
         super().__init__()
@@ -20,12 +20,12 @@ class _Undone(Exception, Generic[Result]):
 
 
 async def undone(context: DataContext, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Return what `work` returns, or raise what it raises; everything that it wrote is rolled back, and not notified.
+    """Return what `work` returns, or raise what it raises; its writes are rolled back, and no listener is notified.
 
-    The work is no part of a transaction of the caller, which could only be rolled back as a whole. It may run more than
+    The work is not part of the caller's transaction, which could only be rolled back as a whole. It may run more than
     once.
     """
-    # cancelling the caller cancels it: the request's time limit holds
+    # not shielded: cancelling the caller cancels the work, so the request's time limit holds
     return await start_detached(_roll_back(context, work))
 
 

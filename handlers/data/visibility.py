@@ -1,4 +1,4 @@
-"""Which records a store reaches: the one place where soft delete and data scope are added to a filter."""
+"""Which records a store may read and write: the one place that adds soft delete and data scope to a filter."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from handlers.schema.values import Record
 
 
 def decisive_fields(collection: Collection) -> tuple[str, ...]:
-    """The stored fields, besides `_id`, by which `Visibility.admits` decides."""
+    """Return the stored fields, besides `_id`, by which `Visibility.admits` decides."""
     further = (collection.follows,) if collection.follows else ()
     return ("deleted", collection.scope_department, collection.scope_person, "shared_with", OWNER_DEPARTMENT, *further)
 
 
 class Visibility:
-    """The records of `collection` that `scope` allows and that are not deleted, or that are where `deleted` is set."""
+    """The records of `collection` that `scope` allows and that are not deleted, or are deleted if `deleted` is set."""
 
     __slots__ = ("_collection", "_deleted", "scope")
 
@@ -33,12 +33,12 @@ class Visibility:
 
     @property
     def live(self) -> Mapping[str, Any]:
-        """The filter on records that are not deleted, or are."""
+        """The filter for records that are not deleted, or for deleted ones; empty for a plain collection."""
         return {} if self._collection.plain else DELETED if self._deleted else LIVE
 
     @property
     def row_filter(self) -> Filter:
-        """The filter of the data scope; empty where every row is visible."""
+        """The filter of the data scope; empty if every row is visible."""
         return self._row_filter(further=True)
 
     def _row_filter(self, *, further: bool) -> Filter:
@@ -51,24 +51,27 @@ class Visibility:
 
     @property
     def _narrowing(self) -> list[Filter]:
-        """The filters on rows that follow no record of other keepers, and on those of the departments asked for."""
+        """The filters that leave out rows that follow records of other keepers, and rows outside `Scope.within`."""
         rules, withheld, within = self._collection, self.scope.withheld, self._within
         kept: list[Filter] = [{rules.follows: {"$nin": sorted(withheld)}}] if rules.follows and withheld else []
         return [*kept, within.filter(rules.scope_department, owned=rules.owned)] if within is not None else kept
 
     @property
     def _within(self) -> Scope | None:
-        """The scope of the departments that were asked for; None where all are."""
+        """The scope of the departments in `Scope.within`; None if all departments are allowed."""
         return Scope(department_ids=self.scope.within) if self.scope.within is not None else None
 
     def filter(self, *filters: Filter | None, further: bool = True) -> Record:
-        """The filter on visible records that match all of `filters`; without `further` records where that is False."""
+        """Return the filter for visible records that match all `filters`; without `Scope.further` if not `further`."""
         # as a list under $and, so that a client's filter can only narrow the result
         clauses = [dict(clause) for clause in (self.live, self._row_filter(further=further), *filters) if clause]
         return {"$and": clauses} if clauses else {}
 
     def admits(self, document: Document) -> bool:
-        """Whether `filter` matches this stored document: documents are read by `_id` for several readers at once."""
+        """Return whether `filter` matches this stored document.
+
+        Reads by `_id` are shared by several readers, so the filter cannot be part of their query.
+        """
         rules = self._collection
         live = rules.plain or document.get("deleted") is self._deleted
         kept = rules.follows and document.get(rules.follows) in self.scope.withheld
@@ -81,14 +84,14 @@ class Visibility:
         )
 
     def parts(self) -> list[Record]:
-        """Filters that match disjoint sets of records and together match what `filter()` does."""
+        """Return filters that match disjoint sets of records and together match what `filter()` does."""
         rules = self._collection
         parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         return [self._part(part) for part in parts]
 
     @property
     def further(self) -> Record | None:
-        """The last of `parts()` where it matches the few records that `Scope.further` describes."""
+        """The last of `parts()` if it is the one for the few records that `Scope.further` describes, else None."""
         rules = self._collection
         further = self.scope.further(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         return self._part(further) if further else None

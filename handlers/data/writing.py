@@ -27,10 +27,10 @@ class WritingStore(Protocol):
     _now: datetime
 
     def _references(self) -> References:
-        """The references of the collection, as the actor may write them."""
+        """Return the references of the collection, as the actor may write them."""
 
     def _unscoped(self, collection: Collection) -> HolderStore:
-        """All records of another collection, for the same actor."""
+        """Return a store of all records of another collection, for the same actor."""
 
 
 S = TypeVar("S", bound=WritingStore)
@@ -41,7 +41,7 @@ def keeps_references(
 ) -> Callable[
     [Callable[Concatenate[S, P], Awaitable[Result]]], Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]
 ]:
-    """Make a method, whose arguments hold the records `rows_of`, lock what these refer to against deletion."""
+    """Make a method lock the records that it refers to against deletion; `rows_of` returns what its arguments write."""
 
     def decorate(
         write: Callable[Concatenate[S, P], Awaitable[Result]],
@@ -59,14 +59,14 @@ def keeps_references(
 
 
 def omit(values: Values, names: Container[str]) -> Values:
-    """The values of the other fields."""
+    """Return the values without those of `names`."""
     return {name: value for name, value in values.items() if name not in names} if names else values
 
 
 def releases_holders(
     delete: Callable[Concatenate[S, RecordId, P], Awaitable[None]],
 ) -> Callable[Concatenate[S, RecordId, P], Coroutine[Any, Any, None]]:
-    """Make a method that deletes a record release its holders: refuse, delete or clear them, in one transaction."""
+    """Make a method that deletes a record also refuse, delete or clear its holders, in one transaction."""
 
     @wraps(delete)
     async def releasing(store: S, id: RecordId, /, *args: P.args, **options: P.kwargs) -> None:
