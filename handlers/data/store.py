@@ -110,8 +110,7 @@ class Store(SeveralUpdates):
     ) -> Page:
         """Return one page of a list for the parameters of `list_query`; `filter` narrows it, only `fields` are read.
 
-        `shown` are the fields that the caller may see, or None for all: the search ignores other fields, and sorting by
-        one of them raises 40001.
+        `shown` are the fields that the caller may see, or None for all; search ignores the others, sort refuses them.
         """
         rows, total, next_cursor = await self._pager().read(query, filter, fields, shown)
         items = [self._record(row) for row in rows]
@@ -176,9 +175,8 @@ class Store(SeveralUpdates):
     ) -> Document:
         """Change a record and return its new state.
 
-        Raises 40400 if the actor sees no such record, 40902 for a stale `version`, `otherwise` (with `reason`) if the
-        record does not match `where`, and as `create` does. `operators` are further MongoDB update operators such as
-        `$push`.
+        Raises as `create` does, 40400 if the actor sees none, 40902 for a stale `version`, `otherwise` (with `reason`)
+        if it does not match `where`. `operators` are further MongoDB update operators such as `$push`.
         """
         key = self.collection.parse_id(id)
         try:

@@ -1,1 +1,1 @@
-"""What the service says of itself: OpenAPI, the docs page, health, metrics and constants."""
+"""How the service describes itself: OpenAPI, the docs page, health, metrics and constants."""

@@ -22,7 +22,7 @@ _WAIT = (LOCKED, RATE_LIMITED, UNAVAILABLE)
 
 
 class Document(Protocol):
-    """The components of an OpenAPI document, as apispec has them."""
+    """The components of an OpenAPI document, as apispec represents them."""
 
     def schema(self, component_id: str, component: JsonSchema) -> Any:
         """Add a schema."""
@@ -35,11 +35,11 @@ class Document(Protocol):
 
 
 class NameTaken(ValueError):
-    """Two different components have one name; the message says which."""
+    """Two different components have the same name; the message says which."""
 
 
 def wrap(code: JsonSchema, data: JsonSchema) -> JsonSchema:
-    """The schema of the envelope around `data`."""
+    """Return the schema of the envelope around `data`."""
     return {
         "type": "object",
         "properties": {"code": code, "msg": {"type": "string"}, "data": data},
@@ -49,10 +49,10 @@ def wrap(code: JsonSchema, data: JsonSchema) -> JsonSchema:
 
 
 class Components:
-    """Writes each component when it is first referenced. Raises `NameTaken` when a different one has its name.
+    """Writes each component when it is first referenced. Raises `NameTaken` if a different one has the same name.
 
-    A shape that is the same in requests and responses has one name; one that differs is `<name>Input` in requests.
-    Without a `document` only the names are checked.
+    A shape that is the same in requests and responses has one name; one that differs is called `<name>Input` in
+    requests. Without a `document` only the names are checked.
     """
 
     def __init__(self, document: Document | None = None) -> None:
@@ -70,7 +70,7 @@ class Components:
         return {name: content for (part, name), content in self._written.items() if part == "schemas"}
 
     def named(self, field: Field, mode: Mode) -> JsonSchema:
-        """The `$ref` of an object with a name."""
+        """Return the `$ref` of an object with a name."""
         name = field.title or ""
         if mode == "input" and _is_alike(field):
             mode = "reply"
@@ -84,11 +84,11 @@ class Components:
         return _reference("schemas", name)
 
     def headers(self, *names: str) -> JsonSchema:
-        """References to these response headers."""
+        """Return references to these response headers."""
         return {name: self._write("headers", name, _HEADERS[name]) for name in names}
 
     def failures(self, kinds: Iterable[ErrorKind]) -> dict[str, JsonSchema]:
-        """The error responses by status; each carries one of `kinds`."""
+        """Return the error responses by status; each carries one of `kinds`."""
         by_status: dict[int, list[ErrorKind]] = {}
         for kind in sorted(kinds, key=lambda kind: kind.code):
             by_status.setdefault(kind.status, []).append(kind)
@@ -130,7 +130,7 @@ def _pascal(name: str) -> str:
 
 
 def _is_alike(field: Field, above: tuple[Field, ...] = ()) -> bool:
-    """Whether the shape is the same in a request and in a response."""
+    """Return whether the shape is the same in a request and in a response."""
     if field in above:
         return True
     if field.kind in ("money", "quantity") or field.default is not None or field.siblings:

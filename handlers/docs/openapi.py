@@ -31,12 +31,12 @@ _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messa
 def describe(
     routes: Iterable[Route], version: str, language: Language = "en", dictionaries: Entries | None = None
 ) -> dict[str, Any]:
-    """The OpenAPI document of `routes`, in which the titles of fields are their labels in `language`.
+    """Return the OpenAPI document of `routes`, in which the titles of fields are their labels in `language`.
 
-    `x-dictionary` at a field names one of the `dictionaries`, whose values the document has as `x-dictionaries`.
-    Raises `NameTaken` when two shapes or two errors have one name.
+    `x-dictionary` of a field names one of the `dictionaries`, whose values the document lists in `x-dictionaries`.
+    Raises `NameTaken` if two shapes or two errors have the same name.
     """
-    from apispec import APISpec  # late: it takes a moment, and most processes never serve the document
+    from apispec import APISpec  # imported late: it takes a moment, and most processes never serve the document
 
     routes = tuple(routes)
     tags = tags_of(routes)
@@ -66,7 +66,7 @@ def describe(
 
 
 def options_of(entries: Mapping[str, Entry], language: Language) -> list[dict[str, Any]]:
-    """The entries of a dictionary as clients get them, in the order of display."""
+    """Return the entries of a dictionary as clients get them, in the order of display."""
     return [
         {"value": value, "label": entry.label.text(language), "color": entry.color, "disabled": not entry.enabled}
         for value, entry in entries.items()
@@ -74,7 +74,7 @@ def options_of(entries: Mapping[str, Entry], language: Language) -> list[dict[st
 
 
 def _in_language(part: Any, language: Language) -> Any:
-    """The part of a document with the labels of fields in one language as titles."""
+    """Return the part of a document with the labels of fields in one language as titles."""
     if isinstance(part, dict):
         title = {"title": part[LABEL][language]} if isinstance(part.get(LABEL), dict) else {}
         return {**{name: _in_language(one, language) for name, one in part.items() if name != LABEL}, **title}
@@ -82,7 +82,7 @@ def _in_language(part: Any, language: Language) -> Any:
 
 
 def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
-    """The named schemas of the document. Raises `NameTaken` as `describe` does, in a fifth of its time."""
+    """Return the named schemas of the document. Raises `NameTaken` as `describe` does, in a fifth of its time."""
     routes = tuple(routes)
     components = Components()
     for route in routes:
@@ -94,7 +94,7 @@ def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
 
 
 def _shapes(route: Route) -> Iterator[tuple[Field, Mode]]:
-    """The shapes of the requests and responses of a route."""
+    """Yield the shapes of the requests and responses of a route."""
     yield from ((shape, "input") for shape in (route.body, route.form) if shape is not None)
     yield from ((message, "reply") for message in route.messages.values())
     if not (route.socket or route.bare or route.returns is NOTHING):
@@ -132,13 +132,13 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
 
 
 def operation_id(route: Route) -> str:
-    """A stable name: `get_acme_agreements_id`."""
+    """Return a stable name such as `get_acme_agreements_id`."""
     path = re.sub(r"^/(api/)?(v1/)?", "", route.path)
     return route.operation or f"{route.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', path.lower()).strip('_')}"
 
 
 def _records(routes: Iterable[Route]) -> dict[str, Mapping[str, Field]]:
-    """The fields of the records of each path, which give the type of an identifier in the path."""
+    """Return the fields of the records of each path, which give the type of an identifier in the path."""
     returned = ((route.path, route.returns.items or route.returns) for route in routes)
     return {path: record.fields for path, record in returned if record.fields}
 
@@ -172,7 +172,7 @@ def _query_parameter(name: str, field: Field, route: Route) -> dict[str, Any]:
 
 
 def _cursor(route: Route) -> str:
-    """A cursor for the order that the `sort` parameter shows."""
+    """Return a cursor for the order that the `sort` parameter shows."""
     order = str(route.query["sort"].example).split(",")
     keys = [(_stored(key.removeprefix("-")), -1 if key.startswith("-") else 1) for key in order]
     if keys[-1][0] != "_id":
@@ -240,7 +240,7 @@ _EXAMPLES = {
 
 
 def example(field: Field) -> Any:
-    """An example of a value that `field` accepts, as a client sends it."""
+    """Return an example of a value that `field` accepts, as a client sends it."""
     if field.example is not None:
         return field.example
     if field.default is not None:
@@ -251,7 +251,7 @@ def example(field: Field) -> Any:
 
 
 def _success(route: Route, components: Components) -> dict[str, Any]:
-    """The response to a successful request, by its status."""
+    """Return the response to a successful request, by its status."""
     if route.socket:
         return {"101": {"description": _SWITCHED}}
     if route.bare:
@@ -274,7 +274,7 @@ def _data(route: Route, components: Components) -> JsonSchema:
 
 
 def page_of(record: Field) -> Field:
-    """The shape of one page of a list of `record`."""
+    """Return the shape of one page of a list of `record`."""
     items = array(record, max_items=200, nullable=False)
     return obj(record.title and f"{record.title}Page", {"items": items, **PAGE_FIELDS}, nullable=False)
 

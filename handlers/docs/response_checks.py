@@ -27,7 +27,7 @@ _MOST_FAULTS = 5
 
 
 class ResponseFault(Exception):
-    """A handler returned another shape than its route declares; the message says what is wrong and where."""
+    """A handler returned a shape that its route does not declare; the message says what is wrong and where."""
 
 
 class ResponseChecks:
@@ -39,14 +39,14 @@ class ResponseChecks:
         self._validators: dict[str, jsonschema_rs.Validator] = {}
 
     def check(self, route: Route, result: Any, body: bytes) -> None:
-        """Check an envelope, and what the handler returned. Raises `ResponseFault` with `all`, else logs."""
+        """Check an envelope, and what the handler returned. Raises `ResponseFault` with `all`, else logs the fault."""
         if self._is_sampled(route.name, body):
             shape = page_of(route.returns) if route.paged else route.returns
             fault = _unknown_fields(route, result) or self._faults(route.name, shape, orjson.loads(body)["data"])
             self._report(route.name, fault)
 
     def check_message(self, route: Route, message: Any, body: str) -> None:
-        """Check what a WebSocket sends. Raises `ResponseFault` with `all`, else logs."""
+        """Check a message that a WebSocket sends. Raises `ResponseFault` with `all`, else logs the fault."""
         kind = message.get("type") if isinstance(message, Mapping) else None
         name = f"{route.name} {kind}"
         if route.messages and self._is_sampled(name, body):
@@ -82,7 +82,7 @@ class ResponseChecks:
 
 
 def _unknown_fields(route: Route, result: object) -> str:
-    """The fault of a result without any declared field, which the projection would turn into nulls."""
+    """Return the fault of a result that has none of the declared fields, which the projection would turn into nulls."""
     shape = route.returns
     if shape is NOTHING or isinstance(result, Page):
         return ""
@@ -97,7 +97,7 @@ def _unknown_fields(route: Route, result: object) -> str:
 
 
 def _schema(shape: Field) -> JsonSchema:
-    """The self-contained JSON Schema of a response: its named shapes are definitions within it."""
+    """Return the self-contained JSON Schema of a response: its named shapes are definitions within it."""
     definitions: dict[str, JsonSchema] = {}
 
     def named(field: Field, mode: Mode) -> JsonSchema:

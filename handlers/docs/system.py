@@ -41,14 +41,14 @@ _PAGE_HEADERS = {
 
 
 async def health(req: Request) -> dict[str, str]:
-    """Report that the process is alive, without a check of the database."""
+    """Report that the process is alive, without checking the database."""
     return {"status": "ok"}
 
 
 async def ready(req: Request) -> dict[str, Any]:
     """Report that the process can serve: it is not stopping, and the checks of the database and of plugins pass.
 
-    One that another process has replaced on the same port says what that one would.
+    A stopping process that another one has replaced on the same port reports what its replacement would.
     Raises 50300, naming the checks that do not pass within two seconds. The result is at most a second old.
     """
     if req.service.draining and not req.service.replaced:
@@ -61,7 +61,7 @@ async def ready(req: Request) -> dict[str, Any]:
 
 
 class Readiness:
-    """The readiness checks of the database and of plugins; they run once a second at most, however many ask."""
+    """The readiness checks of the database and of plugins; they run at most once a second, however many clients ask."""
 
     def __init__(self, database: Database, named: Mapping[str, ReadinessCheck]) -> None:
         self._database = database
@@ -70,11 +70,11 @@ class Readiness:
         self._running: asyncio.Task[dict[str, bool]] | None = None
 
     async def results(self) -> dict[str, bool]:
-        """Whether each check passed within two seconds, by its name."""
+        """Return whether each check passed within two seconds, by its name."""
         now = asyncio.get_running_loop().time()
         if self._running is None or (self._running.done() and now - self._started_at >= _READY_AGE_SECONDS):
             self._started_at = now
-            # in a context of its own: it must not log as, or be cancelled with, the request that came first
+            # in its own context: it must not log as, or be cancelled with, the request that came first
             self._running = asyncio.create_task(self._run(), context=Context())
         return await asyncio.shield(self._running)
 
@@ -99,9 +99,9 @@ async def _passes(name: str, check: ReadinessCheck) -> bool:
 
 
 async def metrics(req: Request) -> bytes | Response:
-    """Prometheus metrics, for the addresses in the setting, and not through a proxy that hides its clients.
+    """Return Prometheus metrics, only to the addresses in the setting, and not through a proxy that hides its clients.
 
-    Where requests are traced, and OpenMetrics is asked for, durations have exemplars with their traces.
+    If requests are traced and the client asks for OpenMetrics, durations have exemplars with their traces.
     """
     _require_listed(req)
     if req.service.settings.traces and _OPEN_METRICS in req.headers.get("Accept", ""):
@@ -134,7 +134,7 @@ class Description:
         self._texts: dict[Language, tuple[Entries, bytes]] = {}
 
     def text(self, language: Language, dictionaries: Entries) -> bytes:
-        """The document as JSON; building it, also after a change of a dictionary, takes a fifth of a second."""
+        """Return the document as JSON; building it, also after a change of a dictionary, takes a fifth of a second."""
         entries, text = self._texts.get(language, (None, b""))
         if entries is not dictionaries:
             text = to_json(describe(self._routes, VERSION, language, dictionaries))
@@ -143,18 +143,18 @@ class Description:
 
 
 async def openapi(req: Request) -> bytes:
-    """The OpenAPI 3.1 document; titles of fields and labels of dictionaries are in the caller's language."""
+    """Return the OpenAPI 3.1 document; titles of fields and labels of dictionaries are in the caller's language."""
     dictionaries = await req.part(Dictionaries).current()
     return await asyncio.to_thread(req.part(Description).text, req.language, dictionaries)
 
 
 async def docs(req: Request) -> Response:
-    """The page to read and try the API; it loads nothing from other hosts."""
+    """Return the page for reading and trying the API; it loads nothing from other hosts."""
     return Response(200, await asyncio.to_thread(_read_own, "docs.html"), _PAGE_HEADERS, _HTML)
 
 
 def _docs_file(endpoint: str, read: Callable[[], bytes], media_type: str, cache: str) -> Route:
-    """The route of one file of the docs page."""
+    """Return the route of one file of the docs page."""
 
     async def docs_file(req: Request) -> Response:
         return Response(200, await asyncio.to_thread(read), {"Cache-Control": cache}, media_type)
@@ -174,7 +174,7 @@ def _read_packaged(name: str) -> bytes:
 
 
 async def constants(req: Request) -> dict[str, Any]:
-    """The constants that clients share: error codes, dictionaries, state machines, permissions."""
+    """Return the constants that clients share: error codes, dictionaries, state machines, permissions."""
     catalogue, language = req.part(Catalogue), req.language
     dictionaries = await req.part(Dictionaries).current()
     return {

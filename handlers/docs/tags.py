@@ -16,7 +16,7 @@ _LEAST = 3  # operations that a resource needs for a tag of its own
 
 
 def tags_of(routes: Iterable[Route]) -> dict[str, str]:
-    """The tag of each route by its name: that of the route, and the resource where several routes share it."""
+    """Return the tag of each route by its name: that of the route, with the resource if enough routes share it."""
     resources = {route.name: (route.tag, _resource(route)) for route in routes}
     counts = Counter(resources.values())
     return {
@@ -26,7 +26,7 @@ def tags_of(routes: Iterable[Route]) -> dict[str, str]:
 
 
 def described_tags(routes: Iterable[Route], tags: Mapping[str, str]) -> list[dict[str, str]]:
-    """The tags in order, each with the common path of its operations."""
+    """Return the tags in order, each with the common path of its operations."""
     paths: dict[str, list[str]] = defaultdict(list)
     for route in routes:
         paths[tags[route.name]].append(route.path)
@@ -34,7 +34,7 @@ def described_tags(routes: Iterable[Route], tags: Mapping[str, str]) -> list[dic
 
 
 def _resource(route: Route) -> str:
-    """The first name in the path after that of the module: `things` of `/api/v1/acme/things/{id}/sign`."""
+    """Return the first name in the path after that of the module: `things` of `/api/v1/acme/things/{id}/sign`."""
     names = [name for name in re.sub(r"^/(api/)?(v1/)?", "", route.path).split("/") if "{" not in name]
     own = bool(names) and names[0].removesuffix("s") == route.tag.removesuffix("s")
     return next(iter(names[own:]), "")

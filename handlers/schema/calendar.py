@@ -11,21 +11,21 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 2100
 
 
 def day_of(moment: datetime, zone: ZoneInfo) -> date:
-    """The business day of a moment."""
+    """Return the business day of a moment."""
     try:
         return moment.astimezone(zone).date()
-    except OverflowError:  # stored before moments had bounds: in the zone it is in the year 0 or 10000
+    except OverflowError:  # a stored moment beyond the bounds, which is in the year 0 or 10000 in the zone
         return moment.date()
 
 
 def start_of(day: date, zone: ZoneInfo) -> datetime:
-    """The moment in UTC at which a business day starts."""
+    """Return the moment in UTC at which a business day starts."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
 @cache
 def settled_since(zone: ZoneInfo) -> date:
-    """A day after which the clocks of the zone do not change; in the future for a zone that still changes them."""
+    """Return a day since which the clocks of the zone do not change; in the future if the zone still changes them."""
     # no change was ever taken back within a week; the first day found may itself have begun with the last change
     week, noon = timedelta(weeks=1), datetime(_LAST_YEAR, 1, 1, 12, tzinfo=zone)
     offset = noon.utcoffset()
@@ -35,12 +35,12 @@ def settled_since(zone: ZoneInfo) -> date:
 
 
 def last_days(count: int, today: date) -> list[date]:
-    """The last `count` days up to and including `today`, in order."""
+    """Return the last `count` days up to and including `today`, in order."""
     return [today - timedelta(days=count - 1 - number) for number in range(count)]
 
 
 def last_months(count: int, today: date) -> list[date]:
-    """The first days of the last `count` months up to and including this one, in order."""
+    """Return the first days of the last `count` months up to and including this one, in order."""
     months = today.year * 12 + today.month - 1
     return [date(*_year_and_month(months - count + 1 + number), 1) for number in range(count)]
 

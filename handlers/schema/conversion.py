@@ -18,7 +18,7 @@ _BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): s
 _BIAS = 6176  # the exponent is stored with this offset
 _MOST_PLACES = 34
 _MOMENT = "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ"
-EXACT_DIGITS = 15  # a float represents any decimal number with so many digits uniquely (IEEE 754, DBL_DIG)
+EXACT_DIGITS = 15  # a float represents any decimal number with this many digits uniquely (IEEE 754, DBL_DIG)
 _FIRST_MOMENT = datetime.fromisoformat(f"{FIRST_DAY}T00:00:00Z")
 _LAST_MOMENT = datetime.fromisoformat(f"{LAST_DAY}T23:59:59.999Z")
 
@@ -32,7 +32,7 @@ class Undecodable(ValueError):
 
 
 def decode(field: Field, value: Any) -> Any:
-    """Convert a JSON value that passed its schema for MongoDB. Raises `Undecodable`."""
+    """Convert a JSON value, which has passed its schema, to the value for MongoDB. Raises `Undecodable`."""
     if value is None:
         return None
     decoder = _DECODERS.get(field.kind)
@@ -58,20 +58,20 @@ def _decode_amount(field: Field, value: Any) -> Decimal128:
 
 
 def significant_digits(number: str) -> int:
-    """How many digits a number in decimal notation has, without leading and trailing zeros."""
+    """Return how many digits a number in decimal notation has, without leading and trailing zeros."""
     mantissa = number.lower().partition("e")[0]
     return len(mantissa.replace(".", "").lstrip("-").strip("0"))
 
 
 def store_money(amount: Decimal) -> Decimal128:
-    """Convert an exact amount for MongoDB: two decimals."""
+    """Convert an exact amount to its value for MongoDB, with two decimals."""
     cents = int(amount.quantize(_CENT).scaleb(2))
     low, high = abs(cents) & 0xFFFFFFFFFFFFFFFF, abs(cents) >> 64
     return Decimal128.from_bid(_BITS.pack(low, (cents < 0) << 63 | (_BIAS - 2) << 49 | high))
 
 
 def store_quantity(amount: Decimal) -> Decimal128:
-    """Convert an exact quantity for MongoDB: no trailing zeros, no exponent."""
+    """Convert an exact quantity to its value for MongoDB, without trailing zeros or an exponent."""
     trimmed = amount.quantize(Decimal("0.0001")).normalize() + 0
     exponent = trimmed.as_tuple().exponent
     return Decimal128(trimmed.quantize(Decimal(1)) if isinstance(exponent, int) and exponent > 0 else trimmed)
@@ -80,7 +80,8 @@ def store_quantity(amount: Decimal) -> Decimal128:
 def parse_time(value: str) -> datetime:
     """Parse an RFC 3339 moment as an aware UTC time, truncated to milliseconds.
 
-    Raises ValueError, and `Undecodable` for one that is in the year 0 or 10000 in UTC.
+    Raises ValueError for an invalid moment or one without an offset, and `Undecodable` for one that is in the year 0 or
+    10000 in UTC.
     """
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
@@ -106,7 +107,7 @@ def _decode_timestamp(field: Field, value: Any) -> datetime:
 
 def _decode_day(field: Field, value: Any) -> str:
     try:
-        date.fromisoformat(value)  # the schema accepts the year 0, which Python has not
+        date.fromisoformat(value)  # the schema accepts the year 0, which Python does not
     except ValueError as error:
         raise Undecodable("format") from error
     if not FIRST_DAY <= value <= LAST_DAY:
@@ -115,7 +116,7 @@ def _decode_day(field: Field, value: Any) -> str:
 
 
 def _decode_integer(field: Field, value: Any) -> int:
-    # in JSON Schema 1.0 and 1e3 are integers
+    # in JSON Schema, 1.0 and 1e3 are integers
     return int(value)
 
 
@@ -145,7 +146,7 @@ _DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
 
 
 def decode_stored(field: Field, value: Any) -> Any:
-    """Convert a value that `encode` wrote; it may be outside of what its field accepts today. Raises ValueError."""
+    """Convert a value that `encode` wrote, even one that its field would not accept now. Raises ValueError."""
     if field.kind == "timestamp":
         return parse_time(value)
     if field.kind == "object_id":

@@ -42,17 +42,17 @@ def as_json(shape: Field, record: ReadOnlyRecord) -> Record:
 
 
 def ok(data: object, language: Language = "zh") -> bytes:
-    """The envelope of a successful response."""
+    """Return the envelope of a successful response."""
     return to_json({"code": 0, "msg": SUCCESS.text(language), "data": data})
 
 
 def failed(error: ApiError, language: Language = "zh") -> bytes:
-    """The envelope of an error, in the caller's language."""
+    """Return the envelope of an error, in the caller's language."""
     return to_json({"code": error.kind.code, "msg": error.reason.text(language), "data": error_data(error, language)})
 
 
 def error_data(error: ApiError, language: Language) -> object:
-    """The `data` of an error; of a validation failure each field with its rule and message, 100 of them at most."""
+    """Return the `data` of an error; for a validation failure each field with its rule and message, at most 100."""
     if isinstance(error, MissingPermission):
         return {"permission": error.permission, "reason": error.missing.text(language)}
     if error.kind in (FORBIDDEN, SUPER_ONLY):

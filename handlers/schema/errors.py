@@ -1,7 +1,7 @@
 """The error catalogue: every error is a value, raised by name and turned into a response in one place.
 
-The table of docs/errors.md is generated from here. A plugin declares its own `ErrorKind` values, with
-codes in a range of its own.
+The table in docs/errors.md is generated from here. A plugin declares its own `ErrorKind` values, with codes in its own
+range.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from handlers.schema.messages import Message
 class ErrorKind:
     """One row of the catalogue: `name`, the `code` of the envelope, the HTTP `status`, and the `message`.
 
-    `when` says in which cases it is raised, for the documentation. `data` is the shape of the envelope's `data`; where
-    it is nullable, a response has of its fields the required ones and those that apply.
+    `when` says in which cases it is raised, for the documentation. `data` is the shape of the envelope's `data`; if it
+    is nullable, a response has the required ones of its fields and those that apply.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ApiError(Exception):
 
 
 def _challenge(kind: ErrorKind) -> dict[str, str]:
-    """The challenge that every 401 carries (RFC 9110 section 15.5.2, RFC 6750 section 3)."""
+    """Return the challenge that every 401 carries (RFC 9110 section 15.5.2, RFC 6750 section 3)."""
     if kind.status != 401:
         return {}
     return {"WWW-Authenticate": "Bearer" if kind is UNAUTHENTICATED else 'Bearer error="invalid_token"'}
@@ -80,9 +80,9 @@ class ValidationFailed(ApiError):
 
 
 class MissingPermission(ApiError):
-    """A 40300 for want of the permission code `permission`; `missing` names it as menus and buttons do.
+    """A 40300 because the permission code `permission` is missing; `missing` names it as menus and buttons do.
 
-    `reason` is the message of the response where the rule that refuses has one of its own.
+    `reason` is the message of the response, if the rule that refuses has its own.
     """
 
     def __init__(self, permission: str, missing: Message, reason: Message | None = None) -> None:
@@ -92,12 +92,12 @@ class MissingPermission(ApiError):
 
 
 def invalid(field: str, rule: str) -> ValidationFailed:
-    """Make the 40001 for one field."""
+    """Return the 40001 for one field."""
     return ValidationFailed([FieldError(field, rule)])
 
 
 def unavailable(retry_after: int = 2, reason: Message | None = None) -> ApiError:
-    """Make the 50300 of a back end that is out of reach; the client may retry after `retry_after` seconds."""
+    """Return the 50300 for a back end that is unavailable; the client may retry after `retry_after` seconds."""
     return ApiError(UNAVAILABLE, reason, headers={"Retry-After": str(retry_after)})
 
 
@@ -133,7 +133,7 @@ _HOLDER = obj(
     },
     nullable=False,
 )
-# null, or what applies
+# null, or the fields that apply
 _OBSTACLE = obj(
     None,
     {

@@ -1,7 +1,7 @@
-"""Fields: the shape of a value in JSON and in MongoDB, in a declaration of one line.
+"""Fields: the shape of a value in JSON and in MongoDB, declared in one line.
 
-A `Field` is a value. The JSON Schema of requests and responses (`json_schema.py`), the validation (`validation.py`)
-and the conversion between JSON and MongoDB (`conversion.py`) derive from it.
+A `Field` is a value. The JSON Schema of requests and responses (`json_schema.py`), the validation (`validation.py`) and
+the conversion between JSON and MongoDB (`conversion.py`) derive from it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Kind = Literal[
     "any",
 ]
 
-# what the deletion of a record does to one that refers to it; `Field` says what each means
+# what the deletion of a record does to one that refers to it; `Field` explains each value
 OnDelete = Literal["restrict", "cascade", "clear", "keep"]
 MAX_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 MAX_TEXT = 500
@@ -51,11 +51,11 @@ class HasSettings(Protocol):
     """The part of the service that the `check` of a field may use."""
 
     def settings_of(self, kind: type[PluginSettings]) -> PluginSettings:
-        """The settings of a plugin."""
+        """Return the settings of a plugin."""
 
 
 class FieldOptions(TypedDict, total=False):
-    """The options of every kind of field; `Field` says what each means."""
+    """The options of every kind of field; `Field` explains each of them."""
 
     label: tuple[str, str] | None
     title: str | None
@@ -95,23 +95,23 @@ class FieldChanges(FieldOptions, total=False):
 class Field:
     """One value: its kind, its JSON Schema keywords (`rules`) and its use.
 
-    `label`: what people call it, as a pair or a `Message`: `("客户名称", "Customer name")`. Headers of tables, the
-    history and the titles of the OpenAPI document show it.
+    `label`: what people call it, as a pair or a `Message`: `("客户名称", "Customer name")`. Headers of tables, the history
+    and the titles of the OpenAPI document show it.
     `required`: a new record must have it. `read_only`: only the service writes it. `write_only`: never in a response.
-    `nullable`: null is accepted, and clears the field. `filter`, `sort`, `search`: what lists offer. `sort="folded"`
-    is the order in which people look for names: it ignores case, width and accents, and sorts Chinese by pinyin; only
-    for texts with `search`.
+    `nullable`: null is accepted, and clears the field. `filter`, `sort`, `search`: what lists offer. `sort="folded"` is
+    the order in which people look for names: it ignores case, width and accents, and sorts Chinese by pinyin; only for
+    texts with `search`.
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
-    `dictionary`: the type of the dictionary whose values it holds; enabled ones only are accepted.
-    `on_delete`: what the deletion of the record that it refers to does. `restrict`, the default, refuses it (40901)
-    with the message `held`, or with one that counts the records; `cascade` deletes this record too; `clear` empties
-    the field; `keep`, the default of `read_only` fields, leaves it as it is, as in a record of the past.
-    `named_by`: of a list of objects: the reference in each by which the list is named, `collaborator_names`.
+    `dictionary`: the type of the dictionary whose values it holds; only enabled ones are accepted.
+    `on_delete`: what happens when the record that it refers to is deleted. `restrict`, the default, refuses the
+    deletion (40901) with the message `held`, or with one that counts the records; `cascade` deletes this record too;
+    `clear` empties the field; `keep`, the default of `read_only` fields, leaves it as it is, as a trace of the past.
+    `named_by`: for a list of objects, the reference in each object that gives the list its names, `collaborator_names`.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
-    `history`: the history of a record shows it; False for what follows from other records, or is a trace of use.
-    `documented`: part of the OpenAPI document; an alias that is still accepted is not.
-    `check`: only for the top-level fields of a body: returns the rule that a value breaks by the settings, or None.
+    `history`: the history of a record shows it; False for what follows from other records or only traces use.
+    `documented`: part of the OpenAPI document; False for an alias that is still accepted.
+    `check`: only for top-level fields of a body: returns the rule that a value breaks under the settings, or None.
     """
 
     kind: Kind
@@ -205,7 +205,7 @@ class Field:
         return any(child.siblings for _, child in fields_in(self))
 
     def but(self, **changes: Unpack[FieldChanges]) -> Field:
-        """A copy with `changes`."""
+        """Return a copy with `changes`."""
         return replace(self, **changes)
 
 
@@ -232,7 +232,7 @@ def _sibling(fields: Mapping[str, Field], beside: str, target: str) -> Sibling:
 
 
 def _referred(field: Field) -> str | None:
-    """The collection that a field, or each item of a list, refers to."""
+    """Return the name of the collection that a field, or each item of a list, refers to."""
     if field.kind != "array" or field.items is None:
         return field.ref
     if field.named_by is not None:
@@ -263,7 +263,7 @@ def text(
     format: str | None = None,
     **options: Unpack[FieldOptions],
 ) -> Field:
-    """A string. A required one has at least one non-blank character. The format `binary` is a file of a form."""
+    """Declare a string; a required one has at least one non-blank character. Format `binary` is a file of a form."""
     if options.get("required") and pattern is None and format is None:
         pattern, min_length = rf"[^{BLANK}]", min_length or 1
     most = None if format == "binary" else max_length  # the route that reads the form limits its bytes
@@ -289,10 +289,10 @@ def link(
     max_length: int = MAX_TEXT,
     **options: Unpack[FieldOptions],
 ) -> Field:
-    """A URL that clients follow or show as an image, never one that runs code, such as `javascript:`. It may be empty.
+    """Declare a URL that clients follow or show as an image, never one that runs code, such as `javascript:`.
 
-    `web`: allows http and https. `own`: allows a path of the service or of its front end. `bare`: allows
-    `www.example.com`. `key`: allows the identifier or key of a file.
+    It may be empty. `web`: allows http and https. `own`: allows a path of the service or of its front end. `bare`:
+    allows `www.example.com`. `key`: allows the identifier or key of a file.
     """
     allowed = ((_WEB_ADDRESS, web), (_OWN_PATH, own), (_WITHOUT_SCHEME, bare), (_KEY, key))
     forms = [form for form, taken in allowed if taken]
@@ -301,47 +301,47 @@ def link(
 
 
 def choice(*values: str, **options: Unpack[FieldOptions]) -> Field:
-    """One of a fixed set of strings."""
+    """Declare one of a fixed set of strings."""
     return _field("text", {"enum": list(values)}, options)
 
 
 def integer(*, minimum: int = -MAX_INTEGER, maximum: int = MAX_INTEGER, **options: Unpack[FieldOptions]) -> Field:
-    """An integer."""
+    """Declare an integer."""
     return _field("integer", {"minimum": minimum, "maximum": maximum}, options)
 
 
 def number(*, minimum: float | None = None, maximum: float | None = None, **options: Unpack[FieldOptions]) -> Field:
-    """A floating-point number: positions and ratios, never money."""
+    """Declare a floating-point number: positions and ratios, never money."""
     return _field("number", {"minimum": minimum, "maximum": maximum}, options)
 
 
 def boolean(**options: Unpack[FieldOptions]) -> Field:
-    """True or false."""
+    """Declare a boolean."""
     return _field("boolean", {}, options)
 
 
 def money(*, minimum: str | None = None, maximum: str | None = None, **options: Unpack[FieldOptions]) -> Field:
-    """An amount with two decimals: a string on the wire, Decimal128 in MongoDB."""
+    """Declare an amount with two decimals: a string in JSON, Decimal128 in MongoDB."""
     return _field("money", {"minimum": minimum, "maximum": maximum}, options)
 
 
 def quantity(*, minimum: str | None = None, maximum: str | None = None, **options: Unpack[FieldOptions]) -> Field:
-    """An amount of goods with up to four decimals: a string on the wire, Decimal128 in MongoDB."""
+    """Declare an amount of goods with up to four decimals: a string in JSON, Decimal128 in MongoDB."""
     return _field("quantity", {"minimum": minimum, "maximum": maximum}, options)
 
 
 def timestamp(**options: Unpack[FieldOptions]) -> Field:
-    """A moment from `FIRST_DAY` to `LAST_DAY` in UTC: RFC 3339 on the wire, UTC with milliseconds."""
+    """Declare a moment from `FIRST_DAY` to `LAST_DAY` in UTC: RFC 3339 in JSON, UTC with milliseconds."""
     return _field("timestamp", {}, options)
 
 
 def day(**options: Unpack[FieldOptions]) -> Field:
-    """A calendar day in the business time zone, `2026-11-20`, from `FIRST_DAY` to `LAST_DAY`."""
+    """Declare a calendar day in the business time zone, such as `2026-11-20`, from `FIRST_DAY` to `LAST_DAY`."""
     return _field("day", {}, options)
 
 
 def object_id(**options: Unpack[FieldOptions]) -> Field:
-    """The identifier of a business record: 24 hexadecimal digits."""
+    """Declare the identifier of a business record: 24 hexadecimal digits."""
     return _field("object_id", {}, options)
 
 
@@ -353,7 +353,7 @@ def array(
     unique: bool = False,
     **options: Unpack[FieldOptions],
 ) -> Field:
-    """A list of values of one shape."""
+    """Declare a list of values of one shape."""
     rules = {"maxItems": max_items, "minItems": min_items, "uniqueItems": unique or None}
     return _field("array", rules, options, items=items.but(nullable=False))
 
@@ -361,12 +361,12 @@ def array(
 def obj(
     name: str | None = None, /, fields: Mapping[str, Field] | None = None, **options: Unpack[FieldOptions]
 ) -> Field:
-    """An object with exactly these fields. `name` makes it a component of the OpenAPI document."""
+    """Declare an object with exactly these fields. `name` makes it a component of the OpenAPI document."""
     return _field("object", {}, {"title": name, **options}, fields=dict(fields or {}))
 
 
 def tree_of(name: str, fields: Mapping[str, Field]) -> Field:
-    """An object whose `children` are objects of the same shape."""
+    """Declare an object whose `children` are objects of the same shape."""
     own = dict(fields)
     node = Field(kind="object", rules={}, title=name, fields=own, nullable=False)
     own["children"] = array(node, max_items=10_000, nullable=False)
@@ -374,17 +374,17 @@ def tree_of(name: str, fields: Mapping[str, Field]) -> Field:
 
 
 def mapping(values: Field, **options: Unpack[FieldOptions]) -> Field:
-    """An object with any keys, whose values have one shape. For responses only: nothing checks the keys."""
+    """Declare an object with any keys, whose values have one shape. For responses only: nothing checks the keys."""
     return _field("mapping", {}, options, items=values)
 
 
 def anything(**options: Unpack[FieldOptions]) -> Field:
-    """Any JSON value, which the plugin itself checks."""
+    """Declare any JSON value, which the plugin itself checks."""
     return _field("any", {}, options)
 
 
 def fields_in(field: Field, path: str = "", above: tuple[Field, ...] = ()) -> Iterator[tuple[str, Field]]:
-    """The field and all fields within it, each with its path, such as `lines[].sku`."""
+    """Yield the field and all fields within it, each with its path, such as `lines[].sku`."""
     yield path, field
     if field in above:  # the children of a tree
         return

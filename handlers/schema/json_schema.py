@@ -11,14 +11,14 @@ from handlers.schema.naming import name_shape
 
 JsonSchema = dict[str, Any]
 Mode = Literal["input", "reply"]
-DICTIONARY = "x-dictionary"  # a keyword of ours with the type of the dictionary that a field is bound to
-LABEL = "x-label"  # a keyword of ours with the label of a field in both languages; documents have a title instead
+DICTIONARY = "x-dictionary"  # our own keyword: the type of the dictionary that a field is bound to
+LABEL = "x-label"  # our own keyword: the label of a field in both languages; documents have a title instead
 
 
 def json_schema(
     field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None = None
 ) -> JsonSchema:
-    """The JSON Schema of `field` in a request (`input`) or in a response (`reply`).
+    """Return the JSON Schema of `field` in a request (`input`) or in a response (`reply`).
 
     `component` may return a `$ref` for an object that has a name.
     """
@@ -54,7 +54,7 @@ _BASE: dict[Kind, JsonSchema] = {
 
 
 def object_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None) -> JsonSchema:
-    """The object's own schema, never a `$ref` to itself."""
+    """Return the object's own schema, never a `$ref` to itself."""
     fields = {
         name: child
         for name, child in (field.fields or {}).items()

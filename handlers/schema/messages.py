@@ -16,12 +16,12 @@ class Message(NamedTuple):
     en: str
 
     def text(self, language: Language, **values: object) -> str:
-        """The message in `language`, with its placeholders replaced by `values`."""
+        """Return the message in `language`, with its placeholders replaced by `values`."""
         template = self.en if language == "en" else self.zh
         return template.format(**values) if values else template
 
     def filled(self, **values: object) -> Message:
-        """The message with its placeholders replaced, in both languages."""
+        """Return the message with its placeholders replaced, in both languages."""
         return Message(self.zh.format(**values), self.en.format(**values))
 
 
@@ -42,13 +42,13 @@ class Bilingual:
 
 
 def as_message(texts: Sequence[str]) -> Message:
-    """The pair of a Chinese and an English text as a message; a text that is left out is empty."""
+    """Return the pair of a Chinese and an English text as a message; a text that is left out is empty."""
     given = (texts,) if isinstance(texts, str) else tuple(texts)
     return Message(*(*given, "", "")[:2])
 
 
 def language_of(header: str | None) -> Language:
-    """The language of a response: Chinese unless `Accept-Language` prefers English (RFC 9110 section 12.5.4)."""
+    """Return the language of a response: Chinese unless `Accept-Language` prefers English (RFC 9110 section 12.5.4)."""
     return _choose_language(header[:200]) if header else "zh"
 
 

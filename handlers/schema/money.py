@@ -24,12 +24,12 @@ def exact(stored: Decimal128 | str | None) -> Decimal:
 
 
 def _convert(stored: Decimal128) -> Decimal:
-    """As `to_decimal`, in a sixth of the time: it makes a tuple of digits."""
+    """Convert as `to_decimal` does, in a sixth of its time, because it makes a tuple of digits."""
     bits = int.from_bytes(stored.bid, "little")
     digits = bits & _DIGITS
     if (
         bits & _UNUSUAL == _UNUSUAL or digits > _MOST_DIGITS
-    ):  # no number, or one in the other form, whose digits are zero
+    ):  # not a number, or one in the other encoding, whose digits count as zero
         return stored.to_decimal()
     exponent = (bits >> 113 & 0x3FFF) - 6176
     return Decimal(f"{'-' if bits >> 127 else ''}{digits}E{exponent}")
@@ -41,12 +41,12 @@ def rounded(amount: Decimal) -> Decimal:
 
 
 def times(quantity: Decimal, price: Decimal) -> Decimal:
-    """The cost of `quantity` at `price`, rounded to the cent."""
+    """Return the cost of `quantity` at `price`, rounded to the cent."""
     return rounded(_WIDE.multiply(quantity, price))
 
 
 def share(amount: Decimal, part: Decimal, whole: Decimal) -> Decimal:
-    """The share of `amount` for `part` of `whole`, rounded to the cent; the whole gets all of it."""
+    """Return the share of `amount` for `part` of `whole`, rounded to the cent; the whole gets all of it."""
     if part == whole:
         return amount
     return rounded(_WIDE.divide(_WIDE.multiply(amount, part), whole))

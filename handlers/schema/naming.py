@@ -1,7 +1,7 @@
 """Names beside references: `collect` finds the references of a response, and `add_names` puts the names beside them.
 
-Both work on many values of one shape at once, field by field, because lists are what most responses are. Where all names
-are in memory, `add_kept_names` does the same in one pass.
+Both work on many values of one shape at once, field by field, because most responses are lists. If all names are in
+memory, `add_kept_names` does the same in one pass.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from handlers.schema.fields import Field, Sibling, array, text
 from handlers.schema.values import Record, RecordId
 
-MAX_NAME = 10_000  # longer than any field by which records are called
-Names = Mapping[str, Mapping[RecordId, str]]  # what records are called, by the collection as references call it
+MAX_NAME = 10_000  # longer than any field that holds a record's name
+Names = Mapping[str, Mapping[RecordId, str]]  # by the name of the collection in references
 References = defaultdict[str, set[RecordId]]
-NamesInMemory = Mapping[str, Callable[[RecordId], str | None]]  # by the collection as references call it
+NamesInMemory = Mapping[str, Callable[[RecordId], str | None]]  # by the name of the collection in references
 
 
 def name_shape(sibling: Sibling) -> Field:
-    """The shape of a name in responses."""
+    """Return the shape of a name in responses."""
     reference, note = sibling.reference, f"What `{sibling.beside}` is called now; read-only."
     name = text(max_length=MAX_NAME, read_only=True, label=reference.label)
     if not sibling.many:
@@ -30,7 +30,7 @@ def name_shape(sibling: Sibling) -> Field:
 
 
 def collect(shape: Field, values: Sequence[Any], found: References) -> None:
-    """Add the ids that these projected values of `shape` refer to, by the collection as references call it."""
+    """Add the ids that these projected values of `shape` refer to, by the name of the collection in references."""
     given = [value for value in values if value is not None]
     if not given or not shape.holds_names:
         return
@@ -52,7 +52,7 @@ def _collect_inside(shape: Field, values: Sequence[Any], found: References) -> N
 
 
 def add_names(shape: Field, values: Sequence[Any], names: Names) -> None:
-    """Put the names into these projected values of `shape`; null for an unknown id, unless the value has a name."""
+    """Put the names into these projected values of `shape`; an unknown id gets null, unless the value has a name."""
     given = [value for value in values if value is not None]
     if not given or not shape.holds_names:
         return
@@ -74,7 +74,7 @@ def add_names(shape: Field, values: Sequence[Any], names: Names) -> None:
 
 
 def add_kept_names(shape: Field, values: Sequence[Any], kept: NamesInMemory) -> bool:
-    """Put names from memory into these projected values of `shape`; return whether all of them were there."""
+    """Put names from memory into these projected values of `shape`; return whether all of them were in memory."""
     given = [value for value in values if value]
     if not given:
         return True
@@ -82,7 +82,7 @@ def add_kept_names(shape: Field, values: Sequence[Any], kept: NamesInMemory) -> 
         return shape.items is None or add_kept_names(
             shape.items, [item for value in given for item in _items(shape, value)], kept
         )
-    # loops rather than calls and `all`: these cost as much as what they do here
+    # loops rather than calls and `all`, which would cost as much as the work itself
     for sibling in shape.siblings:
         get = kept.get(sibling.target, _get_none)
         if sibling.many:

@@ -12,7 +12,7 @@ import regress
 
 @lru_cache(maxsize=1000)
 def syntax_fault(pattern: str) -> str | None:
-    """The error of a client that compiles `pattern` with the flag `u`; None for a valid pattern."""
+    """Return the error that a client gets when it compiles `pattern` with the flag `u`; None for a valid pattern."""
     try:
         regress.Regex(pattern, "u")
     except regress.RegressError as error:

@@ -16,7 +16,7 @@ def project(field: Field, value: Any) -> Any:
         shown = {name: get(name) for name in field.response_fields}
         for name, child in field.nested_fields:
             inner = shown[name]
-            if inner or isinstance(inner, dict):  # an empty list stays one; a call would cost more than it does
+            if inner or isinstance(inner, dict):  # null and an empty list stay as they are, without a call
                 shown[name] = project(child, inner)
         return shown
     if field.items is None:

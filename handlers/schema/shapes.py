@@ -8,22 +8,22 @@ from handlers.schema.fields import Field, FieldOptions, obj, text
 
 
 def shape(name: str, /, **fields: Field) -> Field:
-    """An object with exactly these fields, never null, and a component of this name in the OpenAPI document."""
+    """Declare an object with exactly these fields, never null, and a component of this name in the OpenAPI document."""
     return obj(name, fields, nullable=False)
 
 
 def service_fields(**fields: Field) -> dict[str, Field]:
-    """These fields as ones that only the service writes, and always does."""
+    """Return these fields as ones that only the service writes, and that always have a value."""
     return {name: field.but(read_only=True, nullable=False) for name, field in fields.items()}
 
 
 def record_name(*, max_length: int = 200, **options: Unpack[FieldOptions]) -> Field:
-    """What people call a record: required, searched, and sorted as they look for names."""
+    """Declare what people call a record: required, searched, and sorted in the order in which they look for names."""
     given: FieldOptions = {"required": True, "search": True, "sort": "folded", **options}
     return text(max_length=max_length, **given)
 
 
 def record_code(*, max_length: int = 64, **options: Unpack[FieldOptions]) -> Field:
-    """The code of a record: required, searched, sorted and filtered by."""
+    """Declare the code of a record: required, and lists can be searched, sorted and filtered by it."""
     given: FieldOptions = {"required": True, "search": True, "sort": True, "filter": True, **options}
     return text(max_length=max_length, **given)

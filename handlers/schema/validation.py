@@ -1,6 +1,6 @@
 """Validation that names every field at fault, and the conversion of valid values for MongoDB.
 
-One compiled validator (jsonschema-rs) both accepts and explains, so the two cannot disagree.
+One compiled validator (jsonschema-rs) both accepts values and explains faults, so the two cannot disagree.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from handlers.schema.fields import Field, fields_in
 from handlers.schema.json_schema import json_schema
 
 MAX_ERRORS = 20
-# explained at once: the validator would explain every fault of a large value before we see the first
+# values explained at once: the validator would explain every fault of a large value before we see the first
 _EXCERPT_VALUES = 2000
 _HERE = object()
-# to find numbers with more digits than a float distinguishes: digits and points become 0, all else a blank
+# finds numbers with more digits than a float distinguishes: digits and points become 0, all else a blank
 _DIGITS = bytes(0x30 if chr(byte) in "0123456789." else 0x20 for byte in range(256))
 _LONG_NUMBER = b"0" * (EXACT_DIGITS + 2)
 
@@ -53,13 +53,13 @@ class Checker:
         return decoded
 
     def _schema_faults(self, value: Any) -> tuple[list[FieldError], _Places]:
-        """The faults that the schema finds, and their places, whose values need no further check."""
+        """Return the faults that the schema finds, and their places, where values need no further check."""
         faults: list[FieldError] = []
         places: _Places = {}
         excerpt = _excerpt(self.field, value, None, [_EXCERPT_VALUES], faults)
         errors: Iterable[jsonschema_rs.ValidationError] = self._validator.iter_errors(excerpt)
         if not faults and self._validator.is_valid(excerpt):
-            errors = self._first_error(value)  # the fault is behind the excerpt
+            errors = self._first_error(value)  # the fault lies beyond the excerpt
         for error in errors:
             faults += _explain(error, places)
         return faults, places
@@ -107,7 +107,7 @@ _Place = tuple[Any, str | int] | None  # the place above and the name or number 
 def _excerpt(field: Field, value: Any, place: _Place, left: list[int], faults: list[FieldError]) -> Any:
     """Copy the start of `value`: as many values as are `left`, with all known fields of every object among them.
 
-    Adds the fault to `faults` that the excerpt hides: that an array is too long.
+    Also adds to `faults` the one that the excerpt hides: an array that is too long.
     """
     left[0] -= 1
     if isinstance(value, dict) and field.kind == "object":
@@ -137,21 +137,21 @@ def _excerpt(field: Field, value: Any, place: _Place, left: list[int], faults: l
 
 
 def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faults: list[FieldError]) -> Any:
-    """Convert a value for MongoDB. `wrong` are places with a known fault; `faults` gets further ones, up to 20."""
+    """Convert a value for MongoDB. `wrong` holds places with a known fault; `faults` gets further ones, up to 20."""
     if wrong is not None and _HERE in wrong:
         return None
     if isinstance(value, str) and field.kind in PLAIN and "\x00" not in value:
         return value
     if field.kind == "object" and isinstance(value, dict):
         known = field.fields or {}
-        # the store fills in the defaults of the body itself, because it knows whether the record is new
+        # defaults of the outermost fields are filled in by the store, which knows whether the record is new
         decoded = {} if place is None else {name: decode(known[name], known[name].default) for name in field.defaulted}
         for name, item in value.items():
             child = known.get(name)
             if child is None:
                 continue
             if wrong is None and isinstance(item, str) and child.kind in PLAIN and "\x00" not in item:
-                decoded[name] = item  # as most are: a call would cost more
+                decoded[name] = item  # like most values: a call would cost more
             else:
                 inside = None if wrong is None else wrong.get(name)
                 decoded[name] = _decode(child, item, (place, name), inside, faults)
@@ -190,7 +190,7 @@ def _parts(place: _Place) -> list[str | int]:
 
 
 def _unstorable(value: Any) -> str | None:
-    """The rule that a value breaks if MongoDB cannot store it, or would read it as something else."""
+    """Return the rule that a value breaks if MongoDB cannot store it, or would read it as something else; else None."""
     if isinstance(value, str):
         return "nul" if "\x00" in value else None
     if isinstance(value, int):
@@ -205,21 +205,21 @@ def _unstorable(value: Any) -> str | None:
 
 
 def future_faults(field: Field, given: Any, tomorrow: date, zone: ZoneInfo) -> Iterator[FieldError]:
-    """The faults of a body, as it was sent, whose past events are later than `tomorrow`; ignores invalid values."""
+    """Yield a fault for each past event in a body, as sent, that is later than `tomorrow`; skip invalid values."""
     for place, child, value in _leaves(field, given, lambda one: one.dated, None):
         if isinstance(value, str) and _is_later(child, value, tomorrow, zone):
             yield FieldError(_path(place), "future")
 
 
 def bound_values(field: Field, given: Any) -> Iterator[tuple[list[str | int], Field, Any]]:
-    """The values of a body whose fields are bound to dictionaries, with the parts of their paths."""
+    """Yield the values of a body whose fields are bound to dictionaries, each with the parts of its path."""
     for place, child, value in _leaves(field, given, bound_fields, None) if bound_fields(field) else ():
         yield _parts(place), child, value
 
 
 @cache
 def bound_fields(field: Field) -> Sequence[tuple[str, Field]]:
-    """The fields of an object that are, or contain, values of dictionaries."""
+    """Return the fields of an object that are, or contain, values of dictionaries."""
     return [
         (name, child)
         for name, child in (field.fields or {}).items()
@@ -228,7 +228,7 @@ def bound_fields(field: Field) -> Sequence[tuple[str, Field]]:
 
 
 def digit_faults(field: Field, raw: bytes) -> Iterator[FieldError]:
-    """The faults of a JSON body whose amounts are numbers with more digits than a float distinguishes."""
+    """Yield a fault for each amount in a JSON body that is a number with more digits than a float distinguishes."""
     if not field.amounts or _LONG_NUMBER not in raw.translate(_DIGITS):
         return
     numbers = json.loads(raw, parse_float=_Literal, parse_int=_Literal)
@@ -246,7 +246,7 @@ class _Literal(str):
 def _leaves(
     field: Field, given: Any, leading: Callable[[Field], Sequence[tuple[str, Field]]], place: _Place
 ) -> Iterator[tuple[_Place, Field, Any]]:
-    """The values of a body below the fields that `leading` selects, with their place and field."""
+    """Yield the values of a body below the fields that `leading` selects, each with its place and field."""
     if isinstance(given, dict) and field.kind == "object":
         for name, child in leading(field):
             yield from _leaves(child, given.get(name), leading, (place, name))
@@ -340,7 +340,7 @@ class QueryChecker:
         return {**self._defaults, **checked}
 
 
-# Python accepts more as a number, such as `1_0`, `٣` or `nan`; here these are texts
+# Python also accepts `1_0`, `٣` or `nan` as numbers; here these are texts
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?\Z")
 _NUMBER_LETTERS = 40
 

@@ -1,6 +1,6 @@
-"""Names for values whose fields are known only at run time, from a `Field`; a type checker cannot look into them.
+"""Type aliases for values whose fields are known only at run time, from a `Field`: type checkers cannot check them.
 
-They say what such a value is for. A value that is only passed on, and not looked into, is an `object` in signatures.
+Each alias says what such a value is for. Signatures call a value that is only passed on, and not looked into, `object`.
 """
 
 from __future__ import annotations
