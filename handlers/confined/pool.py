@@ -46,9 +46,9 @@ class WorkFailed(Exception):
 class Limits:
     """The limits of one lane.
 
-    At most `at_once` jobs run at the same time; `waiting` more wait, each for `patience_seconds`. One person has at
-    most `each` of them. A job may use `cpu_seconds` of processor time, `seconds` of elapsed time and `memory_bytes`,
-    and write files of `file_bytes` each.
+    At most `at_once` jobs run at the same time; up to `waiting` more wait, each for up to `patience_seconds`. One
+    person may have at most `each` jobs in the lane. A job may use `cpu_seconds` of processor time, `seconds` of elapsed
+    time and `memory_bytes`, and write files of `file_bytes` each.
     """
 
     at_once: int
@@ -62,7 +62,7 @@ class Limits:
 
 
 class LaneLimits(TypedDict, total=False):
-    """What a lane may set of its `Limits`."""
+    """The `Limits` that a lane may set."""
 
     at_once: int
     memory_bytes: int
@@ -77,7 +77,7 @@ class LaneLimits(TypedDict, total=False):
 class Confined:
     """The worker processes of this service, and the lanes that share them.
 
-    `at_once` and `memory_bytes` are the deployment's settings for every lane.
+    `at_once` and `memory_bytes` are the deployment's settings, for every lane that does not set its own.
     """
 
     def __init__(self, at_once: int, memory_bytes: int) -> None:
@@ -90,14 +90,14 @@ class Confined:
         self.cpu_seconds = 0.0
 
     def lane(self, name: str, **limits: Unpack[LaneLimits]) -> Lane:
-        """Open a lane with these `Limits`; the others are the deployment's, or the defaults."""
+        """Open a lane with these `Limits`; those left out are the deployment's settings, or the defaults."""
         given: LaneLimits = {"at_once": self._at_once, "memory_bytes": self._memory_bytes, **limits}
         lane = Lane(self, name, Limits(**given))
         self._lanes.append(lane)
         return lane
 
     def loads(self) -> dict[str, float]:
-        """How many jobs run or wait in each lane, by its name."""
+        """Return how many jobs run or wait in each lane, by its name."""
         return {lane.name: lane.load for lane in self._lanes}
 
     async def take(self) -> WorkerProcess:
@@ -122,12 +122,12 @@ class Confined:
         self.discard(self._idle.popleft()[0])
 
     def discard(self, process: WorkerProcess) -> None:
-        """End a process."""
+        """Kill a process."""
         process.kill()
         self._threads.submit(process.reap)
 
     def stop(self) -> None:
-        """Start no more jobs; running ones have a moment to finish."""
+        """Start no more jobs; running ones have a second to finish."""
         self.stopping = True
         for lane in self._lanes:
             lane.end_waiting()
@@ -166,15 +166,16 @@ class Lane:
         return len(self._present)
 
     async def run(self, function: str, data: bytes, *arguments: object, request: Request | None = None) -> bytes:
-        """Return the result of `function` for `data`. Raises as `begin` and `Work.result` do."""
+        """Run `function` on `data` as one job and return its result. Raises as `begin` and `Work.result` do."""
         async with await self.begin(function, *arguments, request=request) as work:
             await work.send(data)
             return await work.result()
 
     async def begin(self, function: str, *arguments: object, request: Request | None = None) -> Work:
-        """Start a job and return it; then send its input, and close it. A client that disconnects ends its job.
+        """Start a job and return it; the caller sends its input and closes it. The job ends if the client disconnects.
 
-        Raises 50300 while too many jobs wait, 42900 for a person who has too many of them, both with `Retry-After`.
+        Raises 50300 if too many jobs wait or the wait is too long, 42900 for a person who has too many of them, both
+        with `Retry-After`.
         """
         work = Work(self, request)
         try:
@@ -241,7 +242,7 @@ class Lane:
 
 
 class Work:
-    """One job. Send its input, ask for its result, and close it: `async with await lane.begin(…) as work`."""
+    """One job. Send its input, get its result, and close it: `async with await lane.begin(…) as work`."""
 
     def __init__(self, lane: Lane, request: Request | None) -> None:
         self._lane = lane
@@ -278,7 +279,7 @@ class Work:
         self._reply = asyncio.create_task(process.reply())
 
     async def send(self, piece: bytes) -> None:
-        """Send a piece of the input; waits while the process is behind. Raises as `result` does."""
+        """Send a piece of the input; wait while the process lags behind. Raises as `result` does."""
         process, reply = self._running()
         await self._unless_ended(process.send(piece))
         if reply.done():
@@ -327,7 +328,7 @@ class Work:
         return TooCostly(self._lane.name)
 
     def end(self, reason: str) -> None:
-        """End the job now, waiting or running; its caller gets the reason as an exception."""
+        """End the job now, whether it waits or runs; its caller gets the reason as an exception."""
         if self._ended:
             return
         self._ended = reason
@@ -337,7 +338,7 @@ class Work:
             self._process.kill()
 
     def close(self) -> None:
-        """Release the process; a job that still runs ends with it."""
+        """Release the process; a job that still runs is ended."""
         self._forget_client()
         if self._timer is not None:
             self._timer.cancel()

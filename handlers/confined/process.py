@@ -1,4 +1,4 @@
-"""One worker process, seen from the service, which starts it, gives it jobs and kills it if it takes too much."""
+"""A worker process as the service sees it: the service starts it, gives it jobs, and kills it if it takes too much."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class WorkerProcess:
         await self._send(JOB, orjson.dumps(job))
 
     async def send(self, piece: bytes) -> None:
-        """Send a piece of the job's input; waits while the process is behind."""
+        """Send a piece of the job's input; wait while the process lags behind."""
         await self._send(PIECE, piece)
 
     async def end_input(self) -> None:
@@ -62,7 +62,7 @@ class WorkerProcess:
         await self._send(END, b"")
 
     async def reply(self) -> tuple[bytes, dict[str, Any]]:
-        """Receive the result, and the report of the process about the job. Raises `WorkerEnded`."""
+        """Receive the result, and the report of the process about the job. Raises `WorkerEnded` if there is none."""
         result = await self._receive(RESULT)
         done: dict[str, Any] = orjson.loads(await self._receive(DONE))
         return result, done

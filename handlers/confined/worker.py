@@ -1,8 +1,8 @@
-"""The worker process, which runs one job after the other: `python -m handlers.confined.worker`.
+"""The worker process, which runs one job after another: `python -m handlers.confined.worker`.
 
 Standard input is a socket to the service. A frame is a kind, a length of four bytes, and a body of that length. A job
-is `JOB` (JSON: the function, its arguments, its limits), any number of `PIECE` and `END`; the reply is `RESULT` and
-`DONE` (JSON: the failure, and the processor time). The process ends when the service closes the socket.
+consists of `JOB` (JSON: the function, its arguments, its limits), any number of `PIECE`, and `END`; the reply consists
+of `RESULT` and `DONE` (JSON: the failure, and the processor time). The process ends when the service closes the socket.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGE_BYTES = 128 << 20  # a process that grew to this size is not used again
 
 
 def main() -> None:
-    """Run the jobs of the socket at standard input until it closes."""
+    """Run the jobs that arrive on the socket at standard input until it closes."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the service handles these signals and ends its workers itself
     os.nice(10)  # requests come first
@@ -89,7 +89,7 @@ def _function(name: str) -> Any:
 
 
 def _is_small() -> bool:
-    """Whether this process uses little memory now. The peak that the kernel reports may be the parent's."""
+    """Return whether this process uses little memory now. The peak that the kernel reports may be the parent's."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * resource.getpagesize() < _LARGE_BYTES
@@ -103,7 +103,7 @@ def _pieces(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _frame(stream: BinaryIO) -> tuple[int, bytes] | None:
-    """Read the next frame; None after the service closed the socket."""
+    """Read the next frame; return None after the service has closed the socket."""
     head = stream.read(HEAD.size)
     if len(head) < HEAD.size:
         return None

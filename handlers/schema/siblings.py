@@ -1,4 +1,4 @@
-"""How responses call the field with the name of a record, which stands beside the reference to it."""
+"""The names of the fields in which responses show a record's name beside a reference."""
 
 from __future__ import annotations
 

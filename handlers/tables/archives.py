@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 ZIP = b"PK\x03\x04"
-MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a worksheet (ECMA-376, and what Excel takes)
+MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a worksheet (ECMA-376, and what Excel accepts)
 _DIRECTORY_BYTES = 4 << 20
 MAX_UNPACKED = 1 << 30
 _ALWAYS_ACCEPTED = 64 << 20  # accepted whatever the compression ratio
@@ -19,7 +19,7 @@ _COMMENT_BYTES = 0xFFFF
 
 
 class NoWorkbook(ValueError):
-    """The file is not an archive as spreadsheet programs write it."""
+    """The file is not an archive of the kind that spreadsheet programs write."""
 
 
 class TooLargeUnpacked(ValueError):
@@ -27,7 +27,7 @@ class TooLargeUnpacked(ValueError):
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the file begins like a ZIP archive, as every XLSX file does."""
+    """Return whether the file begins like a ZIP archive, as every XLSX file does."""
     with path.open("rb") as file:
         return file.read(len(ZIP)) == ZIP
 

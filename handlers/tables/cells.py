@@ -46,19 +46,19 @@ def unescape_cell(cell: str) -> str:
 
 
 def header_key(header: str) -> str:
-    """A header without what makes no difference: case, blanks around it, and an asterisk that marks it as required."""
+    """Return a header without what makes no difference: case, surrounding blanks, and a final asterisk."""
     return header.strip().rstrip("*＊").rstrip().casefold()
 
 
 def as_csv(rows: Sequence[Cells]) -> bytes:
-    """Rows as CSV in UTF-8, with every cell escaped."""
+    """Return rows as CSV in UTF-8, with every cell escaped."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows([escape_cell(cell) for cell in row] for row in rows)
     return text.getvalue().encode()
 
 
 def as_text(value: Any) -> str:
-    """A cell of a workbook as the text that people see."""
+    """Return a cell of a workbook as the text that people see."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():

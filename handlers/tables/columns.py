@@ -33,7 +33,7 @@ class TableColumn:
 
     @cached_property
     def ref(self) -> str | None:
-        """The collection that it refers to."""
+        """The collection that the column refers to, if any."""
         return self.field.ref or (self.field.items.ref if self.field.items is not None else None)
 
     @cached_property
@@ -45,7 +45,7 @@ class TableColumn:
 
     @cached_property
     def width(self) -> int:
-        """The most characters of a cell; a row with a longer one is refused."""
+        """The maximum number of characters of a cell; a row with a longer cell is refused."""
         if self.as_json:
             return _JSON_CELL
         if self.field.kind == "array":
@@ -59,19 +59,19 @@ class TableColumn:
         return _SHORT_CELL
 
     def as_id(self, id: RecordId) -> RecordId:
-        """An id as a body contains it."""
+        """Return an id as a body contains it."""
         return id if isinstance(id, int) else str(id)
 
     def header(self, language: Language | None) -> str:
-        """Its header: the name, or the label in a language."""
+        """Return the header: the name, or the label in a language."""
         return self.name if language is None else self.label.text(language)
 
 
 class Columns:
     """The columns of `collection`: its id, the fields that clients write, then those that they only read.
 
-    An import ignores the last, so that an export can be imported again; it refuses them where it is `strict`.
-    `lines` is a list of objects whose parts are columns.
+    An import ignores the read-only ones, so that an export can be imported again; if it is `strict`, it refuses them.
+    `lines` names a list of objects whose fields are columns.
     """
 
     def __init__(self, collection: Collection, *, strict: bool = False, lines: str = "") -> None:
@@ -81,7 +81,7 @@ class Columns:
 
     @cached_property
     def writable(self) -> tuple[TableColumn, ...]:
-        """Those that an import writes."""
+        """The columns that an import writes."""
         return tuple(column for column in self.all if column.writable)
 
     @cached_property
@@ -96,11 +96,11 @@ class Columns:
         return {header_key(column.name): column for column in self._imported}
 
     def widths(self, *, names_only: bool) -> dict[str, int]:
-        """The most characters of a cell by header, for the reader of the file."""
+        """Return the maximum number of characters of a cell by header, for the reader of the file."""
         return {key: column.width for key, column in (self.names if names_only else self.keyed).items()}
 
     def match(self, headers: Sequence[str], *, names_only: bool = False) -> list[TableColumn]:
-        """The columns of these headers. Raises 40001 for unknown ones, and for two of one column."""
+        """Return the columns of these headers. Raises 40001 for unknown headers, and for two headers of one column."""
         known = self.names if names_only else self.keyed
         found = [known.get(header_key(header)) for header in headers]
         times = Counter(column.name for column in found if column is not None)
@@ -133,7 +133,7 @@ def _list_columns(collection: Collection, lines: str) -> Iterator[TableColumn]:
 
 
 def _fits(field: Field) -> bool:
-    """Whether clients read it, and every value of it fits into a cell."""
+    """Return whether clients may read the field and every value of it fits into a cell."""
     too_long = field.kind == "text" and int(field.rules.get("maxLength", 0)) > MAX_CELL
     return not (field.write_only or field.secret or too_long)
 
@@ -151,7 +151,7 @@ def _columns_of(name: str, field: Field) -> Iterator[TableColumn]:
 
 
 def _unambiguous(columns: Sequence[TableColumn]) -> Iterator[TableColumn]:
-    """The columns, with the name behind a label that is also the header of another column."""
+    """Yield the columns; a label that is also a header of another column gets the column's name appended."""
     taken = Counter(header_key(text) for one in columns for text in {one.name, *one.label})
     for column in columns:
         own = Counter(header_key(text) for text in {column.name, *column.label})

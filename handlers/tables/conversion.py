@@ -38,13 +38,13 @@ Row = tuple[int, list[str]]
 
 
 def value_at(record: Mapping[str, Any], column: str) -> Any:
-    """The value of a column in a record."""
+    """Return the value of a column in a record."""
     name, _, part = column.partition(".")
     return (record.get(name) or {}).get(part) if part else record.get(name)
 
 
 def to_cell(column: TableColumn, value: Any, zone: ZoneInfo | None, language: Language | None) -> Cell:
-    """The cell of a value. With a `language`, as people read it: moments in `zone`, yes and no."""
+    """Return the cell of a value; with a `language`, as people read it: moments in `zone`, booleans as yes and no."""
     if value is None:
         return None
     if isinstance(value, bool):
@@ -74,7 +74,7 @@ def _join(texts: Sequence[str]) -> str:
 def parse_row(columns: Sequence[TableColumn], cells: Sequence[str], zone: ZoneInfo) -> Record:
     """Convert a row to values by the names of columns. Empty cells are left out.
 
-    A time without a zone, as spreadsheets have it, is taken in the business time zone. A cell beyond the headers gets
+    A time without a zone, as spreadsheets write it, is taken in the business time zone. A cell beyond the headers gets
     the number of its column as its name, which validation refuses as an unknown field.
     """
     values: Record = dict(islice(_find_cells_beyond(columns, cells), _REPORTED_COLUMNS))
@@ -85,7 +85,7 @@ def parse_row(columns: Sequence[TableColumn], cells: Sequence[str], zone: ZoneIn
 
 
 def row_body(values: ReadOnlyRecord) -> Record:
-    """The body of a creation: parts of an object go into it."""
+    """Return the body of a creation: columns for the parts of an object become that object."""
     body: Record = {}
     for column, value in values.items():
         name, _, part = column.partition(".")
@@ -149,7 +149,7 @@ def _parse_json(text: str) -> Any:
 
 
 def split_list(text: str) -> list[Any]:
-    """The texts of a cell with several."""
+    """Return the texts of a cell that holds several."""
     if text.startswith("["):
         try:
             values: list[Any] = json.loads(text)
@@ -160,7 +160,7 @@ def split_list(text: str) -> list[Any]:
 
 
 def locate_errors(failure: ValidationFailed, columns: Sequence[TableColumn]) -> list[tuple[str, str]]:
-    """Column and rule of each validation error: an error in `tags[2]` belongs to the column `tags`."""
+    """Return column and rule of each validation error: an error in `tags[2]` belongs to the column `tags`."""
     names = {column.name for column in columns}
     found = []
     for error in failure.errors:
@@ -170,6 +170,6 @@ def locate_errors(failure: ValidationFailed, columns: Sequence[TableColumn]) -> 
 
 
 def as_number(amount: Decimal) -> float | str:
-    """An exact amount as a number that spreadsheets add up, or as text where a number would be another amount."""
+    """Return an exact amount as a number that spreadsheets add up, or as text if the number would be another amount."""
     number = float(amount)
     return number if Decimal(repr(number)) == amount else str(amount)

@@ -54,7 +54,7 @@ async def export_table(req: Request, table: Table) -> Response:
 
 
 def csv_response(req: Request, name: str, rows: AsyncIterator[Sequence[Cells]]) -> Response:
-    """The response that streams rows, some at a time, as a CSV file whose name begins with `name`."""
+    """Return the response that streams rows, some at a time, as a CSV file whose name begins with `name`."""
     return Response(200, b"", _attachment(req, name, "csv"), CSV_MEDIA, stream=_encode_csv(rows))
 
 
@@ -83,8 +83,10 @@ class _Source:
         self._fields = sorted({column.name.partition(".")[0] for column in columns} - {"id"}) or ["id"]
 
     async def read(self, cursor: str | None) -> Page:
-        """Read a page; the first one has the total. Another one is retried if a rebuilt index ended the query: a table
-        that has begun cannot report an error."""
+        """Read a page; only the first one has the total.
+
+        A later one is retried if a rebuilt index ended the query: a table that has begun cannot report an error.
+        """
         for _ in range(_ATTEMPTS - 1 if cursor is not None else 0):
             with suppress(DatabaseUnavailable):
                 return await self._read(cursor)
@@ -129,7 +131,7 @@ class CellWriter:
     async def make(
         cls, req: Request, table: Table, columns: Sequence[TableColumn], language: Language | None
     ) -> CellWriter:
-        """Make one for a request."""
+        """Make a writer for a request."""
         labels = await ValueLabels.load(req.service, table.columns) if language is not None else None
         made = cls(req, table, columns, language, labels)
         if language is None and table.plain_ids:
@@ -137,12 +139,12 @@ class CellWriter:
         for column in columns:
             target = target_of(req.service, column)
             if target is not None and not column.as_json:
-                # what a record is called is no secret: also one that the caller does not see
+                # the names of records are no secret, even of those that the caller does not see
                 made._callings[column.name] = Callings(req.system_store(target), by_name=language is not None)
         return made
 
     async def rows(self, records: Sequence[Record]) -> list[Cells]:
-        """The cells of each record, or of each of its lines."""
+        """Return the cells of each record, or of each of its lines."""
         if self._lines:
             records = [{**one, self._lines: line} for one in records for line in one[self._lines] or [{}]]
         texts = {}
@@ -169,7 +171,7 @@ async def _encode_csv(rows: AsyncIterator[Sequence[Cells]]) -> AsyncIterator[byt
 
 
 class Workbook:
-    """Streams a workbook that a worker process writes. `aclose` ends the process, however far it is."""
+    """Streams a workbook that a worker process writes. `aclose` ends the process, even before it has finished."""
 
     def __init__(self, work: Work, folder: tempfile.TemporaryDirectory[str], rows: AsyncIterator[list[Cells]]) -> None:
         self._work = work

@@ -1,4 +1,4 @@
-"""The handlers of a collection's tables. They are values, so that the routes of a service lead to its tables."""
+"""The handlers of a collection's tables. Each is an object with its table, so that a route leads to the table."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ class ReadImport:
 
 
 def imported_tables(routes: Iterable[Route]) -> list[Table]:
-    """The tables that these routes import."""
+    """Return the tables that these routes import."""
     return [route.handler.table for route in routes if isinstance(route.handler, StartImport)]

@@ -19,7 +19,7 @@ class Lanes:
 
     @classmethod
     def open(cls, confined: Confined) -> Self:
-        """Open both lanes. One person may use two of each at a time; an export takes as long as reading its rows."""
+        """Open both lanes. One person may have two jobs in each; an export takes as long as reading its rows."""
         return cls(
             confined.lane(
                 "tables.import", cpu_seconds=60, seconds=120, patience_seconds=15, each=2, file_bytes=_LARGEST_FILE

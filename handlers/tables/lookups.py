@@ -1,4 +1,4 @@
-"""References in tables: records are called by their code or name, which another installation understands too."""
+"""References in tables: cells name records by their code or name, which another installation understands too."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from handlers.data.store import Store
 from handlers.schema.errors import ApiError
 
 _AT_ONCE = 500
-_REMEMBERED = 20_000  # texts of an export; beyond it they are looked up again
+_REMEMBERED = 20_000  # texts of an export; beyond this number they are looked up again
 
 
 class Callings:
-    """How the records of one collection are called in cells, for an export."""
+    """What the records of one collection are called in the cells of an export."""
 
     def __init__(self, store: Store, *, by_name: bool) -> None:
         self._store = store
@@ -25,7 +25,7 @@ class Callings:
         self._texts: dict[Any, str] = {}
 
     async def load(self, ids: Iterable[Any]) -> Mapping[Any, str]:
-        """The text of each record: its code or name, as preferred, or its id where that would fit several records."""
+        """Return the text of each record: its code or name, as preferred, or its id if these fit several records."""
         if len(self._texts) > _REMEMBERED:
             self._texts.clear()
         missing = list(dict.fromkeys(id for id in ids if id is not None and id not in self._texts))
@@ -45,12 +45,12 @@ class Callings:
 
 
 def key_fields(collection: Collection) -> list[str]:
-    """The fields by which cells call a record: its code, then its name."""
+    """Return the fields by which cells call a record: its code, then its name."""
     return list(dict.fromkeys(name for name in (collection.code_field, collection.label_field) if name))
 
 
 async def find_called(store: Store, texts: Iterable[str]) -> Mapping[str, set[Any]]:
-    """The ids of the visible records that have one of these texts as code or name, by the text."""
+    """Return the ids of the visible records that have one of these texts as code or name, by the text."""
     found: defaultdict[str, set[Any]] = defaultdict(set)
     wanted = sorted(set(texts))
     for name in key_fields(store.collection):
@@ -64,14 +64,17 @@ async def find_called(store: Store, texts: Iterable[str]) -> Mapping[str, set[An
 def _filter(collection: Collection, name: str, texts: Sequence[str]) -> dict[str, Any]:
     filter: dict[str, Any] = {name: {"$in": list(texts)}}
     if name in collection.stored_orders:
-        # names have an index by their order, not by their spelling
+        # names are indexed by their sort keys, not by their spelling
         return {order_field(name): {"$in": [sort_key(text) for text in texts]}, **filter}
     return filter
 
 
 async def resolve(store: Store, texts: Iterable[str]) -> Mapping[str, set[Any]]:
-    """The ids of the records that these cells may mean: visible ones by code or name, else by an id, which the handler
-    that writes the row checks."""
+    """Return the ids of the records that each of these texts may mean.
+
+    Visible records are found by code or name. Any other text may be an id, which the handler that writes the row
+    checks.
+    """
     wanted = set(texts)
     found = dict(await find_called(store, wanted))
     return found | {text: {id} for text in wanted - set(found) if (id := _parse_id(store.collection, text)) is not None}

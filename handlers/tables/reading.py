@@ -19,7 +19,7 @@ from python_calamine import CalamineError, CalamineWorkbook
 from handlers.tables.archives import MAX_CELL, MAX_COLUMNS, MAX_ROWS, is_archive
 from handlers.tables.cells import as_text, header_key, unescape_cell
 
-ROWS_PER_LINE = 200  # written in one transaction
+ROWS_PER_LINE = 200  # the most rows that one transaction writes
 _LINE_BYTES = 256 << 10
 _CUT = "…"  # marks a cell that is too long: its row is refused, so the rest need not be kept
 _TEXTS = "sharedstrings.xml"
@@ -32,7 +32,7 @@ class Unreadable(ValueError):
 
 
 class TooManyRows(ValueError):
-    """The table has more rows than a worksheet."""
+    """The table has more rows than a worksheet can have."""
 
 
 def read_table(pieces: Iterator[bytes], source: str, target: str, widths: Mapping[str, int]) -> bytes:
@@ -63,7 +63,7 @@ def _trim_headers(first: Row | None, known: int) -> list[str]:
 
 
 def _limit_widths(rows: Iterator[Row], widths: Sequence[int]) -> Iterator[Row]:
-    """Rows with cells cut to one character more than their columns take."""
+    """Yield rows with cells cut to one character more than their columns allow."""
     known = len(widths)
     for number, cells in rows:
         while len(cells) > known and not cells[-1].strip():
@@ -77,7 +77,7 @@ def _limit_widths(rows: Iterator[Row], widths: Sequence[int]) -> Iterator[Row]:
 
 
 def _batch_lines(rows: Iterator[Row]) -> Iterator[tuple[bytes, int]]:
-    """Lines of limited rows and bytes, each with its number of rows."""
+    """Yield lines with a limited number of rows and bytes, each with its number of rows."""
     waiting: list[bytes] = []
     size = 0
     for total, row in enumerate(rows, 1):
@@ -97,7 +97,7 @@ def _encode_line(rows: Sequence[bytes]) -> bytes:
 
 
 def _read_rows(path: Path) -> Iterator[Row]:
-    """Row numbers and cells, without empty rows."""
+    """Yield row numbers and cells, without empty rows."""
     for number, cells in _read_workbook(path) if is_archive(path) else _read_csv(path):
         if any(cell.strip() for cell in cells):
             yield number, [unescape_cell(cell) for cell in cells]

@@ -68,13 +68,13 @@ async def start_import(req: Request, table: Table) -> Record:
 
 
 async def list_imports(req: Request, table: Table) -> Page:
-    """A page of the imports that the caller may see, with their counts but without the errors of rows."""
+    """Return a page of the imports that the caller may see, with their counts but without the errors of rows."""
     fields = tuple(table.summary.fields or ())
     return await req.store(table.imports).page(req.query, table.of_imports, fields=fields)
 
 
 async def read_import(req: Request, table: Table) -> Record:
-    """One import with its progress, and its errors in the caller's language. Raises 40400."""
+    """Return one import with its progress, and its errors in the caller's language. Raises 40400."""
     id = table.imports.parse_id(req.path["id"])
     record = await req.store(table.imports).find_one({"_id": id, **table.of_imports})
     if record is None:
@@ -83,7 +83,7 @@ async def read_import(req: Request, table: Table) -> Record:
 
 
 async def _read(req: Request, table: Table, upload: _Upload) -> _Lines:
-    """Read a table in a worker process. Raises 41500 for other files, 41300 for too large ones."""
+    """Read a table in a worker process. Raises 41500 for a file of another kind, 41300 for one that is too large."""
     path, target = upload.path, upload.path.with_suffix(".lines")
     widths = table.columns.widths(names_only=upload.names_only)
     try:
@@ -101,7 +101,7 @@ async def _read(req: Request, table: Table, upload: _Upload) -> _Lines:
 
 
 def _errors_by_name() -> dict[str, Exception]:
-    """The error to raise, by the name of the exception in the worker process."""
+    """Return the errors to raise, by the name of the exception in the worker process."""
     return {
         "Unreadable": ApiError(MEDIA_TYPE, UNREADABLE),
         "TooManyRows": ApiError(TOO_LARGE, TOO_MANY_ROWS.filled(rows=MAX_ROWS)),
@@ -127,7 +127,7 @@ async def _begin(req: Request, table: Table, upload: _Upload, read: _Lines) -> R
         await req.system_store(table.imports).create(values, id=new)
         return str(new).encode()
 
-    # in place of the body: what the idempotency key is compared by, and what the operation log shows
+    # stands in for the body when idempotency keys are compared, and in the operation log
     summary = {"file_name": upload.file_name, "sha256": upload.digest, **upload.flags}
     req.raw_body = json.dumps(summary, ensure_ascii=False).encode()
     id = (await respond_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()

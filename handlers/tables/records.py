@@ -116,7 +116,7 @@ TABLE_IMPORTS = Collection(
 
 
 def imports_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
-    """A collection of imports for one kind of record, whose addresses and schemas are older than those of the core."""
+    """Return a collection of imports for one kind of record whose addresses and schemas are not those of the core."""
     states = _states(name.removesuffix("s"))
     return Collection(
         name=name,
@@ -131,7 +131,7 @@ def imports_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
 
 
 def import_rows_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
-    """The rows of imports that are not written yet."""
+    """Return a collection for the rows of imports that are not written yet."""
     return Collection(
         name=name,
         title=title,
@@ -153,13 +153,13 @@ TABLE_IMPORT_ROWS = import_rows_of("core_import_rows", "TableImportRows", noun=(
 
 
 def summary_of(imports: Collection) -> Field:
-    """An import as lists show it: without the errors of rows."""
+    """Return the shape of an import in lists: without the errors of rows."""
     fields = {name: field for name, field in (imports.read.fields or {}).items() if name != "errors"}
     return obj(f"{imports.title}Summary", fields, nullable=False)
 
 
 def form_of(title: str) -> Field:
-    """The form that starts an import."""
+    """Return the form that starts an import."""
     return obj(
         f"{title}Form",
         {

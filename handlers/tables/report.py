@@ -1,4 +1,4 @@
-"""What became of some rows of an import."""
+"""The outcome of some rows of an import."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ImportReport:
     errors: list[Record] = field(default_factory=list)
 
     def add_failure(self, row: int, error: ApiError, columns: Sequence[TableColumn]) -> None:
-        """Count a row as failed, with the errors of its columns, or the message of a refusal."""
+        """Count a row as failed, and add the errors of its columns, or the message of a refusal."""
         self.counts["failed"] += 1
         if isinstance(error, ValidationFailed):
             found = locate_errors(error, columns)
@@ -42,7 +42,7 @@ class ImportReport:
         self.errors += other.errors
 
     def change(self, columns: Sequence[TableColumn], headers: Sequence[str]) -> Record:
-        """The update operators for the import's record; columns are called by their headers."""
+        """Return the update operators for the import's record; columns are called by their headers."""
         shown = dict(zip((column.name for column in columns), headers, strict=True))
         named = [{**error, "column": shown.get(error["column"], error["column"])} for error in self.errors]
         errors = {"$each": named, "$slice": MAX_FAULTS}
@@ -50,13 +50,13 @@ class ImportReport:
 
 
 def in_language(error: Record, language: Language) -> Record:
-    """An error of a row with its message in a language."""
+    """Return an error of a row with its message in a language."""
     message: Any = error.get(language) or RULES.get(error["rule"], RULES["invalid"]).text(language)
     return {**error, "message": message}
 
 
 class RowFailed(Exception):
-    """A row cannot be written; those before it were, in the transaction that this ends."""
+    """A row cannot be written. The transaction, in which the rows before it were written, ends with this exception."""
 
     def __init__(self, place: int, error: ApiError) -> None:
         super().__init__(f"row {place}: {error}")

@@ -1,6 +1,7 @@
-"""Writes the rows of an import through the routes that create and change records, whose checks and rules hold for them.
+"""Writes the rows of an import through the routes that create and change records, so that their checks and rules apply.
 
-A row with the id, or the code, of a record that the person sees changes it, if they may; any other row is a new record.
+A row with the id, or the code, of a record that the person sees changes that record, if they may change it; any other
+row is a new record.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from handlers.tables.table import Table
 from handlers.tables.values import ValueLabels
 
 _YIELD_EVERY = 10
-_REHEARSED = "rehearsed"  # no fault: the record would be there
+_REHEARSED = "rehearsed"  # not a fault: without the dry run the record would exist
 
 
 def find_route(catalogue: Catalogue, body: Field) -> Route | None:
-    """The route with this body, whose checks also apply to rows."""
+    """Return the route with this body, whose checks also apply to rows."""
     return next((route for route in catalogue.routes if route.body is body), None)
 
 
@@ -51,12 +52,12 @@ class RecordWriter:
         self._create = find_route(catalogue, table.collection.create)
         self._update = find_route(catalogue, table.collection.update)
         self._labels: ValueLabels | None = None
-        # rows of the file may refer to rows above them, by the id that these had where the file comes from
+        # rows of the file may refer to rows above them, by their ids in the installation that the file comes from
         self._written: dict[str, Any] = {}
-        self._rehearsed: set[str] = set()  # ids, codes and names of rows of a dry run, whose records are not there
+        self._rehearsed: set[str] = set()  # ids, codes and names of rows of a dry run, whose records do not exist
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
-        """Write these rows: `RowWriter` says how."""
+        """Write these rows, as `RowWriter` describes."""
         report = ImportReport()
         self._labels = self._labels or await ValueLabels.load(self._service, self._table.columns)
         zone = self._service.settings.zone
@@ -77,7 +78,10 @@ class RecordWriter:
     async def _write_row(
         self, req: Request, place: int, row: Record, references: TableReferences, known: _Known, dry_run: bool
     ) -> str:
-        """`created`, `updated` or `unchanged`. Raises `ValidationFailed` before, and `RowFailed` after a write."""
+        """Write a row, and return `created`, `updated` or `unchanged`.
+
+        Raises `ValidationFailed` before the handler runs, and `RowFailed` if the handler raises an error.
+        """
         existing = known.find(row)
         given, faults, pending = await self._resolve(req, row, references)
         route = self._create if existing is None else self._update
@@ -129,8 +133,10 @@ class RecordWriter:
     async def _resolve(
         self, req: Request, row: Record, references: TableReferences
     ) -> tuple[Record, list[FieldError], bool]:
-        """The row with values for labels and ids for references, what is wrong with these, and whether one of them is
-        a record of a dry run."""
+        """Return the row with values for labels and ids for references, and the faults of these.
+
+        The last item says whether one of the references is to a record of a dry run.
+        """
         given, faults, pending = dict(row), [], False
         for column in self._columns:
             if column.name not in row or column.name == ID or column.as_json:
@@ -180,7 +186,7 @@ class TableReferences:
 
     @classmethod
     async def load(cls, req: Request, columns: Sequence[TableColumn], rows: Sequence[Record]) -> TableReferences:
-        """Look up what the caller sees of them, with a few queries for each column."""
+        """Look up those that the caller sees, with a few queries for each column."""
         found: FoundIds = {}
         for column in columns:
             target = target_of(req.service, column)
@@ -190,7 +196,7 @@ class TableReferences:
         return cls(found)
 
     async def find(self, req: Request, column: TableColumn, cell: object) -> tuple[object, str | None]:
-        """The id, or ids, of a cell, and the rule that it breaks."""
+        """Return the id, or ids, for a cell, and the rule that the cell breaks, if any."""
         if column.name not in self._found:
             return cell, None  # the plugin of that collection is not loaded
         ids, rules = [], []
@@ -203,7 +209,7 @@ class TableReferences:
         return (ids if column.field.kind == "array" else ids[0]), None
 
     async def _find_again(self, req: Request, column: TableColumn, text: str) -> set[RecordId]:
-        """Look once more: an earlier row may have created the record."""
+        """Look up a text once more, because an earlier row may have created the record."""
         target = target_of(req.service, column)
         found = await find_called(_store_of(req, target), [text]) if target is not None else {}
         fitting = found.get(text, set())
@@ -213,12 +219,12 @@ class TableReferences:
 
 
 def target_of(service: Service, column: TableColumn) -> Collection | None:
-    """The collection that a column refers to, if its plugin is loaded."""
+    """Return the collection that a column refers to, if its plugin is loaded."""
     return service.database.referred.get(column.ref) if column.ref is not None else None
 
 
 def _store_of(req: Request, target: Collection) -> Store:
-    """What a caller may refer to: people and departments of the whole company, otherwise what they see."""
+    """Return a store of what a caller may refer to: all people and departments, otherwise what they see."""
     return req.system_store(target) if target.alias else req.store(target)
 
 
@@ -229,7 +235,7 @@ def _texts(cell: object) -> list[str]:
 
 
 class _Known:
-    """The records that some rows have the id or code of: those that the caller may see, and the codes of all others."""
+    """The records whose id or code some rows have: those that the caller may see, and the codes of all others."""
 
     def __init__(self, code: str, seen: Sequence[Record], taken: Sequence[Record]) -> None:
         self._code = code
@@ -238,12 +244,12 @@ class _Known:
 
     @classmethod
     async def load(cls, req: Request, collection: Collection, rows: Sequence[Mapping[str, Any]]) -> _Known:
-        """Load them."""
+        """Load the records that `rows` name."""
         code = unique_code(collection)
         mine = req.store(collection)
         ids = []
         for row in rows:
-            with suppress(ApiError):  # no id of this service: another column says what the row is about
+            with suppress(ApiError):  # not an id of this service: another column identifies the record
                 ids += [collection.parse_id(row[ID])] if ID in row else []
         seen = await mine.find({"_id": {"$in": ids}}, sort="id") if ids else []
         codes = [row[code] for row in rows if code in row]
@@ -254,11 +260,14 @@ class _Known:
         return cls(code, seen, await req.system_store(collection).find(having, fields=[code]))
 
     def key(self, row: Record) -> str:
-        """The column by which a row names a record."""
+        """Return the column by which a row names a record."""
         return ID if str(row.get(ID)) in self._by_id else self._code
 
     def find(self, row: Record) -> Record | None:
-        """The record that a row changes, by `id` or else by code; None for a new one."""
+        """Return the record that a row changes, by `id` or else by code; None for a new one.
+
+        Raises `ValidationFailed` if the code belongs to a record that the caller does not see.
+        """
         by_id = self._by_id.get(str(row[ID])) if ID in row else None
         code = row.get(self._code)
         if by_id is not None or code not in self._ids:
@@ -278,6 +287,6 @@ class _Known:
 
 
 def unique_code(collection: Collection) -> str:
-    """The field with a code that only one record has; empty where there is none."""
+    """Return the field with a code that only one record has; empty if there is none."""
     code = collection.code_field
     return code if any(index.unique and index.keys == (code,) for index in collection.indexes) else ""

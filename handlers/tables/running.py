@@ -1,7 +1,7 @@
 """Writes the rows of an import a few at a time. Any instance can continue where another one stopped.
 
-Some rows, their counts and their removal from the queue are one transaction, so no row is written twice. A bad row
-fails alone, unless the import is `atomic`. The transactions of a dry run are rolled back.
+Writing some rows, counting them and removing them from the queue is one transaction, so no row is written twice. A bad
+row fails alone, unless the import is `atomic`. The transactions of a dry run are rolled back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ log = logging.getLogger("tradewind.tables")
 
 
 async def resume_imports(service: Service, tables: Iterable[Table]) -> None:
-    """Continue imports that no instance works on. Imports whose file was never received completely have failed."""
+    """Continue imports that no instance works on. Those whose file was not read to the end in six hours have failed."""
     for table in tables:
         imports = service.database.store(table.imports)
         lost = {**table.of_imports, "created_at": {"$lt": utc_now() - _MAX_READING}}
@@ -43,7 +43,10 @@ async def resume_imports(service: Service, tables: Iterable[Table]) -> None:
 
 
 async def run(service: Service, table: Table, id: Any, *, notify: bool = False) -> None:
-    """Write the remaining rows of an import, unless another instance does. `notify`: notify its creator at the end."""
+    """Write the remaining rows of an import, unless another instance does so.
+
+    With `notify`, its creator is kept informed of the progress and of the end.
+    """
     lease = Lease(service.database, f"import:{id}", _LEASE_SECONDS)
     if not await lease.acquire():
         return
@@ -55,7 +58,7 @@ async def run(service: Service, table: Table, id: Any, *, notify: bool = False) 
             await (work.all_or_none() if record["atomic"] else work.row_by_row())
             await _finish(work.req, table, id, notify)
     except (DatabaseUnavailable, _Interrupted) as reason:
-        # the status stays `running`: `resume` continues
+        # the status stays `running`: `resume_imports` continues
         log.warning("import interrupted", extra={"import_id": str(id), "reason": str(reason)[:300]})
     except Exception:
         log.exception("import failed", extra={"import_id": str(id)})
@@ -65,7 +68,7 @@ async def run(service: Service, table: Table, id: Any, *, notify: bool = False) 
 
 
 async def _build_request(service: Service, record: Record) -> Request:
-    """A request of the import's creator, with their current permissions."""
+    """Return a request of the import's creator, with their current permissions."""
     actor = await service.part(Accounts).actor_of(record["creator_id"])
     if actor is None:
         raise ApiError(NOT_FOUND)
@@ -81,11 +84,11 @@ async def _finish(req: Request, table: Table, id: Any, notify: bool) -> None:
 
 
 class _Interrupted(Exception):
-    """The import has to go on later, or goes on elsewhere."""
+    """The import must continue later, or continues on another instance."""
 
 
 class _RolledBack(Exception):
-    """The end of a dry run's transaction."""
+    """Ends the transaction of a dry run, and carries its report."""
 
     def __init__(self, report: ImportReport) -> None:
         super().__init__("a dry run")
@@ -106,7 +109,7 @@ class _Import:
         self._writer = table.writer(req.service, table, self._columns)
 
     async def row_by_row(self) -> None:
-        """Write some rows after the others; a bad row fails alone."""
+        """Write the rows in batches; a bad row fails alone."""
         while chunk := await self._next_chunk():
             rows, some = chunk["rows"], self._writer.rows_at_once
             for start in range(0, len(rows), some):
@@ -114,7 +117,7 @@ class _Import:
                 await self._go_on()
 
     async def _go_on(self) -> None:
-        """Tell how far the import is, and make sure that it is still this instance's."""
+        """Report the progress, and raise `_Interrupted` if another instance has taken over the import."""
         if self._notify:
             record = await self.req.system_store(self._table.imports).get(self._record["id"])
             await self._table.tell.progress(self.req, self._table, record, over=False)
@@ -127,7 +130,7 @@ class _Import:
         return rows[0] if rows else None
 
     async def _write(self, chunk: Any, rows: TableRows, following: TableRows) -> None:
-        """Write some rows of a chunk. When one fails, those before it are written again without it."""
+        """Write some rows of a chunk. If one fails, those before it are written again without it."""
         while rows:
             try:
                 await self._attempt(rows, lambda report: self._note(report, chunk, following))
@@ -142,7 +145,7 @@ class _Import:
                 rows = rest
 
     async def _attempt(self, rows: TableRows, note: Callable[[ImportReport], Awaitable[None]]) -> None:
-        """Write rows, and note what became of them, in one transaction."""
+        """Write rows, and note their outcome, in one transaction."""
         for attempt in range(_TRIES):
             try:
                 report = await self._run(rows, note, dry_run=self._record["dry_run"])
@@ -221,7 +224,7 @@ class _Import:
             await self.req.transaction(work)
 
     async def _check(self, rows: TableRows) -> ImportReport:
-        """What would become of the rows; nothing is written."""
+        """Return the outcome that writing the rows would have; nothing is written."""
         total, some = ImportReport(), self._writer.checks_at_once
         waiting = [rows[start : start + some] for start in range(0, len(rows), some)]
         while waiting:

@@ -1,4 +1,4 @@
-"""`Table`: what exports and imports need to know of a collection. `plugins.tables` makes routes of it."""
+"""`Table`: what exports and imports need to know about a collection. `plugins.tables` makes routes from it."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from handlers.tables.report import ImportReport, TableRows
 
 @dataclass(frozen=True)
 class ImportLimits:
-    """Limits of an import: bytes of its file, and the rows up to which the response waits for its end."""
+    """Limits of an import: bytes of its file, and the number of rows up to which the response waits for its end."""
 
     bytes: int
     waits_rows: int
 
 
 class RowWriter(Protocol):
-    """Writes the rows of one import, `rows_at_once` in a transaction, and checks `checks_at_once`."""
+    """Writes the rows of one import, `rows_at_once` in a transaction, or checks `checks_at_once` of them."""
 
     rows_at_once: int
     checks_at_once: int
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
-        """Write these rows, in the transaction of the caller, which is rolled back for a dry run.
+        """Write these rows in the transaction of the caller, which is rolled back for a dry run.
 
-        Reports rows that cannot be written. Raises `RowFailed` where it finds out too late to go on.
+        Counts rows that cannot be written in the report. Raises `RowFailed` if a row fails too late to continue.
         """
 
 
 class Tell(Protocol):
-    """Tells the person behind an import how far it is."""
+    """Keeps the person behind an import informed of its progress."""
 
     async def progress(self, req: Request, table: Table, record: Record, *, over: bool) -> None:
-        """Some rows were written, or all."""
+        """Report that some rows were written, or all if `over`."""
 
     async def finished(self, req: Request, table: Table, record: Record, *, notify: bool) -> None:
-        """All rows were written; `notify` where the person does not wait for the response."""
+        """Report that all rows were written; `notify` if the person does not wait for the response."""
 
 
 def core_limits(service: Service) -> ImportLimits:
-    """The limits that the settings of the service give."""
+    """Return the limits that the settings of the service give."""
     return ImportLimits(service.settings.import_bytes, service.settings.import_waits_rows)
 
 
@@ -58,11 +58,11 @@ def core_limits(service: Service) -> ImportLimits:
 class Table:
     """The tables of `collection`.
 
-    `resource` is that of its permissions, `file_name` begins the names of exports. `imports` and `rows` store imports;
-    `summary` is an import as lists show it. `lister` and `query` are the handler and the parameters of the list, where
-    these are not those of `crud`. `lines` is a list of objects whose parts are columns: each is a row. `writer` makes
-    what writes rows. `strict`: only columns that clients write are imported, and exported by themselves.
-    `plain_ids`: with names as headers, references are ids.
+    `resource` is that of its permissions; the file names of exports begin with `file_name`. `imports` and `rows` store
+    imports; `summary` is the shape of an import in lists. `lister` and `query` are the handler and the parameters of
+    the list, if they are not those of `crud`. `lines` names a list of objects: each is a row, and its fields are
+    columns. `writer` makes the `RowWriter` of an import. `strict`: only columns that clients write are imported, and
+    exported by default. `plain_ids`: when headers are names, references are ids.
     """
 
     collection: Collection
@@ -82,7 +82,7 @@ class Table:
 
     @cached_property
     def columns(self) -> Columns:
-        """Its columns."""
+        """The columns of the tables."""
         return Columns(self.collection, strict=self.strict, lines=self.lines)
 
     @cached_property

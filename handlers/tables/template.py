@@ -33,7 +33,7 @@ _JSON = Message("JSON", "JSON")
 
 
 async def make_template(req: Request, table: Table) -> Response:
-    """The response with an empty table."""
+    """Return the response with an empty table."""
     language = req.language if req.query["headers"] == "labels" else None
     form = req.query["format"]
     headers = {"Content-Disposition": f'attachment; filename="{table.file_name}-template.{form}"'}

@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 
 class ValueLabels:
-    """The labels of the values of each column that has some, as of now."""
+    """The labels of the values of each column that has some, as they are now."""
 
     def __init__(self, labels: Mapping[str, Labels]) -> None:
         self._labels = labels
@@ -25,20 +25,20 @@ class ValueLabels:
 
     @classmethod
     async def load(cls, service: Service, columns: Columns) -> ValueLabels:
-        """Load them, with the labels of dictionaries that administrators edited."""
+        """Load the labels, with those of dictionaries that administrators edited."""
         catalogue, entries = service.part(Catalogue), await service.part(Dictionaries).current()
         found = {column.name: labels_of(catalogue, entries, column.field) for column in columns.all}
         return cls({name: labels for name, labels in found.items() if labels})
 
     def choices(self, column: TableColumn, language: Language | None) -> list[str]:
-        """What a cell of this column offers."""
+        """Return the texts that a cell of this column offers."""
         labels = self._labels.get(column.name)
         if labels and language is not None:
             return [self.text(column, value, language) for value in labels]
         return list(labels or column.field.rules.get("enum") or ())
 
     def text(self, column: TableColumn, value: Value, language: Language) -> Value | str:
-        """The label of a value; the value itself where none has it, or several have the same."""
+        """Return the label of a value, or the value itself if it has no label or shares it with another value."""
         label = self._labels.get(column.name, {}).get(value) if isinstance(value, str) else None
         if label is None:
             return value
@@ -46,7 +46,7 @@ class ValueLabels:
         return text if self._values[column.name].get(text.casefold()) == value else value
 
     def value(self, column: TableColumn, text: Value) -> Value | str:
-        """The value of a cell: the text itself if it is a value, else the value with this label in either language."""
+        """Return the value of a cell: the text if it is a value, else the value with this label in either language."""
         known = self._labels.get(column.name)
         if not known or not isinstance(text, str) or text in known:
             return text
@@ -54,7 +54,7 @@ class ValueLabels:
 
 
 def _values_by_text(labels: Labels) -> dict[str, str]:
-    """Values by label, without labels that several values have, and those that are another value."""
+    """Return values by label, without labels that several values share, and those that are another value."""
     found: dict[str, str] = {}
     several: set[str] = set()
     for value, label in labels.items():
@@ -65,7 +65,7 @@ def _values_by_text(labels: Labels) -> dict[str, str]:
 
 
 def labels_of(catalogue: Catalogue, entries: Entries, field: Field) -> Labels:
-    """The labels of the values of a field: those of its dictionary, or of what has just its fixed values."""
+    """Return the labels of a field's values: from its dictionary, or from a declaration that has its fixed values."""
     if field.dictionary:
         return {value: entry.label for value, entry in entries.get(field.dictionary, {}).items()}
     values = field.rules.get("enum")
@@ -73,7 +73,7 @@ def labels_of(catalogue: Catalogue, entries: Entries, field: Field) -> Labels:
 
 
 def _with_values(catalogue: Catalogue, values: set[str]) -> Iterator[Labels]:
-    """The state machine, or else the dictionary, that has exactly these values."""
+    """Yield the labels of these values in state machines and dictionaries with just these, then in those with more."""
     for machine in catalogue.state_machines:
         if set(machine.states) == values:
             yield machine.states

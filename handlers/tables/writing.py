@@ -14,7 +14,7 @@ import xlsxwriter  # type: ignore[import-untyped]
 
 from handlers.tables.archives import MAX_CELL, MAX_ROWS
 
-_LIST_CHARACTERS = 255  # of the choices of a cell together, which Excel takes
+_LIST_CHARACTERS = 255  # of all choices of a cell together: the limit of Excel
 _TEXT_FORMAT = "@"  # keeps leading zeros and long numbers
 
 
