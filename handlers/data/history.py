@@ -31,7 +31,7 @@ from handlers.tasks import end
 
 log = logging.getLogger("tradewind.database")
 
-# how many notes, or bytes of notes, are moved from a record: in the background, or before its writer goes on
+# the number and bytes of a record's notes from which they are moved: in the background, or before its writer goes on
 _MANY, _MANY_BYTES = 16, 32 << 10
 _TOO_MANY, _TOO_MANY_BYTES = 64, 4 << 20
 _FEW = 4  # fewer notes than this are not worth measuring
@@ -207,7 +207,7 @@ class History:
         await self._driver.delete_many(CHANGES.name, {"_id": {"$gte": f"{name}/", "$lt": f"{name}0"}})
 
     async def stop(self) -> None:
-        """Stop moving; the next process continues."""
+        """Stop moving notes; the next process continues."""
         if self._moving is not None:
             await end([self._moving])
 

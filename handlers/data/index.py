@@ -48,7 +48,7 @@ def spec_of(index: Index, plain: bool) -> IndexSpec:
     suffix = "_unique" if index.unique else ""
     suffix += f"_expire_{index.expire_seconds}" if index.expire_seconds is not None else ""
     where = _comparable(index.where) if index.where is not None else None
-    # an index with another condition has another name
+    # so that indexes with different conditions have different names
     suffix += f"_where_{zlib.crc32(repr(where).encode()):08x}" if where is not None else ""
     name = "_".join(f"{key}_{direction}" for key, direction in keys) + suffix
     if plain or index.expire_seconds is not None:

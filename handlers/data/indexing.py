@@ -18,7 +18,7 @@ from handlers.migrations import Migration, Stage
 
 log = logging.getLogger("tradewind.database")
 _CHECK_SECONDS = 30.0
-_AT_ONCE = 10  # records that are written concurrently, and prepared before other requests run
+_AT_ONCE = 10  # records that are written concurrently; other requests wait while this many are prepared
 
 
 class SearchIndexing:
@@ -50,7 +50,7 @@ class SearchIndexing:
 
     @property
     def migration(self) -> Migration:
-        """Rebuilds the outdated records of all collections, deleted ones too."""
+        """The migration that rebuilds the outdated records of all collections, including deleted ones."""
         summary = "What lists are searched and sorted by is stored anew, in the form of this version."
         return Migration("search-fields", summary, lambda _: self._stages())
 

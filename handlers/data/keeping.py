@@ -38,7 +38,7 @@ class _Kept:
 
 
 class Keeping:
-    """The keepers of all records, as a snapshot in memory that changes on any instance invalidate."""
+    """The keepers of all records: a snapshot in memory, invalidated by changes on any instance."""
 
     def __init__(self, driver: Driver, collections: Iterable[Collection], changes: Changes) -> None:
         self._driver = driver

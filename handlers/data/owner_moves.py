@@ -194,7 +194,7 @@ class OwnerMoves:
                 written += await self._write(collection, {"_id": {"$in": ids}, **outdated}, department)
                 if not await lease.renew():
                     raise DatabaseUnavailable("another instance continues")
-                await asyncio.sleep(time.monotonic() - started)  # uses at most half of the time
+                await asyncio.sleep(time.monotonic() - started)  # works for at most half of the time
             done += written
             if not written:
                 break

@@ -114,7 +114,7 @@ class _Kept:
         self._changes = 0
 
     def forget(self, id: RecordId) -> None:
-        """Forget the name of a record that changed, or all names with None."""
+        """Forget the name of a record that changed, or all names if `id` is None."""
         self._changes += 1
         if id is None:
             self._names.clear()

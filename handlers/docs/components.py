@@ -70,7 +70,7 @@ class Components:
         return {name: content for (part, name), content in self._written.items() if part == "schemas"}
 
     def named(self, field: Field, mode: Mode) -> JsonSchema:
-        """Return the `$ref` of an object with a name."""
+        """Return the `$ref` of an object with a name, after writing its schema if it is new."""
         name = field.title or ""
         if mode == "input" and _is_alike(field):
             mode = "reply"

@@ -12,7 +12,7 @@ from os.path import commonpath
 
 from handlers.route import Route
 
-_LEAST = 3  # operations that a resource needs for a tag of its own
+_LEAST = 3  # operations that a resource needs for its own tag
 
 
 def tags_of(routes: Iterable[Route]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
-# the years in which changes of the clocks are looked for; zones that still change theirs do so every year
+# the years that are searched for clock changes; zones that still change their clocks do so every year
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100
 
 
@@ -26,7 +26,7 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
 @cache
 def settled_since(zone: ZoneInfo) -> date:
     """Return a day since which the clocks of the zone do not change; in the future if the zone still changes them."""
-    # no change was ever taken back within a week; the first day found may itself have begun with the last change
+    # weekly steps miss nothing, as no change was ever reverted within a week; the day found may have begun with one
     week, noon = timedelta(weeks=1), datetime(_LAST_YEAR, 1, 1, 12, tzinfo=zone)
     offset = noon.utcoffset()
     while noon.year > _FIRST_YEAR and (noon - week).utcoffset() == offset:

@@ -32,7 +32,7 @@ class ErrorKind:
 class ApiError(Exception):
     """An error that becomes a response.
 
-    `reason` is a more exact message than that of the kind; `data` goes into the envelope; `headers` are added to the
+    `reason` is a more specific message than that of the kind; `data` goes into the envelope; `headers` are added to the
     response.
     """
 
@@ -52,7 +52,7 @@ class ApiError(Exception):
 
     @property
     def expected(self) -> bool:
-        """Whether the client is at fault, and not the service."""
+        """Whether the client is at fault rather than the service."""
         return self.kind.status < 500
 
 

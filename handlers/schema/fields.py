@@ -159,7 +159,7 @@ class Field:
 
     @cached_property
     def checked(self) -> tuple[tuple[str, Field], ...]:
-        """The fields of an object that have a `check` of their own."""
+        """The fields of an object that have a `check`."""
         return tuple((name, child) for name, child in (self.fields or {}).items() if child.check is not None)
 
     @cached_property
@@ -201,7 +201,7 @@ class Field:
 
     @cached_property
     def holds_names(self) -> bool:
-        """Whether a response shows names in it."""
+        """Whether a response shows names within this field."""
         return any(child.siblings for _, child in fields_in(self))
 
     def but(self, **changes: Unpack[FieldChanges]) -> Field:
@@ -214,7 +214,7 @@ class Sibling:
     """The name of the record, or the names of the records, that the field `beside` refers to.
 
     `target` is the name or alias of their collection. `many`: a list of names, in the order of the references. `own`:
-    the object declares a field of this name itself, whose value is shown where no record is found.
+    the object declares a field of this name itself, whose value is shown if no record is found.
     """
 
     name: str

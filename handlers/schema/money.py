@@ -24,7 +24,7 @@ def exact(stored: Decimal128 | str | None) -> Decimal:
 
 
 def _convert(stored: Decimal128) -> Decimal:
-    """Convert as `to_decimal` does, in a sixth of its time, because it makes a tuple of digits."""
+    """Convert as `to_decimal` does, in a sixth of its time: that method builds a tuple of digits."""
     bits = int.from_bytes(stored.bid, "little")
     digits = bits & _DIGITS
     if (

@@ -18,7 +18,7 @@ Values: TypeAlias = Mapping[str, Any]
 Operators: TypeAlias = Mapping[str, Any]
 # the validated query string of a request: the name of a parameter → its value, or its default
 Query: TypeAlias = Mapping[str, Any]
-# the validated body of a request, converted for MongoDB: a `Record` where the declared shape is an object
+# the validated body of a request, converted for MongoDB: a `Record` if the declared shape is an object
 Body: TypeAlias = Any
 # a value as `json.loads` returns it
 Json: TypeAlias = Any

@@ -46,7 +46,7 @@ def unescape_cell(cell: str) -> str:
 
 
 def header_key(header: str) -> str:
-    """Return a header without what makes no difference: case, surrounding blanks, and a final asterisk."""
+    """Return a header for comparison: without case, surrounding blanks, and the asterisk that marks it as required."""
     return header.strip().rstrip("*＊").rstrip().casefold()
 
 

@@ -38,7 +38,7 @@ class TableColumn:
 
     @cached_property
     def as_json(self) -> bool:
-        """Whether a cell holds JSON, because the value has parts of its own."""
+        """Whether a cell holds JSON, because the value itself has parts."""
         return self.field.kind in ("object", "mapping", "any") or (
             self.field.items is not None and self.field.items.kind in ("object", "array", "mapping", "any")
         )

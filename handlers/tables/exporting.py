@@ -69,7 +69,7 @@ async def _rows(source: _Source, writer: CellWriter, page: Page) -> AsyncIterato
         yield await writer.rows(page.items)
         if page.next_cursor is None:
             return
-        # by cursor, each page is a query of its own: no query runs for long, and no rows are skipped
+        # each page is a separate query, by cursor: no query runs for long, and no rows are skipped
         page = await source.read(page.next_cursor)
 
 

@@ -36,10 +36,10 @@ class TooManyRows(ValueError):
 
 
 def read_table(pieces: Iterator[bytes], source: str, target: str, widths: Mapping[str, int]) -> bytes:
-    """Write the rows of `source` to `target`, and return their number.
+    """Write the rows of `source` to `target`, and return the number of rows.
 
-    `widths` maps each known header, as `header_key` gives it, to the most characters of a cell. If a header is unknown
-    or duplicate, only the headers are written. Raises `Unreadable` and `TooManyRows`.
+    `widths` maps each known header, as `header_key` gives it, to the maximum number of characters of a cell. If a
+    header is unknown or duplicate, only the headers are written. Raises `Unreadable` and `TooManyRows`.
     """
     rows = _read_rows(Path(source))
     headers = _trim_headers(next(rows, None), len(widths))
