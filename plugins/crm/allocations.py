@@ -1,4 +1,4 @@
-"""Payments that were entered in finance and allocated to contracts: received here in the same transaction."""
+"""Records payments that finance allocated to contracts, within the transaction of the allocation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from plugins.crm.records import CUSTOMERS
 
 
 async def apply(_: Service, payload: Mapping[str, Any]) -> None:
-    """Receive what was allocated to a contract, or refund it below zero; or reverse what it received or refunded."""
+    """Record an allocation to a contract as a payment, or reverse that payment if the allocation is taken back.
+
+    A refund is recorded as a payment below zero. Allocations to records of other types are ignored.
+    """
     if payload["biz_type"] != receivables.BIZ_TYPE:
         return
     req = payload["request"]

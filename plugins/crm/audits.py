@@ -1,4 +1,4 @@
-"""What the audit of crm compares: what was received of contracts and payment plans with the payments."""
+"""The audits of crm, which compare contracts with their payments and plans, and payment plans with their payments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_CONTRACT = Message("{noun} {number}：合同不存在", "{noun} {number}: it
 
 
 async def check_contracts(piece: Piece) -> AsyncIterator[Difference]:
-    """What was received of a contract is the sum of its payments, and what is planned the sum of its plans."""
+    """Check that a contract's received amount is the sum of its payments, and its planned amount that of its plans."""
     received = await piece.sums(PAYMENTS, "contract_id", "amount", _LIVE)
     planned = await piece.sums(PLANS, "contract_id", "amount")
     for contract in piece.records:
@@ -24,7 +24,7 @@ async def check_contracts(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_plans(piece: Piece) -> AsyncIterator[Difference]:
-    """What was paid of a plan is the sum of its payments."""
+    """Check that the paid amount of a plan is the sum of its payments."""
     contracts = {"contract_id": {"$in": list({plan["contract_id"] for plan in piece.records})}}
     paid = await piece.sums(PAYMENTS, "plan_id", "amount", {**contracts, **_LIVE})
     for plan in piece.records:
@@ -33,7 +33,7 @@ async def check_plans(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_payments(piece: Piece) -> AsyncIterator[Difference | Remark]:
-    """A payment has a contract. Those that name no account are counted."""
+    """Check that each payment has a contract. Payments without an account are remarked on, unless reversed."""
     ids = {"_id": {"$in": list({payment["contract_id"] for payment in piece.records})}}
     contracts = {one["id"] for one in await piece.store(CONTRACTS).find(ids, fields=["number"])}
     for payment in piece.records:
@@ -44,7 +44,7 @@ async def check_payments(piece: Piece) -> AsyncIterator[Difference | Remark]:
 
 
 async def owed_on_contracts(piece: Piece) -> Mapping[Any, Due]:
-    """What customers owe on contracts, and what of it the payments say was received."""
+    """Return what customers owe on each contract, and how much of it was received according to the payments."""
     received = await piece.sums(PAYMENTS, "contract_id", "amount", _LIVE)
     return {
         one["id"]: Due(

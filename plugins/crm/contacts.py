@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 
 async def create(req: Request) -> Record:
-    """Create a contact. A primary contact replaces the previous one."""
+    """Create a contact. A primary contact replaces the customer's previous one."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
 
     async def work() -> Record:
@@ -26,7 +26,7 @@ async def create(req: Request) -> Record:
 
 
 async def update(req: Request) -> Record:
-    """Change a contact. A primary contact replaces the previous one."""
+    """Change a contact. A primary contact replaces the customer's previous one."""
     values, version = customer_children.split_version(req)
 
     async def work() -> Record:
@@ -45,7 +45,10 @@ async def delete(req: Request) -> None:
 
 
 async def tell_contacts(_: Service, payload: Mapping[str, Any]) -> None:
-    """Tell another plugin whom to call at those of some customers that the caller sees: the primary contact, if any."""
+    """Fill `found` of the payload with the person to call at each of the customers that the caller may see.
+
+    That is the primary contact, if any. A missing phone number or e-mail address is taken from the customer.
+    """
     req: Request = payload["request"]
     called = ("name", "phone", "email")
     customers = await req.store(CUSTOMERS).find({"_id": {"$in": payload["customer_ids"]}}, fields=called)

@@ -223,5 +223,5 @@ VERSION_BODY = shape("CrmVersionBody", version=VERSION)
 
 
 def reason_body(name: str, *, required: bool) -> Field:
-    """A body with a `reason`."""
+    """Return the shape of a body with a `reason`."""
     return shape(name, reason=text(required=required, max_length=500, example="预算取消"))

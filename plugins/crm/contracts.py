@@ -1,6 +1,6 @@
 """Contracts: their numbers, and their states from draft to end.
 
-Flows approve them; without a flow, whoever holds `crm:contract:approve` decides.
+Approval flows decide on them; without a flow, whoever holds `crm:contract:approve` decides.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TRIES = 20
 
 
 async def create(req: Request) -> Record:
-    """Create a draft. Its number is the one given, or the next."""
+    """Create a draft. Its number is the one in the body, or else the next one."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check(req, req.body, {"customer_id": customer["id"]})
     owner_id = await resolve_child_owner(req, req.body, customer)
@@ -61,7 +61,7 @@ async def create(req: Request) -> Record:
 
 
 async def _next_number(req: Request) -> str:
-    """The next number. Numbers that were given by hand are skipped."""
+    """Return the next number, skipping those that were entered by hand. Raises 40900 if too many in a row are taken."""
     contracts = req.system_store(CONTRACTS)
     for _ in range(_TRIES):
         number = await CONTRACT_NUMBERS.take(req)
@@ -93,7 +93,7 @@ async def update(req: Request) -> Record:
 
 
 async def move_below(req: Request, contract: Mapping[str, Any]) -> None:
-    """Move the plans and payments of a contract to its customer and owner."""
+    """Give the plans and payments of a contract the customer and the owner of the contract."""
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     owner_id = contract["owner_id"]
     theirs = {"customer_id": customer["id"], "owner_id": owner_id, **build_child_sharing(customer, owner_id, 0)}
@@ -125,7 +125,7 @@ def _submission(step: Step) -> Record:
 
 
 def _approval(step: Step) -> Record:
-    # dashboards count contracts by signing date, so every contract in force has one
+    # dashboards count contracts by signing date, so every contract in force needs one
     return {"decided_at": step.now, "signed_date": step.record["signed_date"] or step.today}
 
 
@@ -138,7 +138,7 @@ async def _publish(step: Step) -> None:
 
 
 async def _customer_name(step: Step) -> Record:
-    """The name of the customer, whom approvers may not be allowed to see."""
+    """Return the name of the customer, because approvers may not be allowed to see the customer itself."""
     return {"customer": (await step.store(CUSTOMERS).get(step.record["customer_id"]))["name"]}
 
 

@@ -1,4 +1,4 @@
-"""Credit of customers: what they may owe and have on order together, and within how many days they pay."""
+"""Credit of customers: the limit on what they owe and have on order together, and their payment terms."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from plugins.system.api import Configs
 
 
 async def check_limit(service: Service, payload: Mapping[str, Any]) -> None:
-    """Refuse an order beyond the credit limit of its customer (40901), or tell by how much it exceeds it.
+    """Check an order against the credit limit of its customer.
 
-    With the setting `refuse` the orders of a customer wait for each other, so that together they keep within the limit.
+    If the order exceeds the limit, raise 40901 if the option `crm_credit_limit` is `refuse`, else put the excess into
+    `found` of the payload. With `refuse`, the orders of a customer wait for each other, so that together they stay
+    within the limit.
     """
     customer_id = payload["customer_id"]
     customer = await service.database.store(CUSTOMERS).find_one({"_id": customer_id})
@@ -36,14 +38,14 @@ async def check_limit(service: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def tell_terms(service: Service, payload: Mapping[str, Any]) -> None:
-    """Tell another plugin within how many days a customer pays."""
+    """Put the number of days within which a customer pays into `found` of the payload."""
     if payload.get("customer_id") is not None:
         customer = await service.database.store(CUSTOMERS).find_one({"_id": payload["customer_id"]})
         payload["found"]["days"] = customer["terms_days"] if customer is not None else None
 
 
 async def _find_owed(service: Service, payload: Mapping[str, Any]) -> Decimal:
-    """What the customer owes, by the plugin that keeps the books; zero without one."""
+    """Return what the customer owes according to the plugin that keeps the books, or zero without such a plugin."""
     found: dict[str, Decimal] = {}
     asked = {"request": payload["request"], "customer_id": payload["customer_id"], "found": found}
     await service.events.emit(OWED_ASKED, asked)

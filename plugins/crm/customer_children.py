@@ -1,4 +1,4 @@
-"""Records that belong to a customer. Who may change the customer may change them; who sees it sees them."""
+"""Records that belong to a customer. Whoever may see or change the customer may also see or change them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ async def insert(
     owner_id: int | None,
     copied: Container[str] = (),
 ) -> Record:
-    """Create a record of `customer` for `owner_id`. Raises 40001 where the customer was deleted meanwhile.
+    """Create a record of `customer` with the owner `owner_id`. Raises 40001 if the customer was deleted meanwhile.
 
-    References that are `copied` are not looked up.
+    `copied` names the references that are not looked up.
     """
     shared = build_child_sharing(customer, owner_id, req.actor.user_id)
     # without data scope: the caller need not be allowed to see the account of the owner
@@ -40,7 +40,11 @@ async def update(
     where: Mapping[str, Any] | None = None,
     reason: Message | None = None,
 ) -> Record:
-    """Change a record of a customer. With another customer it gets that one's owner, unless `values` name one."""
+    """Change a record of a customer.
+
+    A record that moves to another customer gets the owner of that customer, unless `values` names one. If that customer
+    has no owner, contracts keep theirs.
+    """
     # unchanged references are not checked: the caller may not be allowed to see them
     kept = {name for name in ("customer_id", "owner_id", "opportunity_id") if values.get(name, ...) == before.get(name)}
     changes = {name: value for name, value in values.items() if name not in kept}
@@ -61,12 +65,12 @@ async def update(
 
 
 def split_version(req: Request) -> tuple[Record, int | None]:
-    """The body of an update without its `version`, and the version."""
+    """Return the body of an update without its `version`, and the version, or None if there is none."""
     values = dict(req.body or {})
     return values, values.pop("version", None)
 
 
 async def refuse_if_used(req: Request, collection: Collection, filter: Mapping[str, Any], reason: Message) -> None:
-    """Raise 40901 with `reason` while records of `collection` match `filter`."""
+    """Raise 40901 with `reason` if any record of `collection` matches `filter`."""
     if await req.system_store(collection).count(filter):
         raise ApiError(CONFLICT, reason)

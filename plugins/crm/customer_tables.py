@@ -1,4 +1,4 @@
-"""Tables of customers. Rows are written by their hundreds, because a company brings all its customers on one day."""
+"""Tables of customers. Rows are written in batches, because a company may import all of its customers at once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ID = re.compile(r"^[0-9a-f]{24}$")
 
 
 class CustomerWriter:
-    """Writes rows of customers, a few hundred by one command."""
+    """Writes rows of customers. New customers are inserted in batches."""
 
     rows_at_once, checks_at_once = 200, 5000
 
@@ -57,7 +57,7 @@ class CustomerWriter:
         self._update_permission = self._update.access
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
-        """Write these rows, or only check them."""
+        """Write these rows, or only check them if `dry_run` is set."""
         report = ImportReport()
         bodies = await self._parse(req, rows)
         known = await _Known.load(req, [body for _, body in bodies])
@@ -85,14 +85,14 @@ class CustomerWriter:
                     continue
                 if column.ref is not None:
                     found, rule = await people.find(req, column, row[column.name])
-                    # of an unknown person validation says that it is no number
+                    # an unknown person stays as text, which validation then rejects as not a number
                     row[column.name] = row[column.name] if rule else found
                 else:
                     row[column.name] = labels.value(column, row[column.name])
         return [(line, row_body(row)) for (line, _), row in zip(rows, values, strict=True)]
 
     async def _process_row(self, req: Request, body: Record, known: _Known, write: bool) -> str:
-        """`created`, `updated` or `unchanged`. Raises `ValidationFailed`."""
+        """Process a row and return `created`, `updated` or `unchanged`. Raises `ValidationFailed` if it is invalid."""
         if write and known.is_new(body):
             await known.insert_new(req)  # an earlier row creates the customer that this one changes
         existing = known.find_target(body)
@@ -120,7 +120,7 @@ class CustomerWriter:
 
 
 class _Known:
-    """The customers that some rows refer to: those that the caller may see, and the codes of all others."""
+    """The customers that some rows refer to: the ones that the caller may see, and the codes of the others."""
 
     def __init__(self, seen: Sequence[Record], taken: Sequence[Record]) -> None:
         self._new: list[Record] = []
@@ -134,7 +134,7 @@ class _Known:
         codes = [body["code"] for body in bodies if "code" in body]
         ids = [CUSTOMERS.parse_id(body["id"]) for body in bodies if _ID.match(body.get("id", ""))]
         mine, all_of_them = req.store(CUSTOMERS), req.system_store(CUSTOMERS)
-        # two queries: for an `$or` the planner does not use the index of codes
+        # two queries, because for an `$or` the planner does not use the index of codes
         # sorted by the indexed field: otherwise the planner may scan another index
         seen = await mine.find({"_id": {"$in": ids}}, sort="id") if ids else []
         seen += await mine.find({"code": {"$in": codes}}, sort="code") if codes else []
@@ -142,7 +142,10 @@ class _Known:
         return cls(seen, taken)
 
     def find_target(self, body: Mapping[str, Any]) -> Record | None:
-        """The customer that a row changes, by `id` or else by `code`; None for a new customer."""
+        """Return the customer that a row changes, found by `id` or else by `code`, or None for a new customer.
+
+        Raises `ValidationFailed` for a malformed id and for the code of a customer that the caller may not see.
+        """
         if "id" in body and not _ID.match(body["id"]):
             raise ValidationFailed([FieldError("id", "pattern")])
         by_id = self._by_id.get(CUSTOMERS.parse_id(body["id"])) if "id" in body else None
@@ -154,12 +157,12 @@ class _Known:
         return existing
 
     def refuse_taken_code(self, changes: Mapping[str, Any], record: Mapping[str, Any]) -> None:
-        """Raise if a row gives a customer the code of another one."""
+        """Raise `ValidationFailed` if a row gives a customer the code of another one."""
         if self._by_code.get(changes.get("code"), record["id"]) != record["id"]:
             raise _duplicate_code()
 
     def is_new(self, body: Mapping[str, Any]) -> bool:
-        """Whether the row has the code of a customer that is not inserted yet."""
+        """Return whether the row has the code of a queued customer that is not inserted yet."""
         return body.get("code") in self._new_codes
 
     def add_new(self, values: Record) -> None:
@@ -176,7 +179,7 @@ class _Known:
                 self.add(record)
 
     def add(self, record: Record) -> None:
-        """Note a created or changed customer: later rows may refer to it."""
+        """Remember a created or changed customer, because later rows may refer to it."""
         self._by_id[record["id"]] = record
         if record["code"] is not None:
             self._by_code[record["code"]] = record["id"]
@@ -187,7 +190,7 @@ def _duplicate_code() -> ValidationFailed:
 
 
 def _find_route(service: Service, body: Field) -> Route:
-    """The route with this body, whose checks also apply to rows."""
+    """Return the route with this body, whose checks also apply to rows."""
     return next(route for route in service.part(Catalogue).routes if route.body is body)
 
 
@@ -197,10 +200,10 @@ async def _check_owner(req: Request, values: Mapping[str, Any], present: int | N
 
 
 class CustomerNotices(ImportNotices):
-    """Tells other plugins of an import too."""
+    """The notices of an import, with an event for other plugins."""
 
     async def finished(self, req: Request, table: Table, record: Record, *, notify: bool) -> None:
-        """Emit the event of crm besides."""
+        """Emit `crm.customer.imported` as well."""
         await req.emit(IMPORTED_EVENT, customer_import=record)
         await super().finished(req, table, record, notify=notify)
 
@@ -225,5 +228,5 @@ ROUTES: tuple[Route, ...] = tables(
 
 
 async def resume(service: Service) -> None:
-    """Continue imports of customers that no instance works on."""
+    """Continue the imports of customers that no instance is working on."""
     await resume_imports(service, imported_tables(ROUTES))

@@ -1,6 +1,6 @@
 """Customers: creation, changes, and their owners and collaborators.
 
-Data scope goes by the creator of a customer. Its owner and collaborators see it besides.
+Data scope goes by the creator of a customer. Its owner and collaborators can see it as well.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
 WARNING_HEADER = "X-Possible-Duplicates"
-_WARNED = 10  # candidates that the header names
+_WARNED = 10  # how many candidates the header names at most
 
 
 async def create(req: Request) -> Record:
@@ -55,14 +55,14 @@ async def create(req: Request) -> Record:
 
 
 async def warn_of_duplicates(req: Request, values: Mapping[str, Any]) -> None:
-    """Set a header with the ids of the customers that look the same and that the caller may see."""
+    """Set a header with the ids of up to ten customers that look the same, among those that the caller may see."""
     found = await find_candidates(req, values.get("name"), values.get("phone"), _WARNED)
     if found:
         req.response_headers[WARNING_HEADER] = ",".join(str(one["id"]) for one in found)
 
 
 def build_customer(req: Request, given: Mapping[str, Any]) -> Record:
-    """The values to store for a new customer, from the body `given`."""
+    """Return the values to store for a new customer, from the body `given`."""
     owner_id = given.get("owner_id", req.actor.user_id)
     since = req.now if owner_id is not None else None
     return {
@@ -75,7 +75,7 @@ def build_customer(req: Request, given: Mapping[str, Any]) -> Record:
 
 
 async def update(req: Request) -> Record:
-    """Change a customer. A new owner also gets the records of the customer."""
+    """Change a customer. If its owner changes, its records go to the new owner as well."""
     values = dict(req.body)
     version = values.pop("version")
     before = await get_editable(req, CUSTOMERS, req.path["id"])
@@ -89,7 +89,7 @@ async def update(req: Request) -> Record:
 
 
 async def change(req: Request, before: Mapping[str, Any], values: Mapping[str, Any], version: int | None) -> Record:
-    """Write `values` to a customer. A new owner also gets the records of the customer."""
+    """Write `values` to a customer. If its owner changes, its records go to the new owner as well."""
     changes = {**values, **derive_keys(values)}
     store = req.store(CUSTOMERS)
     if values.get("owner_id", before["owner_id"]) == before["owner_id"]:
@@ -110,7 +110,7 @@ async def change(req: Request, before: Mapping[str, Any], values: Mapping[str, A
 
 
 def build_owner_change(req: Request, customer: Mapping[str, Any], owner_id: int | None) -> Record:
-    """The fields of a customer that change with its owner."""
+    """Return the fields of a customer that change with its owner."""
     remaining = [one for one in customer["collaborators"] if owner_id is not None and one["user_id"] != owner_id]
     return {
         "owner_id": owner_id,
@@ -122,13 +122,13 @@ def build_owner_change(req: Request, customer: Mapping[str, Any], owner_id: int 
 
 
 async def transfer(req: Request) -> Record:
-    """Give a customer, with its records, to another owner."""
+    """Give a customer, together with its records, to another owner."""
     owner_id = await check_enabled_user(req, "owner_id", req.body["owner_id"])
     return await transfer_one(req, req.path["id"], owner_id, req.body.get("version"))
 
 
 async def transfer_many(req: Request) -> Record:
-    """Give several customers to another owner, all or none. Customers of that owner already stay unchanged."""
+    """Give several customers to another owner, all or none. Those that already belong to that owner stay unchanged."""
     owner_id = await check_enabled_user(req, "owner_id", req.body["owner_id"])
     ids = req.body["customer_ids"]
     store = req.store(CUSTOMERS)
@@ -149,7 +149,7 @@ async def transfer_many(req: Request) -> Record:
 
 
 async def transfer_one(req: Request, id: Any, owner_id: int, version: int | None) -> Record:
-    """Make `owner_id` the owner of one customer that the caller may change."""
+    """Make `owner_id` the owner of one customer that the caller may change. Raises 40901 if it already is the owner."""
 
     async def work() -> Record:
         before = await get_editable(req, CUSTOMERS, id)
@@ -165,7 +165,7 @@ async def transfer_one(req: Request, id: Any, owner_id: int, version: int | None
 
 
 async def share(req: Request) -> Record:
-    """Set the collaborators of a customer. They see its records, and change them with `write` access."""
+    """Set the collaborators of a customer. They can see its records, and with `write` access also change them."""
     given = req.body["collaborators"]
     people = [one["user_id"] for one in given]
     for place, user_id in enumerate(people):

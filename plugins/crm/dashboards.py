@@ -29,15 +29,15 @@ from plugins.crm.states import OPPORTUNITY_STAGES
 Part = dict[str, Any]
 _NONE = Message("未填写", "Unspecified")
 _TOTAL: Mapping[str, object] = {"amount": "$amount", "count": 1}
-# a reversal, whose amount is below zero, takes away the payment that it reverses
+# a reversal has an amount below zero, and so counts as minus one: it cancels the payment that it reverses
 _RECEIVED: Mapping[str, object] = {"amount": "$amount", "count": {"$cmp": ["$amount", 0]}}
-# what came to an account is in the books, and counts by its voucher
+# a payment to an account is in the books, where its voucher counts instead
 _NOT_IN_BOOKS: Mapping[str, Any] = {"$cond": [{"$gt": ["$account_id", None]}, 0, "$amount"]}
 _OWNER = ByValue("owner_id", "user_id")
 
 
 def _agreed(period: Period) -> Filter:
-    """Figures of contracts count those in force or completed."""
+    """Return the filter on contracts that figures count: those in force or completed."""
     return {"status": {"$in": list(PAYABLE)}}
 
 
@@ -56,7 +56,7 @@ OVERVIEW = (
     Figures(PAYMENTS, {"received_amount": "$amount"}),
 )
 SALES_TREND = Figures(PAYMENTS, _RECEIVED, by=ByTime("paid_at", "date", moment=True))
-# payments received; those that are in the books have vouchers
+# payments received that are not in the books; the others count by their vouchers
 INCOME = Figures(
     PAYMENTS,
     {"income": _NOT_IN_BOOKS, "profit": _NOT_IN_BOOKS},
@@ -76,7 +76,7 @@ FUNNEL = Figures(OPPORTUNITIES, _TOTAL, by=ByValue("stage", "stage"))
 
 
 async def sales_ranking(req: Request) -> Part:
-    """Owners of payments or contracts, the highest amount first; equal amounts by user id."""
+    """Return the owners of payments or contracts, highest amount first; equal amounts are in order of user id."""
     period, figures = period_of(req), RANKINGS[req.query["by"]]
     rows = await req.store(figures.collection).aggregate(
         [
@@ -96,7 +96,7 @@ async def sales_ranking(req: Request) -> Part:
 
 
 async def customer_distribution(req: Request) -> Part:
-    """Customers by industry and by level, the largest count first."""
+    """Return the number of customers by industry and by level, largest first."""
     # one pass over the collection for both fields
     rows = await req.store(CUSTOMERS).aggregate(
         [{"$group": {"_id": {"industry": "$industry", "level": "$level"}, "value": {"$sum": 1}}}], collection_scan=True
@@ -110,13 +110,13 @@ async def customer_distribution(req: Request) -> Part:
 
 
 async def lead_source_distribution(req: Request) -> Part:
-    """Leads by source, the largest count first."""
+    """Return the number of leads by source, largest first."""
     rows = await req.store(LEADS).aggregate(SOURCES.stages(period_of(req), "$source"), collection_scan=True)
     return {"items": await _to_slices(req, LEADS.fields["source"], ((row["_id"], row["value"]) for row in rows))}
 
 
 async def _to_slices(req: Request, field: Field, counted: Iterable[tuple[str | None, int]]) -> list[Part]:
-    """Slices of a pie chart by the values of a field, the largest first. Empty and missing values are one slice."""
+    """Return slices of a pie chart by the values of a field, largest first. Empty and missing values share a slice."""
     totals: Counter[str] = Counter()
     for code, count in counted:
         totals[code or ""] += count
@@ -133,7 +133,7 @@ async def _to_slices(req: Request, field: Field, counted: Iterable[tuple[str | N
 
 
 async def opportunity_funnel(req: Request) -> Part:
-    """Count and amount of opportunities by stage, in the order of a deal."""
+    """Return the count and the amount of opportunities by stage, in the order of the stages of a deal."""
     rows = await req.store(OPPORTUNITIES).aggregate(FUNNEL.stages(period_of(req), "$stage"), collection_scan=True)
     found = {row["_id"]: row for row in rows}
     return {

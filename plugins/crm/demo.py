@@ -60,7 +60,7 @@ async def load(service: Service) -> None:
 
 
 class _Demo:
-    """Enters records by the plugin's own handlers, at moments of the past."""
+    """Enters records through the plugin's own handlers, at times in the past."""
 
     def __init__(self, service: Service, people: Mapping[str, Actor]) -> None:
         self._demo, self._boss = Demonstration(service), people["admin"]
@@ -150,13 +150,13 @@ class _Demo:
         await self._create(LEADS, body, number, days_ago=number * 6)
 
     async def _create(self, collection: Collection, body: Record, person: int, days_ago: int) -> Record:
-        """Create a record as a person would have done, `days_ago` days ago."""
+        """Create a record as this person would have done `days_ago` days ago."""
         return await self._demo.create(collection, body, self._people[person % 3], self._at(days_ago, person))
 
     async def _act(
         self, collection: Collection, action: str, record: Record, body: Record, person: int | None, days_ago: int
     ) -> None:
-        """Do an action on a record. Without a person the boss acts, because nobody may approve their own."""
+        """Perform an action on a record. `person` None is the boss, because nobody may approve their own requests."""
         actor = self._boss if person is None else self._people[person % 3]
         await self._demo.act(collection, action, record, actor, self._at(days_ago, person or 0), body)
 

@@ -1,4 +1,4 @@
-"""Customers that look the same. Clients are warned; a creation is never refused for it."""
+"""Customers that look the same. Clients are warned of them, but no creation is refused because of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ QUERY = {
 
 
 async def find(req: Request) -> Page:
-    """A page of the customers that the caller may see and whose normalized name or phone is the same."""
+    """Return a page of the customers with the same normalized name or phone that the caller may see."""
     keys = _build_keys(req.query.get("name"), req.query.get("phone"))
     paging = {name: req.query[name] for name in QUERY if name not in keys and name in req.query}
     page = await req.store(CUSTOMERS).page(paging, _match_any(keys), shown=_SHOWN)
@@ -47,7 +47,7 @@ async def find(req: Request) -> Page:
 
 
 async def find_candidates(req: Request, name: str | None, phone: str | None, limit: int) -> list[dict[str, Any]]:
-    """The oldest customers that the caller may see with this normalized name or phone."""
+    """Return up to `limit` customers with the same normalized name or phone that the caller may see, oldest first."""
     keys = _build_keys(name, phone)
     if not any(keys.values()):
         return []

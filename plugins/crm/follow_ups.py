@@ -14,11 +14,11 @@ Record = dict[str, Any]
 
 
 async def create(req: Request) -> Record:
-    """Create a follow-up, and set `last_follow_at` and `next_follow_at` of the customer."""
+    """Create a follow-up, and set `last_follow_at` of the customer and, if the body has it, `next_follow_at`."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check_references(req, req.body, customer["id"])
     values = {**req.body, "point": to_point(req.body.get("position"))}
-    # without a new version of the customer: forms that are open on it stay valid
+    # the customer gets no new version, so that open forms with its data stay valid
     seen = {"$max": {"last_follow_at": req.now}}
     if "next_follow_at" in req.body:
         seen["$set"] = {"next_follow_at": req.body["next_follow_at"]}
@@ -36,7 +36,7 @@ async def update(req: Request) -> Record:
     values, version = customer_children.split_version(req)
     before = await get_editable(req, FOLLOW_UPS, req.path["id"])
     changed = {name: value for name, value in values.items() if value != before[name]}
-    # with another customer, the references must belong to that one
+    # if the customer changes, the references must belong to the new one
     checked = {**before, **values} if "customer_id" in changed else changed
     await _check_references(req, checked, values.get("customer_id", before["customer_id"]))
     if "position" in values:

@@ -1,4 +1,4 @@
-"""Handover of customers, leads, opportunities and contracts, with the effects that a new owner has by hand."""
+"""Handover of customers, leads, opportunities and contracts, with the same effects as a change of owner by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 
 
 async def _move_customers(move: Move, customers: Sequence[Record]) -> None:
-    """Move customers with all that belongs to them: those whose people are the same by one command."""
+    """Move customers and all that belongs to them. Those with the same creator and collaborators move together."""
     for alike in _group(customers, lambda one: (one["creator_id"], repr(one["collaborators"]))):
         changes = build_owner_change(move.req, alike[0], move.to_id)
         ids = [one["id"] for one in alike]
@@ -24,7 +24,7 @@ async def _move_customers(move: Move, customers: Sequence[Record]) -> None:
 
 
 def _group(records: Sequence[Record], key: Callable[[Record], Hashable]) -> Iterable[list[Record]]:
-    """The records with the same key together."""
+    """Return the records in groups that have the same key."""
     groups: defaultdict[Hashable, list[Record]] = defaultdict(list)
     for record in records:
         groups[key(record)].append(record)
@@ -40,7 +40,10 @@ async def _move_collaborations(move: Move, customers: Sequence[Record]) -> None:
 
 
 def _with_receiver(customer: Mapping[str, Any], move: Move) -> list[Record]:
-    """The collaborators with the receiver in the person's place; with the wider access where they are one already."""
+    """Return the collaborators, with the receiver in place of the person who hands over.
+
+    A receiver who already is a collaborator gets the wider access of the two. The owner is left out.
+    """
     access: dict[int, str] = {}
     for one in customer["collaborators"]:
         user_id = move.to_id if one["user_id"] == move.from_id else one["user_id"]
@@ -56,7 +59,7 @@ async def _move_leads(move: Move, leads: Sequence[Record]) -> None:
 
 
 async def _move_children(move: Move, records: Sequence[Record]) -> None:
-    """Move records of customers of somebody else."""
+    """Move records whose customers belong to somebody else."""
     for record in records:
         customer = await move.req.system_store(CUSTOMERS).get(record["customer_id"])
         shared = build_child_sharing(customer, move.to_id, record["creator_id"])
@@ -66,7 +69,7 @@ async def _move_children(move: Move, records: Sequence[Record]) -> None:
 
 
 HOLDINGS = (
-    # first, because what belongs to a customer goes with it
+    # customers come first, because their records move with them
     Holding(CUSTOMERS, "owner_id", _move_customers),
     Holding(CUSTOMERS, "collaborators.user_id", _move_collaborations, label=Message("协作人", "Collaborator")),
     Holding(LEADS, "owner_id", _move_leads),

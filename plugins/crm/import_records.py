@@ -1,4 +1,4 @@
-"""Collections of imports of customers, which are older than those of the core: their names and schemas stay."""
+"""Collections of customer imports, which keep their own names and schemas instead of those of the core."""
 
 from __future__ import annotations
 

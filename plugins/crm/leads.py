@@ -75,7 +75,7 @@ async def delete(req: Request) -> None:
 
 
 async def _create_records(step: Step) -> None:
-    """Create a contact and an opportunity from a lead, for a new or a given customer."""
+    """Create a contact and an opportunity from a lead, for the customer in the body or a new one."""
     req, lead = step.req, step.record
     customer = await _get_or_create_customer(req, lead)
     # an existing customer may have a primary contact already
@@ -100,7 +100,7 @@ async def _get_or_create_customer(req: Request, lead: Mapping[str, Any]) -> Reco
         return await find_reference(req, CUSTOMERS, "customer_id", given)
     values = {name: lead[name] for name in _TO_CUSTOMER if lead[name] is not None}
     if not await req.part(Dictionaries).has(CUSTOMERS.fields["source"], values.get("source")):
-        values.pop("source", None)  # of the sources of leads alone
+        values.pop("source", None)  # a source of leads that customers do not have
     name = req.body.get("customer_name") or lead["company"] or lead["name"]
     values |= {"name": name, "owner_id": lead["owner_id"] or req.actor.user_id}
     await warn_of_duplicates(req, values)
@@ -139,7 +139,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Make a customer, a contact and an opportunity of a lead",
             body=CONVERT,
             values=lambda step: {"converted_at": step.now},
-            # first the lead, so that concurrent conversions conflict there
+            # the lead is written first, so that concurrent conversions conflict on it
             after=_create_records,
             respond=lambda step: {"lead": step.record, **step.payload},
             returns=CONVERTED,

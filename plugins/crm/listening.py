@@ -1,4 +1,4 @@
-"""What crm does on events of other plugins."""
+"""The events of other plugins that crm listens to."""
 
 from __future__ import annotations
 

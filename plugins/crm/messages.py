@@ -46,7 +46,7 @@ FOLLOW_UP_DUE = Message("该跟进客户了：{name}", "Time to follow up with {
 PAYMENT_DUE = Message("{day} 应回款 {amount}：{contract}", "{amount} is due on {day}: {contract}")
 PAYMENT_OVERDUE = Message("回款已逾期，应于 {day} 回款 {amount}：{contract}", "{amount} was due on {day}: {contract}")
 
-# shown by GET /authorization/explain only
+# shown only by GET /authorization/explain
 NOT_FOR_YOU = Message(
     "公海中没有该客户，您的数据范围内也没有",
     "There is no such customer in the pool or within your data scope",

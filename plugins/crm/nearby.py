@@ -1,4 +1,4 @@
-"""Customers near a place, the nearest first."""
+"""Customers near a place, nearest first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DESCRIPTION = (
 
 
 async def find(req: Request) -> Page:
-    """A page of the customers within `radius` metres that the caller may see, the nearest first."""
+    """Return a page of the customers within `radius` metres that the caller may see, nearest first."""
     place, radius = [req.query["lng"], req.query["lat"]], req.query["radius"]
     size, skip = req.query["page_size"], rows_before(req.query)
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
@@ -36,7 +36,7 @@ async def find(req: Request) -> Page:
 
 
 async def _count_in_circle(req: Request, before: int, found: int) -> int:
-    """The number of customers in the circle. The last page needs no count."""
+    """Return the number of customers in the circle. On the last page it follows from the rows, without a count."""
     query: Mapping[str, Any] = req.query
     if found <= query["page_size"] and (found or not before):
         return before + found
@@ -45,7 +45,7 @@ async def _count_in_circle(req: Request, before: int, found: int) -> int:
 
 
 def _distance_metres(place: list[float], position: Mapping[str, float]) -> float:
-    """The great-circle distance (haversine)."""
+    """Return the great-circle distance in metres (haversine)."""
     lng, lat = (math.radians(degrees) for degrees in place)
     other_lng, other_lat = math.radians(position["lng"]), math.radians(position["lat"])
     half = math.sin((other_lat - lat) / 2) ** 2

@@ -1,4 +1,4 @@
-"""Opportunities: their stage, and how they end."""
+"""Opportunities: their stages, and how they are won or lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FINAL = ("amount", "probability", "expected_close_date")
 
 
 async def create(req: Request) -> Record:
-    """Create an opportunity of a customer, in the first stage or another open one."""
+    """Create an opportunity for a customer, in the first stage unless the body names another open one."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     return await insert(req, req.body, customer, await resolve_child_owner(req, req.body, customer))
 
@@ -58,7 +58,7 @@ async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, 
 
 
 async def update(req: Request) -> Record:
-    """Change an opportunity. Another stage has the effect of `advance`."""
+    """Change an opportunity. A change of its stage has the same effect as `advance`."""
     values, version = customer_children.split_version(req)
     before = await get_editable(req, OPPORTUNITIES, req.path["id"])
     stage = values.pop("stage", None)
@@ -84,7 +84,7 @@ async def update(req: Request) -> Record:
 
 
 def _next_action(step: Step) -> str:
-    """The action that leads to the stage of the body, or to the next one."""
+    """Return the action that leads to the stage in the body, or else to the next one. Raises 40901 if there is none."""
     place = OPEN_STAGES.index(step.record["stage"]) + 1
     stage = step.body.get("stage") or (OPEN_STAGES[place] if place < len(OPEN_STAGES) else None)
     if stage in (None, step.record["stage"]):
@@ -93,7 +93,7 @@ def _next_action(step: Step) -> str:
 
 
 def _stage_of(step: Step) -> Record:
-    """What changes with the stage: the probability, and the history of stages."""
+    """Return the values that change with the stage: the probability, and the stage history."""
     stage = OPPORTUNITY_STAGES.after(step.action)
     entry = _build_stage_change(step.now, step.by, step.record["stage"], stage, step.reason)
     history = {"stage_history": {"$each": [entry], "$slice": -STAGES_KEPT}}

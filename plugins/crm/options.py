@@ -1,4 +1,4 @@
-"""Options of crm: what administrators change while the service runs."""
+"""Options of crm, which administrators can change while the service runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Ownership of customers and their records.
 
-Data scope goes by the creator of a record and by the department of its owner. Besides, the people in `shared_with` see
-it: the owner and collaborators of its customer, and its own owner. Those of them in `editors` may change it.
+Data scope goes by the creator of a record and by the department of its owner. In addition, the people in `shared_with`
+can see it: the owner and collaborators of its customer, and its own owner. The people in `editors` may also change it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from plugins.rbac.api import Directory, Policy
 Record = dict[str, Any]
 Stores = Callable[[Collection], Store]
 CHILDREN = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
-# in the pool these have no owner; contracts keep theirs, with their plans and payments
+# these have no owner while their customer is in the pool; contracts, plans and payments keep theirs
 LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS)
 # for routes that write: people who may only read a record cannot change it
 REFUSES_READERS = Refusal(FORBIDDEN, READ_ONLY, exempt_super=True)
 
 
 def build_sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any]], creator_id: int) -> Record:
-    """`shared_with` and `editors` of a customer. Its creator needs no sharing."""
+    """Return `shared_with` and `editors` of a customer. The creator is not in `shared_with`, as they see it anyway."""
     editors = {one["user_id"] for one in collaborators if one["access"] == "write"}
     editors |= {owner_id} if owner_id is not None else set()
     people = editors | {one["user_id"] for one in collaborators}
@@ -33,7 +33,7 @@ def build_sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any
 
 
 def build_child_sharing(customer: Mapping[str, Any], owner_id: int | None, creator_id: int) -> Record:
-    """`shared_with` and `editors` of a record of `customer`."""
+    """Return `shared_with` and `editors` of a record of `customer` with this owner."""
     given = build_sharing(customer["owner_id"], customer["collaborators"], 0)
     own = {owner_id} if owner_id is not None else set()
     return {
@@ -43,13 +43,13 @@ def build_child_sharing(customer: Mapping[str, Any], owner_id: int | None, creat
 
 
 def may_edit(req: Request, record: Mapping[str, Any]) -> bool:
-    """Whether the caller may change a visible record: by data scope, as owner, or as an editor."""
+    """Return whether the caller may change a visible record: by data scope, as its owner, or as an editor."""
     scope, me = req.scope, req.actor.user_id
     return scope.admits(record, owned=True) or record["owner_id"] == me or me in (record.get(EDITORS) or ())
 
 
 async def get_editable(req: Request, collection: Collection, id: Any) -> Record:
-    """Get a record to change it. Raises 40400 if it is not visible, 40300 if the caller may only read it."""
+    """Return a record that the caller may change. Raises 40400 if it is not visible, 40300 if it may only be read."""
     record = await req.store(collection).get(id)
     if not may_edit(req, record):
         raise ApiError(FORBIDDEN, READ_ONLY)
@@ -57,10 +57,10 @@ async def get_editable(req: Request, collection: Collection, id: Any) -> Record:
 
 
 async def find_reference(req: Request, collection: Collection, field: str, id: Any, **same: Any) -> Record:
-    """Find the record that `field` of a body refers to, and that the caller may change.
+    """Return the record with this id, which `field` of a body refers to and which the caller may change.
 
-    `same` are values that the record must have, such as the customer. Raises 40001 if there is no such visible record,
-    40300 if the caller may only read it.
+    `same` are values that the record must have, such as its customer. Raises 40001 if the caller sees no such record,
+    40300 if they may only read it.
     """
     record = await req.store(collection).find_one({"_id": id, **same})
     if record is None:
@@ -71,12 +71,12 @@ async def find_reference(req: Request, collection: Collection, field: str, id: A
 
 
 def permission_to_own(owner_id: int | None) -> str:
-    """The permission code that makes this person the owner of a customer; with None, that leaves it without one."""
+    """Return the permission code for giving a customer to this owner, or with None for leaving it without one."""
     return "crm:customer:transfer" if owner_id is not None else "crm:customer:release"
 
 
 async def may_change_owner(req: Request, owner_id: int | None) -> bool:
-    """Whether the caller may transfer a customer to this owner, or release it if `owner_id` is None."""
+    """Return whether the caller may transfer a customer to this owner, or release it if `owner_id` is None."""
     return await req.part(Policy).holds(req.actor, permission_to_own(owner_id))
 
 
@@ -89,13 +89,13 @@ async def check_enabled_user(req: Request, field: str, user_id: int) -> int:
 
 
 async def resolve_owner(req: Request, values: Mapping[str, Any]) -> int | None:
-    """The owner in the body, or the caller without one. Raises 40001 unless that account is enabled."""
+    """Return the owner in the body, or else the caller. Raises 40001 unless the owner's account is enabled."""
     owner_id: int | None = values.get("owner_id", req.actor.user_id)
     return owner_id if owner_id in (None, req.actor.user_id) else await check_enabled_user(req, "owner_id", owner_id)
 
 
 async def resolve_child_owner(req: Request, values: Mapping[str, Any], customer: Mapping[str, Any]) -> int | None:
-    """The owner in the body, or else the customer's, or else the caller. Raises 40001 as `resolve_owner`."""
+    """Return the owner in the body, else the customer's, else the caller. Raises 40001 as `resolve_owner` does."""
     owner_id: int | None = customer["owner_id"]
     return owner_id if owner_id is not None and "owner_id" not in values else await resolve_owner(req, values)
 
@@ -103,14 +103,14 @@ async def resolve_child_owner(req: Request, values: Mapping[str, Any], customer:
 async def propagate_owner(stores: Stores, customer: Mapping[str, Any], alike: Sequence[Any] = ()) -> None:
     """Give the records of a customer to its new owner, or to nobody. `stores` must not apply data scope.
 
-    `alike` are the ids of further customers with the same owner and collaborators, whose records go with one command.
+    `alike` are the ids of further customers with the same owner and collaborators, whose records move too.
     """
     moving = CHILDREN if customer["owner_id"] is not None else LEFT_WITHOUT_OWNER
     await _set_people(stores, customer, moving, alike)
 
 
 async def propagate_sharing(stores: Stores, customer: Mapping[str, Any]) -> None:
-    """Share the records of a customer with its owner and collaborators, and nobody else but their own owners."""
+    """Share the records of a customer with its owner, its collaborators and their own owners, and with nobody else."""
     await _set_people(stores, customer, ())
 
 

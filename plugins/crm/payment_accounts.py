@@ -1,4 +1,7 @@
-"""The accounts that payments of contracts come to: events for the plugin that keeps the books, in their transaction."""
+"""The accounts that contract payments go to, and the events that report these payments.
+
+The events are for the plugin that keeps the books, and are emitted within the transaction of the payment.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ SOURCE_TYPE = "CONTRACT_PAYMENT"
 
 
 async def find_account(req: Request) -> Any:
-    """Return the account of the body, or else that of the setting; None without one, or without finance.
+    """Return the id of the account in the body, or else of the one that the option names; None if there is neither.
 
-    Raises 40001 where the setting names no enabled account, and for an account without finance, which would book nothing.
+    Without finance nothing would be booked, so the result is None, and an account in the body raises 40001. An option
+    that names no enabled account raises 40001 too.
     """
     given = req.body.get("account_id")
     accounts = req.service.database.referred.get(PAYMENTS.references["account_id"])
@@ -37,7 +41,7 @@ async def find_account(req: Request) -> Any:
 
 
 async def announce_money(req: Request, payment: Mapping[str, Any], counterparty: str, day: str) -> None:
-    """Emit that money came to the account of a payment, if it has one."""
+    """Emit the event that the money of a payment came to its account, if it has one."""
     if payment["account_id"] is None:
         return
     await req.emit(
@@ -59,6 +63,6 @@ async def announce_money(req: Request, payment: Mapping[str, Any], counterparty:
 
 
 async def announce_return(req: Request, payment: Mapping[str, Any], day: str, reason: str | None) -> None:
-    """Emit that the money of a payment was taken back, if it came to an account."""
+    """Emit the event that the money of a payment was taken back, if it came to an account."""
     if payment["account_id"] is not None:
         await req.emit(MONEY_RETURNED, source_type=SOURCE_TYPE, source_id=str(payment["id"]), day=day, reason=reason)

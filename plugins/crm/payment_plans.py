@@ -1,4 +1,4 @@
-"""Payment plans: amounts of a contract with due dates. Their status is computed for today."""
+"""Payment plans: amounts of a contract with due dates. Their status is computed as of today."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LIST_QUERY = {
 
 
 async def list_plans(req: Request) -> Page:
-    """A page of plans with their status of today."""
+    """Return a page of plans with their status as of today."""
     query = dict(req.query)
     wanted = query.pop("status", None)
     today = _today(req)
@@ -52,12 +52,12 @@ async def list_plans(req: Request) -> Page:
 
 
 async def read(req: Request) -> Record:
-    """One plan with its status of today."""
+    """Return one plan with its status as of today."""
     return _with_status(await req.store(PLANS).get(req.path["id"]), _today(req))
 
 
 async def create(req: Request) -> Record:
-    """Create a plan. All plans of a contract together may not exceed its amount."""
+    """Create a plan. The plans of a contract may not add up to more than its amount."""
     contract = await find_reference(req, CONTRACTS, "contract_id", req.body["contract_id"])
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
 
@@ -97,7 +97,7 @@ async def update(req: Request) -> Record:
 
 
 async def delete(req: Request) -> None:
-    """Delete a plan. Raises 40901 if something was paid on it."""
+    """Delete a plan. Raises 40901 if it has payments."""
 
     async def work() -> None:
         plan = await get_editable(req, PLANS, req.path["id"])
@@ -109,7 +109,11 @@ async def delete(req: Request) -> None:
 
 
 async def _add_planned(req: Request, contract_id: Any, amount: Any) -> None:
-    """Add to the planned amount of a contract. One conditional update checks that it stays within the contract."""
+    """Add `amount` to the planned amount of a contract.
+
+    One conditional update ensures that the sum stays within the amount of the contract. Raises 40901 if it would not,
+    or if the contract has ended.
+    """
     total = {"$add": ["$planned_amount", amount]}
     fits = {"_id": contract_id, "status": {"$nin": list(_ENDED)}, "$expr": {"$lte": [total, "$amount"]}}
     planned = await req.system_store(CONTRACTS).update_unversioned(fits, [{"$set": {"planned_amount": total}}])
@@ -139,7 +143,7 @@ def _with_status(plan: Mapping[str, Any], today: str) -> Record:
 
 
 def _status_filter(status: str, today: str) -> Record:
-    """The filter for plans to which `_with_status` gives this status."""
+    """Return the filter for the plans to which `_with_status` gives this status."""
     if status == "paid":
         return {"settled": True}
     if status == "overdue":
@@ -163,7 +167,7 @@ ROUTES: tuple[Route, ...] = (
         at="/api/v1/crm/payment-plans",
         resource="crm:payment-plan",
         only=("read", "create", "update", "delete"),
-        without=("restore",),  # the contract may have been planned anew
+        without=("restore",),  # the contract may have new plans by then
         read=read,
         create=create,
         update=update,

@@ -1,4 +1,4 @@
-"""Payments received: never more than the open amount of the contract, or of the plan that they are for."""
+"""Payments received. A payment may not exceed the open amount of its contract, or of the plan that it is for."""
 
 from __future__ import annotations
 
@@ -70,12 +70,13 @@ async def create(req: Request) -> Record:
 async def receive(
     req: Request, contract: Mapping[str, Any], customer: Mapping[str, Any], values: Mapping[str, Any]
 ) -> tuple[Record, Record]:
-    """Add a payment to its contract and plan, and store it; return it and the contract as it is then.
+    """Add a payment to its contract and plan, store it, and return the payment and the updated contract.
 
-    Below zero it is a refund. Raises 40901 if it exceeds the open amount, or if more is refunded than was received.
+    A payment below zero is a refund. Raises 40901 if the payment exceeds the open amount, or if more is refunded than
+    was received.
     """
     paid = await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
-    # both have changed here, so that their deletion waits for this transaction
+    # not looked up: this transaction has written both, so neither can be deleted before it ends
     changed = ("contract_id", "plan_id")
     payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"], changed)
     await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
@@ -83,7 +84,7 @@ async def receive(
 
 
 async def delete(req: Request) -> None:
-    """Delete a payment that was entered by mistake, and add it to the open amount again."""
+    """Delete a payment that was entered by mistake, and add its amount back to the open amount."""
 
     async def work() -> None:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
@@ -97,7 +98,7 @@ async def delete(req: Request) -> None:
 
 
 async def reverse(req: Request) -> Record:
-    """Take a payment off its contract, plan and account, dated `day` or today. It stays, beside its reversal."""
+    """Take a payment off its contract, plan and account, dated `day` or today. Both it and its reversal are kept."""
     day = req.body.get("day") or _today(req)
 
     async def work() -> Record:
@@ -121,9 +122,9 @@ def _check_entered_here(payment: Mapping[str, Any]) -> None:
 async def enter_reversal(
     req: Request, payment: Mapping[str, Any], day: str, reason: str | None, version: int | None = None
 ) -> Record:
-    """Enter the opposite of a payment on `day`, link the two, and take it off contract and plan; return the payment.
+    """Enter the opposite of a payment on `day`, link the two, and take the payment off its contract and plan.
 
-    Raises 40901 if it was reversed before. Whoever sees the payment sees its reversal.
+    Returns the payment. Raises 40901 if it is already reversed. Whoever can see the payment can see its reversal.
     """
     id, marks = new_id(), {"reversed_at": req.now, "reversed_on": day, "reason": reason}
     changed = await req.system_store(PAYMENTS).update(
@@ -143,7 +144,7 @@ async def enter_reversal(
 
 
 def moment_on(req: Request, day: str) -> datetime:
-    """Now if `day` is today, else the start of the day."""
+    """Return the current time if `day` is today, else the start of the day."""
     return req.now if day == _today(req) else start_of(date.fromisoformat(day), req.service.settings.zone)
 
 
@@ -152,9 +153,9 @@ def _today(req: Request) -> str:
 
 
 async def _take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
-    """Take a payment off its contract and plan, and report what is owed then.
+    """Take a payment off its contract and plan, and report what is owed afterwards.
 
-    Raises 40901 if it was refunded, and for a refund where the contract has been paid again.
+    Raises 40901 if the payment has been refunded, or, for a refund, if the contract has been paid again.
     """
     contract_id, taken = payment["contract_id"], _negate(payment["amount"])
     if await _add_amount(req, CONTRACTS, contract_id, "received_amount", taken) is None:
@@ -168,7 +169,7 @@ async def _take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
 
 
 async def _announce_day(req: Request, payment: Mapping[str, Any], day: str) -> str:
-    """Announce the business day of a payment or its removal, and return it. Listeners that keep the books may refuse."""
+    """Emit the business day of a payment or its removal, and return it. Listeners that keep the books may refuse it."""
     await req.emit(DATED, day=day, booked=payment["account_id"] is not None)
     return day
 
@@ -189,7 +190,7 @@ async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) ->
 
 
 def _overpaid_error(record: Mapping[str, Any], paid: str) -> ApiError:
-    """The error for a payment that exceeds the open amount, with that amount in its data."""
+    """Return the error for a payment that exceeds the open amount, with the open amount in its data."""
     unpaid = f"{exact(record['amount']) - exact(record[paid]):.2f}"
     return ApiError(CONFLICT, OVERPAID.filled(open=unpaid), data={"open": unpaid})
 
@@ -197,7 +198,10 @@ def _overpaid_error(record: Mapping[str, Any], paid: str) -> ApiError:
 async def _add_amount(
     req: Request, collection: Collection, id: Any, field: str, amount: Any, where: Mapping[str, Any] | None = None
 ) -> Record | None:
-    """Add to the received amount in one conditional update. Returns None if it would exceed `amount`, or be below zero."""
+    """Add `amount` to the sum in `field` of a record, in one conditional update, and return the record.
+
+    Returns None if the sum would exceed the amount of the record or fall below zero, or if `where` does not match.
+    """
     total = {"$add": [f"${field}", amount]}
     change: list[Mapping[str, Any]] = [{"$set": {field: total, "version": {"$add": ["$version", 1]}}}]
     if collection is PLANS:
@@ -218,7 +222,7 @@ ROUTES: tuple[Route, ...] = (
         only=("list", "read", "create", "delete"),
         always=("reference", "remark"),
         find=get_editable,
-        without=("restore",),  # a deletion takes the amount back from contract, plan and account
+        without=("restore",),  # a deletion takes the amount off contract, plan and account
         create=create,
         delete=delete,
         errors=(STALE,),

@@ -1,4 +1,4 @@
-"""The public pool: customers without an owner. People release and claim them; neglected customers return to it."""
+"""The public pool: customers without an owner. People release and claim them; neglected ones return to the pool."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ log = logging.getLogger("tradewind.crm")
 
 
 async def list_pool(req: Request) -> Page:
-    """A page of the customers in the pool, for everybody who may claim."""
+    """Return a page of the customers in the pool, for everybody who may claim them."""
     return await req.system_store(CUSTOMERS).page(req.query, {"owner_id": None})
 
 
@@ -59,7 +59,7 @@ async def release(req: Request) -> Record:
 
 
 async def claim(req: Request) -> Record:
-    """Take a customer out of the pool. Of several concurrent claims one succeeds."""
+    """Take a customer out of the pool. Of several concurrent claims one succeeds, and the others get 40901."""
     me = req.actor.user_id
     pool = req.system_store(CUSTOMERS)
     key = CUSTOMERS.parse_id(req.path["id"])
@@ -83,7 +83,7 @@ async def claim(req: Request) -> Record:
     claimed = await req.transaction(work)
     if claimed is not None:
         return claimed
-    # the loser of a race saw the customer in the pool; for anybody else it stays invisible
+    # whoever loses a race saw the customer in the pool; to anybody else it stays invisible
     if await pool.find_one({"_id": key, "pool_left_at": {"$gt": req.now - _RACE}}) or await req.store(CUSTOMERS).get(
         key
     ):
@@ -92,7 +92,7 @@ async def claim(req: Request) -> Record:
 
 
 async def return_neglected(service: Service) -> None:
-    """Return customers to the pool that were not followed up for as many days as the option says.
+    """Return to the pool all customers that were not followed up for the number of days that the option says.
 
     Each return is one conditional update, so a concurrent follow-up wins.
     """

@@ -1,4 +1,4 @@
-"""Receivables of contracts, for a plugin that keeps the books. Each change is emitted within its transaction."""
+"""Receivables of contracts, for a plugin that keeps the books. Changes are emitted within their transactions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ OWED = ("in_force", "completed", "terminated")
 
 
 async def publish(service: Service, request: Request | None, contract_id: Any, day: str | None = None) -> None:
-    """Emit what is owed on a contract now; `day` is that of the change, by default when it was signed or ended.
+    """Emit what is owed on a contract now.
 
-    Nothing is emitted for a contract that was never in force. Nothing more is owed on a terminated one.
+    `day` is the day of the change, by default the one on which the contract was signed or terminated. Nothing is
+    emitted for a contract that was never in force. Nothing more is owed on a terminated contract.
     """
     contract = await service.database.store(CONTRACTS).get(contract_id)
     if contract["status"] in OWED:
@@ -55,7 +56,7 @@ async def announce(
 
 
 async def report(service: Service, payload: Mapping[str, Any]) -> None:
-    """Emit again what is owed on a contract. What was received counts from the day on which the contract is owed."""
+    """Emit again what is owed on a contract. What was received is dated like the contract, not like its payments."""
     if payload["biz_type"] == BIZ_TYPE:
         contract = await service.database.store(CONTRACTS).find_one({"_id": CONTRACTS.parse_id(payload["resource_id"])})
         if contract is not None:
@@ -63,7 +64,7 @@ async def report(service: Service, payload: Mapping[str, Any]) -> None:
 
 
 def _day_of_status(service: Service, contract: Mapping[str, Any]) -> str | None:
-    """The day from which a contract is owed, or no more."""
+    """Return the day from which a contract is owed, or from which a terminated contract is no longer owed."""
     if contract["status"] == "terminated":
         return day_of(contract["ended_at"], service.settings.zone).isoformat()
     signed: str | None = contract["signed_date"]
@@ -71,6 +72,6 @@ def _day_of_status(service: Service, contract: Mapping[str, Any]) -> str | None:
 
 
 def _schedule(plans: Sequence[Mapping[str, Any]]) -> Record:
-    """The plans as a schedule, and the due date of the next open one."""
+    """Return the plans as a `schedule`, and the due date of the first open one as `due_on`."""
     schedule = [{"due_on": plan["due_date"], "amount": plan["amount"], "paid": plan["paid_amount"]} for plan in plans]
     return {"schedule": schedule, "due_on": next((plan["due_date"] for plan in plans if not plan["settled"]), None)}

@@ -44,9 +44,9 @@ COLLABORATOR = obj(
         ),
     },
 )
-# `editors` may change a record that is shared with them; the others in `shared_with` only read it
+# `editors` may change a record that is shared with them; the others in `shared_with` may only read it
 EDITORS = "editors"
-# an account may be deleted while it owns something: it can be given to others afterwards
+# an account may be deleted while it owns records: they can be given to others afterwards
 OWNER = integer(
     label=("负责人", "Owner"),
     minimum=1,
@@ -156,8 +156,8 @@ CUSTOMERS = Collection(
     },
     indexes=(
         Index("code", unique=True, where={"code": {"$type": "string"}}),
-        # for lists and exports in these orders; customers without a code come too. None for `updated_at`: every update
-        # would take a tenth longer
+        # for lists and exports sorted by these fields, where customers without a code appear too. There is none for
+        # `updated_at`, because it would make every update a tenth slower
         *(Index(name) for name in ("code", "industry", "level", "last_follow_at")),
         Index("owner_id", "-created_at"),
         Index("name_key"),
@@ -165,7 +165,7 @@ CUSTOMERS = Collection(
         Index("owned_since"),
         Index("next_follow_at"),
         Index("2dsphere:point"),
-        # only customers with collaborators are in it
+        # contains only customers with collaborators
         Index("collaborators.user_id", where={"collaborators.user_id": {"$type": "number"}}),
     ),
     internal=(
@@ -310,7 +310,7 @@ FOLLOW_UPS = Collection(
     owner="owner_id",
     fields={
         "customer_id": OF_CUSTOMER,
-        # a follow-up is of the past: with whom and about what stays
+        # a follow-up is about the past, so it keeps its references when the records are deleted
         "opportunity_id": OPPORTUNITY_ID.but(on_delete="keep", held=None),
         "contact_id": object_id(label=("联系人", "Contact"), ref="crm_contacts", on_delete="keep"),
         "content": text(

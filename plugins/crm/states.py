@@ -87,7 +87,7 @@ CONTRACT_STATES = StateMachine(
     refusal=WRONG_STATE,
 )
 
-# what is paid, and the day of today, decide
+# the state depends on what was paid and on the date of today
 PLAN_STATES = StateMachine(
     name="crm_payment_plan",
     initial="pending",

@@ -1,4 +1,4 @@
-"""Tables of crm, besides those of customers."""
+"""Tables of crm, except those of customers."""
 
 from __future__ import annotations
 
