@@ -1,1 +1,1 @@
-"""Purchase, sales and stock: products, warehouses, suppliers, orders, and the stock ledger."""
+"""Purchasing, sales and stock: products, warehouses, suppliers, orders, and the stock ledger."""

@@ -1,16 +1,17 @@
-"""What an order and its lines come to: the only place that computes it. The rule:
+"""The amounts of an order and its lines. Nothing else computes them. The rules:
 
 1. The value of a line is `quantity × price × (1 − discount)`, rounded to the cent, half a cent up.
-2. `order_discount` is shared over the lines in proportion to their values, by largest remainder: each line gets its
-   share rounded down to the cent, and the cents left over go one each to the lines with the largest remainders, the
-   earlier of two equal ones.
-3. What is left of the value of a line is its `net` where prices are without tax, and its `amount` where
-   `prices_include_tax`. Its `tax` is `net × tax_rate`, or `amount × tax_rate ÷ (1 + tax_rate)`, rounded to the cent,
+2. `order_discount` is spread over the lines in proportion to their values, by largest remainder: each line gets its
+   share rounded down to the cent, and the cents left over go one each to the lines with the largest remainders; if two
+   remainders are equal, to the earlier line.
+3. The remaining value of a line is its `net` if prices are without tax, or its `amount` if `prices_include_tax` is
+   set. Its `tax` is `net × tax_rate`, or `amount × tax_rate ÷ (1 + tax_rate)`, rounded to the cent,
    half a cent up. Always `net + tax = amount`.
 4. `amount` and `tax_amount` of an order are the sums of its lines; `freight`, which has no tax, is added to `amount`.
-   `net_amount` is the rest of `amount` without `tax_amount`.
-5. Some units of a line come to the part of its amount that their value is of the line's, rounded to the cent. A
-   shipment comes to the difference that it makes, so the shipments of a line add up to it. Freight comes with the first.
+   `net_amount` is `amount` less `tax_amount`.
+5. Some of the units of a line have a part of its amount in proportion to their value, rounded to the cent. The amount
+   of a shipment is the difference between the parts that are shipped after and before it, so the shipments of a line
+   add up to its amount. The first shipment also has the freight.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _ZERO, _MOST = Decimal(0), Decimal(MAX_AMOUNT)
 def compute_amounts(lines: Sequence[Line], terms: Mapping[str, Any]) -> dict[str, Any]:
     """Return `lines` with `net`, `tax` and `amount`, and `amount`, `net_amount` and `tax_amount` of their order.
 
-    `terms` has the `TERMS` of the order. Raises 40001 for an `order_discount` above the value of the lines, and for what
-    comes to more than `MAX_AMOUNT`.
+    `terms` has the `TERMS` of the order. Raises 40001 for an `order_discount` above the value of the lines, and for
+    amounts above `MAX_AMOUNT`.
     """
     values = [compute_value(line, exact(line["quantity"])) for line in lines]
     check_amounts(values, "price")
@@ -58,7 +59,7 @@ def compute_amounts(lines: Sequence[Line], terms: Mapping[str, Any]) -> dict[str
 
 
 def check_amounts(amounts: Sequence[Decimal], field: str) -> None:
-    """Raise 40001 for this field of each line that comes to more than `MAX_AMOUNT`."""
+    """Raise 40001 for `field` of each line whose amount exceeds `MAX_AMOUNT`."""
     faults = [
         FieldError(f"lines[{number}].{field}", "maximum") for number, amount in enumerate(amounts) if amount > _MOST
     ]
@@ -67,13 +68,13 @@ def check_amounts(amounts: Sequence[Decimal], field: str) -> None:
 
 
 def compute_value(line: Line, quantity: Decimal) -> Decimal:
-    """Return the price of `quantity` units of a line with the line's own discount."""
+    """Return the price of `quantity` units of a line after the discount of the line."""
     return times(quantity, exact(line["price"]) * (1 - exact(line.get("discount"))))
 
 
 def compute_part(line: Line, quantity: Decimal, field: str = "amount") -> Decimal:
-    """Return what `quantity` units of a line come to, by its `amount` or another of its sums."""
-    # lines of earlier versions have no tax
+    """Return the part of `quantity` units in the `amount` of a line, or in another of its sums, named by `field`."""
+    # lines that an earlier version stored have no `net`
     whole = line["amount"] if line.get(field) is None else line[field]
     return share(exact(whole), compute_value(line, quantity), compute_value(line, exact(line["quantity"])))
 
@@ -83,7 +84,7 @@ def _compute_tax(amount: Decimal, rate: Decimal, with_tax: bool) -> Decimal:
 
 
 def _share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
-    """Return the share of an amount for each weight, by largest remainder: together they are the amount, to the cent."""
+    """Return the share of `amount` for each weight, by largest remainder. The shares add up to the amount."""
     cents, parts = int(amount.scaleb(2)), [int(weight.scaleb(2)) for weight in weights]
     if not cents:
         return [_ZERO] * len(parts)

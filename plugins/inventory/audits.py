@@ -1,4 +1,4 @@
-"""What the audit of inventory compares: stock with its ledger, documents with the ledger, orders with their shipments."""
+"""The audits of inventory: stock against its ledger, documents against the ledger, orders against their shipments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RETURNED = Message(
     "{noun} {number}：商品 {product} 的已退数量为 {found}，退货单合计为 {expected}",
     "{noun} {number} ({id}): of product {product} the quantity returned is {found}, its returns add up to {expected}",
 )
-# which document an entry names, by its kind
+# the collection of the document that an entry names, by the kind of the entry
 _DOCUMENTS: Mapping[str, Collection] = {
     "receipt": RECEIPTS,
     "delivery": DELIVERIES,
@@ -48,10 +48,10 @@ _DOCUMENTS: Mapping[str, Collection] = {
 
 
 async def check_entries(piece: Piece) -> AsyncIterator[Difference]:
-    """Each entry has a stock row and a document."""
+    """Check that each ledger entry has a stock row and a document."""
     ids = list({entry["product_id"] for entry in piece.records})
     stock, rows = piece.store(STOCK), {"product_id": {"$in": ids}}
-    # the row of a product that was deleted without stock is deleted too
+    # a product without stock can be deleted, and its stock row with it
     places = {_place(row) for store in (stock, stock.deleted) for row in await store.find(rows)}
     documents = await _existing_documents(piece)
     for entry in piece.records:
@@ -77,7 +77,7 @@ async def _existing_documents(piece: Piece) -> set[Any]:
 async def check_movements(
     collection: Collection, moved: Callable[[Record], Decimal], piece: Piece
 ) -> AsyncIterator[Difference]:
-    """The entries of a document add up to the value that it says it moved."""
+    """Check that the ledger entries of each document add up to the value that `moved` returns for it."""
     entered = await piece.sums(STOCK_ENTRIES, "document_id", "value")
     for document in piece.records:
         expected, found = moved(document), entered[document["id"]]
@@ -86,7 +86,7 @@ async def check_movements(
 
 
 async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
-    """What an order says was shipped is the sum of its shipments; its amount that of lines and freight."""
+    """Check the shipped sums of each order against its shipments, and its amount against its lines and freight."""
     shipped: dict[tuple[Any, Any], Decimal] = defaultdict(Decimal)
     amounts: dict[Any, Decimal] = defaultdict(Decimal)
     for shipment in await piece.store(trade.shipments).find({"order_id": {"$in": piece.ids}, "reversed_by_id": None}):
@@ -112,7 +112,7 @@ async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_shipments(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
-    """What a delivery or receipt says came back of it is the sum of its returns."""
+    """Check that the returned sums of each delivery or receipt are the sums of its returns."""
     amounts = await piece.sums(trade.returns, trade.shipment_id, "amount")
     returned: dict[tuple[Any, Any], Decimal] = defaultdict(Decimal)
     for one in await piece.store(trade.returns).find({trade.shipment_id: {"$in": piece.ids}}):
@@ -129,7 +129,7 @@ async def check_shipments(trade: Trade, piece: Piece) -> AsyncIterator[Differenc
 
 
 async def owed_for_shipments(trade: Trade, piece: Piece) -> Mapping[Any, Due]:
-    """What is owed for the goods of orders that came or went and stayed; contracts owe for their own orders."""
+    """Return what is owed for each order: its shipments less its returns. Orders of a contract are left out."""
     shipped = await piece.sums(trade.shipments, "order_id", "amount")
     returned = await piece.sums(trade.returns, "order_id", "amount")
     return {

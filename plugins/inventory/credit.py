@@ -1,4 +1,4 @@
-"""Asks at the confirmation of a sales order whether the customer has credit for it."""
+"""Asks, when a sales order is confirmed, whether the customer has credit for it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 
 async def ask_for_credit(step: Step) -> None:
-    """Ask for the amount of the order, besides what the customer has on order; a listener may refuse.
+    """Ask whether the customer has credit for this order in addition to their other open orders. A listener may refuse.
 
-    An order that belongs to a contract is owed with the contract.
+    Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
     """
     order = step.record
     if order["customer_id"] is None or order.get("contract_id") is not None:
@@ -34,15 +34,15 @@ async def ask_for_credit(step: Step) -> None:
 
 
 def confirm_values(step: Step) -> Record:
-    """What the confirmation changes besides the state."""
+    """Return the values that the confirmation changes besides the state."""
     excess = step.payload.get("credit_excess")
     return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
 
 
 def _compute_undelivered(order: Record) -> Decimal:
-    """What is still to be delivered of an order comes to."""
+    """Return the amount of the goods that are still to be delivered of an order."""
     if order["shipped_amount"] is not None:
         return exact(order["amount"]) - exact(order["shipped_amount"])
-    # of an earlier version, or nothing was delivered
+    # an earlier version stored the order, or nothing was delivered
     delivered = (compute_part(line, exact(line["delivered"])) for line in order["lines"])
     return exact(order["amount"]) - sum(delivered, Decimal(0))

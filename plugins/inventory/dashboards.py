@@ -13,7 +13,7 @@ Part = dict[str, Any]
 
 
 async def stock_value_by_warehouse(req: Request) -> Part:
-    """Return quantity and value of the stock in each warehouse whose stock the caller sees, by name; empty ones too."""
+    """Return quantity and value of the stock by warehouse, for all whose stock the caller may see, also empty ones."""
     rows, warehouses = await asyncio.gather(
         req.store(STOCK).aggregate(STOCK_VALUE.stages(period_of(req), "$warehouse_id"), collection_scan=True),
         req.store(WAREHOUSES).find({"_id": {"$nin": sorted(req.scope.withheld)}}, sort="name", fields=["name"]),
@@ -28,7 +28,7 @@ async def stock_value_by_warehouse(req: Request) -> Part:
 
 
 def _sum_shipped(done: str) -> Part:
-    """The expression of what was shipped of an order of an earlier version, by the rule of `amounts.py`."""
+    """Return the expression for the shipped amount of an order of an earlier version, by the rules of `amounts.py`."""
     value, whole = _line_value(f"$$line.{done}"), _line_value("$$line.quantity")
     part = _to_cents({"$divide": [{"$multiply": ["$$line.amount", value]}, whole]})
     parts = {"$cond": [{"$eq": [whole, 0]}, 0, part]}
@@ -54,9 +54,10 @@ def _closed(period: Period) -> Filter:
 
 
 def _ordered(orders: Collection, name: str, done: str) -> tuple[Figures, Figures]:
-    """The amounts of confirmed orders that were not cancelled, less returns. Of one that was closed early, what was shipped.
+    """Return the figures of confirmed orders that were not cancelled: their amounts, less returns.
 
-    Two figures: an index has the amounts of most orders, but those of the few closed ones are read from the records.
+    An order that was closed early counts with what was shipped. There are two figures, because an index has the amounts
+    of most orders, but those of the few closed ones are read from the records.
     """
     shipped = {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}
     both = ((_not_closed, "$amount"), (_closed, shipped))

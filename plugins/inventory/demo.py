@@ -64,7 +64,7 @@ class _Trading:
             "salesperson_id": self.seller.user_id,
             "lines": [self._make_line(month, 25 + 4 * month), self._make_line(month + 1, 20)],
         }
-        # nobody confirms a purchase order of their own
+        # nobody may confirm their own purchase order
         await self._trade(PURCHASE_ORDERS, self.buyer, self.boss, at, bought)
         await self._trade(SALES_ORDERS, self.seller, self.seller, at + timedelta(days=3), sold)
 

@@ -1,4 +1,4 @@
-"""The documents of inventory: orders, what they lead to, transfers and counts."""
+"""The documents of inventory: orders, receipts and deliveries, transfers and stock counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 MAX_LINES = 200
 _DONE = {"received": ("已收货数量", "Received"), "delivered": ("已发货数量", "Delivered")}
 _DONE_AMOUNT = {"received": ("已收货金额", "Received amount"), "delivered": ("已发货金额", "Delivered amount")}
-# a booked document is of the past: only what stands on an order cannot be deleted
+# a booked document is about the past: only the products and warehouses of orders cannot be deleted
 PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
 _WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, on_delete="keep", filter=True)
 _ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (PRODUCT, _WAREHOUSE))
@@ -47,7 +47,7 @@ REMARK = text(label=("备注", "Remarks"), max_length=2000)
 
 
 def document_number(example: str) -> Field:
-    """The number of a document."""
+    """Return the field for the number of a document."""
     return text(
         label=("单据编号", "Document number"),
         max_length=32,
@@ -61,12 +61,12 @@ def document_number(example: str) -> Field:
 
 
 def lines_of(name: str, fields: dict[str, Field]) -> Field:
-    """The lines of a document, each an object `name` with these fields."""
+    """Return the field for the lines of a document, each an object `name` with these fields."""
     return array(obj(name, fields), label=("商品明细", "Lines"), min_items=1, max_items=MAX_LINES, required=True)
 
 
 def _reversal(of: str) -> dict[str, Field]:
-    """The links between a document and its reversal, which is a document of the same kind."""
+    """Return the fields that link a document and its reversal, which is a document of the same kind."""
     return {
         "reverses_id": object_id(label=("被冲销单据", "Reverses"), read_only=True, filter=True, ref=of),
         "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref=of),
@@ -152,7 +152,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
 _ORDER_INDEXES = (
     Index("number", unique=True),
     Index("status", "-created_at"),
-    # holds all that the figures of a range of days need
+    # covers the figures over a range of days
     Index("ordered_on", "status", "amount", "returned_amount"),
     Index("lines.product_id"),
     Index("warehouse_id"),

@@ -1,4 +1,4 @@
-"""Lines of documents: their products and amounts, and what every document has: a warehouse, a day, a number."""
+"""Lines of documents with their products and prices, and what all documents share: a warehouse and a day."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ENABLED: Mapping[str, Any] = {"status": "enabled"}
 async def find_products(
     req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None
 ) -> dict[Any, Record]:
-    """Return the products of the lines by id. `where` restricts them further, such as to enabled ones for purchases.
+    """Return the products of the lines by id. `where` restricts them further, for example to enabled products.
 
-    Raises 40001 for each line that repeats a product, or whose product does not exist or `where` excludes.
+    Raises 40001 for each line that repeats a product, or whose product does not exist or does not match `where`.
     """
     ids = [line["product_id"] for line in lines]
     matching = {"_id": {"$in": ids}, **(where or {})}
@@ -48,7 +48,11 @@ async def find_products(
 async def find_warehouse(
     req: Request, id: Any, field: str = "warehouse_id", where: Mapping[str, Any] | None = None
 ) -> Record:
-    """Return the warehouse. Raises 40001 for `field` if it does not match `where`, or has keepers besides the caller."""
+    """Return the warehouse with this id.
+
+    Raises 40001 for `field` if the id is None, if no warehouse with it matches `where`, or if only others keep the
+    warehouse.
+    """
     if id is None:
         raise invalid(field, "required")
     found = await req.store(WAREHOUSES).find_one({"_id": id, **(where or {})})
@@ -63,7 +67,7 @@ async def price_lines(
 ) -> list[Record]:
     """Return the lines of a draft with prices.
 
-    A line without a price takes the field `default` of its product. `done` names the field of the quantity shipped.
+    A line without a price takes the field `default` of its product. `done` names the field for the shipped quantity.
     """
     products = await find_products(req, lines, where)
     priced = []
@@ -84,7 +88,7 @@ async def price_lines(
 
 
 def add_up(lines: Sequence[Line], field: str) -> Any:
-    """Return the sum of an amount over all lines, as it is stored."""
+    """Return the sum of `field` over all lines, in the form in which amounts are stored."""
     return store_money(sum((exact(line[field]) for line in lines), Decimal(0)))
 
 
@@ -94,10 +98,10 @@ def get_today(req: Request) -> str:
 
 
 async def date_movement(req: Request, since: str | None = None) -> str:
-    """Return the day on which stock changes: that of the body, or today, or `since` if that is later.
+    """Return the day on which stock changes: that of the body, or else the later of today and `since`.
 
     Call it inside the transaction: it emits the event that lets finance refuse a day in a closed month. Raises 40001
-    for a `day` of the body before `since`.
+    if the body has a `day` before `since`.
     """
     given = (req.body or {}).get("day")
     day: str = given or max(get_today(req), since or "")

@@ -1,4 +1,4 @@
-"""What inventory does on events of other plugins."""
+"""The events of other plugins that inventory listens to."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from plugins.inventory.trades import PURCHASE, SALE
 
 
 async def tell_terms(service: Service, payload: Mapping[str, Any]) -> None:
-    """Tell another plugin within how many days a supplier is paid."""
+    """Put the number of days within which a supplier is paid into `found` of the payload."""
     if payload.get("supplier_id") is not None:
         supplier = await service.database.store(SUPPLIERS).find_one({"_id": payload["supplier_id"]})
         payload["found"]["days"] = supplier["terms_days"] if supplier is not None else None
 
 
 async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
-    """Emit again what is owed for the goods of an order: all of it, or for each day on which it changed."""
+    """Emit again what is owed for the goods of an order: the current sum if it is `known`, else that of each day."""
     kinds = {payables.BIZ_TYPE: (PURCHASE, payables.publish), receivables.BIZ_TYPE: (SALE, receivables.publish)}
     if payload["biz_type"] not in kinds:
         return

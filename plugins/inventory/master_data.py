@@ -8,7 +8,7 @@ from plugins.inventory.stock import delete_empty_rows
 
 
 def make_delete_handler(collection: Collection, stock_field: str) -> Handler:
-    """Return the handler that deletes a record with its stock rows, which hold it while they have stock."""
+    """Return the handler that deletes a record with its empty stock rows. Rows with stock prevent the deletion."""
 
     async def delete_record(req: Request) -> None:
         async def work() -> None:

@@ -1,4 +1,4 @@
-"""The numbers of the documents of inventory."""
+"""The numbering of the documents of inventory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an order shows of goods that came back."""
+"""What changes in an order when goods come back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from plugins.inventory.trades import Trade
 
 
 async def count_returned(req: Request, trade: Trade, made: Record) -> Record:
-    """Add what is no longer owed to the order of a return. The order stays as it is otherwise: nothing is open again."""
+    """Add the amount of the return `made` to the returned amount of its order, and return the order.
+
+    Nothing else changes in the order: returned goods are not open for shipping again.
+    """
     orders = req.system_store(trade.orders)
     order = await orders.get(made["order_id"])
     amount = exact(order["returned_amount"]) + exact(made["amount"])
@@ -19,9 +22,10 @@ async def count_returned(req: Request, trade: Trade, made: Record) -> Record:
 
 
 async def take_off_order(req: Request, trade: Trade, shipment: Record) -> tuple[Record, list[Record]]:
-    """Take a delivery or receipt off its order, which then is as before it; one that was closed stays closed.
+    """Take a delivery or receipt off its order, so that the order is as before it. A closed order stays closed.
 
-    `shipment` is the record before its reversal, which is stored already. Returns the order and its other shipments.
+    `shipment` is the record as it was before its reversal, which is already stored. Returns the order and its other
+    shipments that were not reversed.
     """
     orders = req.system_store(trade.orders)
     order = await orders.get(shipment["order_id"])
@@ -34,7 +38,7 @@ async def take_off_order(req: Request, trade: Trade, shipment: Record) -> tuple[
         }
         for line in order["lines"]
     ]
-    # what was returned of it before can be shipped again too
+    # what was returned of the shipment earlier can be shipped again too
     amount = exact(order["returned_amount"]) - exact(shipment["returned_amount"])
     values = {"lines": lines, "shipped_amount": add_up(left, "amount"), "returned_amount": store_money(amount)}
     action = "unship-part" if any(exact(line[trade.shipped]) for line in lines) else "unship"

@@ -1,4 +1,4 @@
-"""Receiving and delivering the goods of an order, whole or in parts."""
+"""Receiving and delivering the goods of an order, at once or in parts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def ship_with(trade: Trade) -> Hook:
 
 
 async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[Any, Decimal]:
-    """Map each product to the quantity that is shipped now. Raises 40901 for more than is open."""
+    """Return the quantity of each product that is shipped now. Raises 40901 if it is more than is open."""
     unfinished = {line["product_id"]: _get_unfinished(trade, line) for line in order["lines"]}
     given = req.body.get("lines")
     if given is None:
@@ -77,7 +77,7 @@ def _get_unfinished(trade: Trade, line: Record) -> Decimal:
 def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record]) -> list[Part]:
     """Return product, quantity, amount and net of each part. The parts of a line add up to its sums, to the cent.
 
-    `live` are the shipments of the order that were not reversed: a part comes to what they leave of the sums.
+    `live` are the shipments of the order that were not reversed. A part gets what they have left of the sums so far.
     """
     parts = []
     for line in order["lines"]:
@@ -85,7 +85,7 @@ def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: 
         if quantity is not None:
             shipped = [part for one in live for part in one["lines"] if part["product_id"] == line["product_id"]]
             after = exact(line[trade.shipped]) + quantity
-            # goods come in at their net, so the cost of receipts is what they have of it
+            # goods come in at their net, so the `cost` of earlier receipts is their part of it
             amount, net = (
                 max(compute_part(line, after, field) - _add_up(shipped, stored), Decimal(0))
                 for field, stored in (("amount", "amount"), ("net", "cost"))
@@ -95,7 +95,7 @@ def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: 
 
 
 def _add_freight(order: Record, live: Sequence[Record], shipment: Record) -> Record:
-    """Return `freight` and `amount` of a shipment: the freight of an order is owed with the first."""
+    """Return `freight` and `amount` of a shipment. The freight of an order is owed with its first shipment."""
     freight = exact(order["freight"]) - _add_up(live, "freight")
     return {"freight": store_money(freight), "amount": store_money(exact(shipment["amount"]) + freight)}
 
@@ -105,9 +105,9 @@ def _add_up(records: Sequence[Record], field: str) -> Decimal:
 
 
 def add_shipment(trade: Trade, step: Step) -> Record:
-    """Return the change of the order by the shipment of the step."""
+    """Return the update of the order for the shipment of the step."""
     shipped = add_up([*step.payload["live"], step.payload["shipment"]], "amount")
-    # as an operator: the lines keep their products, so none is looked up
+    # written by an operator, so that no product is looked up: the lines keep theirs
     return {"$set": {"lines": _list_lines(trade, step), "shipped_amount": shipped}}
 
 
@@ -120,6 +120,6 @@ def _list_lines(trade: Trade, step: Step) -> list[Record]:
 
 
 def choose_shipping(trade: Trade, step: Step) -> str:
-    """Return the action: `ship` where all that was ordered is shipped, else `ship-part`."""
+    """Return the action: `ship` if everything that was ordered is then shipped, else `ship-part`."""
     lines = _list_lines(trade, step)
     return "ship" if all(exact(line[trade.shipped]) == exact(line["quantity"]) for line in lines) else "ship-part"

@@ -1,4 +1,4 @@
-"""Handlers of drafts of purchase and sales orders."""
+"""Handlers for drafts of purchase and sales orders."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def make_update_handler(trade: Trade) -> Handler:
 
 
 def make_delete_handler(trade: Trade) -> Handler:
-    """Return the handler that deletes an order for which no goods moved."""
+    """Return the handler that deletes a draft or a cancelled order, for which no goods moved."""
 
     async def delete_order(req: Request) -> None:
         without_movements = {"status": {"$in": ["draft", "cancelled"]}}
@@ -64,7 +64,10 @@ async def _price(req: Request, trade: Trade, lines: list[Record]) -> list[Record
 
 
 async def _find_terms(req: Request, values: Record) -> int | None:
-    """Return within how many days a supplier is paid, or a customer pays. Raises 40001 if the supplier is disabled."""
+    """Return the number of days within which the supplier is paid or the customer pays, or None if it is not known.
+
+    Raises 40001 if the supplier does not exist or is disabled.
+    """
     if values.get("supplier_id") is not None:
         supplier = await req.store(SUPPLIERS).find_one({"_id": values["supplier_id"], **ENABLED})
         if supplier is None:

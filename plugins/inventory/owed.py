@@ -1,6 +1,6 @@
 """What is owed for the goods of an order: the amounts of its shipments, less what was returned of them.
 
-Each shipment is due after the days that the order gives to pay.
+Each shipment is due `terms_days` of the order after its own day.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ async def find_live(req: Request, trade: Trade, order: Record) -> list[Record]:
 
 
 def is_untouched(trade: Trade, order: Record) -> bool:
-    """Whether nothing was ever delivered or received of an order, so that nothing was owed for it either."""
-    # orders of earlier versions have no sum; they had no reversals
+    """Return whether nothing was ever delivered or received of an order, so that nothing was ever owed for it."""
+    # orders that an earlier version stored have no sum, but also no reversed shipments
     return order["shipped_amount"] is None and not _has_shipped(trade, order)
 
 
@@ -35,9 +35,9 @@ def _has_shipped(trade: Trade, order: Record) -> bool:
 
 
 def describe_owed(order: Record, shipments: Sequence[Record]) -> Record:
-    """Return what the events of receivables and payables say of an order with these live shipments.
+    """Return the payload of receivable and payable events that describes an order with these live shipments.
 
-    That is its number, its creator, the amount, and when it is due.
+    It has the number and the creator of the order, the amount that is owed, and when it is due.
     """
     owed = sum(map(_get_owed, shipments), Decimal(0))
     return {
@@ -55,7 +55,7 @@ def _get_owed(shipment: Record) -> Decimal:
 
 
 def _describe_due(order: Record, shipments: Sequence[Record]) -> Record:
-    """Return `due_on`, and where shipments are due on several days the `schedule`, by the terms of the order."""
+    """Return `due_on` by the terms of the order, and a `schedule` if its shipments are due on several days."""
     terms = order.get("terms_days")
     if terms is None:
         return {}
@@ -71,7 +71,7 @@ def _describe_due(order: Record, shipments: Sequence[Record]) -> Record:
 
 
 async def find_history(service: Service, trade: Trade, order: Record) -> list[tuple[str, list[Record]]]:
-    """Return each day on which something was shipped or returned of an order, with all shipments as they were then."""
+    """Return each day on which goods of an order were shipped or returned, with all shipments as they were then."""
     shipments = await service.database.store(trade.shipments).find({"order_id": order["id"]})
     returns = await service.database.store(trade.returns).find({"order_id": order["id"]})
     days = sorted({one["day"] for one in (*shipments, *returns)})

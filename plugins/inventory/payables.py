@@ -1,4 +1,4 @@
-"""What is owed for goods received: an event for the plugin that keeps the books, in the transaction of the change."""
+"""What is owed for goods received, sent to the plugin that keeps the books in the transaction of the change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ async def publish(
     *,
     new: bool = False,
 ) -> None:
-    """Emit what is owed for these receipts of a purchase order by `day`, at the prices of the order."""
+    """Emit what is owed for these receipts of a purchase order as of `day`, at the prices of the order.
+
+    `new`: nothing was emitted for the order before.
+    """
     supplier = await service.database.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await service.events.emit(
         PAYABLE_CHANGED,
@@ -38,7 +41,7 @@ async def publish(
 
 
 async def announce_received(step: Step) -> None:
-    """Announce what is owed after a receipt."""
+    """Emit what is owed after a receipt."""
     shipped = step.payload
     live, day = [*shipped["live"], shipped["shipment"]], shipped["shipment"]["day"]
     await publish(step.service, step.req, step.record, live, day, new=shipped["first"])

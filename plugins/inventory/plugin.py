@@ -1,4 +1,4 @@
-"""Purchase, sales and stock."""
+"""Purchasing, sales and stock."""
 
 from __future__ import annotations
 

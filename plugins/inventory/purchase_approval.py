@@ -9,7 +9,7 @@ from plugins.inventory.records import PRODUCTS, SUPPLIERS
 
 
 async def describe(step: Step) -> Record:
-    """Return the names of supplier and products, which the approvers may not be able to look up."""
+    """Return the names of the supplier and the products, which the approvers may not be allowed to look up."""
     order = step.record
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}

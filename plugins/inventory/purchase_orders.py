@@ -1,4 +1,4 @@
-"""Purchase orders: their routes. `orders.py` and `order_shipping.py` have what they share with sales orders."""
+"""The routes of purchase orders. `orders.py` and `order_shipping.py` have what they share with sales orders."""
 
 from __future__ import annotations
 

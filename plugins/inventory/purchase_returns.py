@@ -1,4 +1,4 @@
-"""Purchase returns, and the reversal of receipts: their routes. `returns.py` has what they share with sales returns."""
+"""The routes of purchase returns and of reversed receipts. `returns.py` has what they share with sales returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What customers owe for goods delivered: an event for the plugin that keeps the books, in the transaction of the change."""
+"""What is owed for goods delivered, sent to the plugin that keeps the books in the transaction of the change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ async def publish(
     *,
     new: bool = False,
 ) -> None:
-    """Emit what is owed for these deliveries of a sales order by `day`, unless its contract owes it."""
+    """Emit what is owed for these deliveries of a sales order as of `day`, unless they are owed for its contract.
+
+    `new`: nothing was emitted for the order before.
+    """
     if order.get("contract_id") is not None:
         return
     await service.events.emit(
@@ -38,7 +41,7 @@ async def publish(
 
 
 async def announce_delivered(step: Step) -> None:
-    """Announce what is owed after a delivery."""
+    """Emit what is owed after a delivery."""
     shipped = step.payload
     live, day = [*shipped["live"], shipped["shipment"]], shipped["shipment"]["day"]
     await publish(step.service, step.req, step.record, live, day, new=shipped["first"])

@@ -1,4 +1,4 @@
-"""The lasting records of inventory: products, warehouses, suppliers, and the stock with its ledger."""
+"""The collections of master data: products, warehouses and suppliers; and those of the stock and its ledger."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT
 
 MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"
-MAX_AMOUNT = "9999999999999.99"  # of a line and of a document: 15 digits, which every client keeps exact
+MAX_AMOUNT = "9999999999999.99"  # for a line and for a document: 15 digits, which every client represents exactly
 ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count", "purchase_return", "sales_return")
 _STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False)
 
 
 def price(**options: Unpack[FieldOptions]) -> Field:
-    """An amount for one unit."""
+    """Return the field for an amount per unit."""
     return money(minimum="0", maximum=MAX_PRICE, **options)
 
 

@@ -1,7 +1,7 @@
-"""Which goods of a delivery or receipt come back, and what they come to.
+"""The goods of a delivery or receipt that come back, with their shares of its amount and cost.
 
-A part of a line has the part of its amount and of its cost that its quantity is of the line's, rounded to the cent: what
-it adds to the parts that came back before. The parts of a line that came back whole add up to it.
+The goods of a line that have come back have a share of its amount and cost in proportion to their quantity, rounded to
+the cent. A part gets what it adds to that share, so the parts of a line that came back completely add up to the line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plugins.inventory.messages import MORE_THAN_LEFT
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the goods of a line, with their part of its amount and of its cost."""
+    """Some of the goods of a line, with their shares of its amount and cost."""
 
     product_id: Any
     quantity: Decimal
@@ -27,10 +27,10 @@ class Part:
 
 
 def choose_parts(shipment: Record, given: Sequence[Line] | None, returns: Sequence[Record]) -> list[Part]:
-    """Return the parts that come back, in the order of their products: those of the lines given, or all that are left.
+    """Return the parts that come back, sorted by product: those of the lines `given`, or all that are left.
 
-    `returns` are all returns of the shipment so far, with their reversals. Raises 40001 for each line that repeats a
-    product or has one that was not shipped, and 40901 for the first that wants more than is left.
+    `returns` are all returns of the shipment so far, including their reversals. Raises 40001 for each line that repeats
+    a product or has one that was not shipped, and 40901 for the first line with more than is left.
     """
     lines = {line["product_id"]: line for line in shipment["lines"]}
     if given is None:
@@ -80,7 +80,7 @@ def _add_up(parts: Sequence[Line], field: str) -> Decimal:
 
 
 def describe_shares(parts: Sequence[Part]) -> list[Record]:
-    """Return what a return keeps of its parts: their shares of amount and cost, whatever was refunded and moved."""
+    """Return the shares of the parts as a return stores them, regardless of what was refunded and moved."""
     return [
         {
             "product_id": part.product_id,

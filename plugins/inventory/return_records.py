@@ -1,4 +1,4 @@
-"""Goods that come back: sales returns and purchase returns, and the reversals of deliveries and receipts among them."""
+"""The collections of sales returns and purchase returns, which include reversals of deliveries and receipts."""
 
 from __future__ import annotations
 

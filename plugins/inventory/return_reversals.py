@@ -1,4 +1,4 @@
-"""Reversal of returns that were entered by mistake: the goods move as if they had never come back, and are owed again."""
+"""Reversal of returns that were entered by mistake. The goods move as if they had not come back, and are owed again."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _COPIED = ("order_id", "order_number", "warehouse_id", "refund", "restock")
 def make_return_reverse_handler(trade: Trade, publish: Publish) -> Handler:
     """Return the handler that reverses a return by another one, whose quantities and amounts are below zero.
 
-    Stock moves at the cost at which the return moved it, and what it brought back can be returned again. `publish`
-    reports what is owed for the shipments of an order by a day. Raises 40901 for a reversal, and after the reversal of the whole shipment.
+    Stock moves at the cost at which the return moved it, and what the return brought back can be returned again.
+    `publish` reports what is owed for the shipments of an order as of a day. The handler raises 40901 for a return that
+    is a reversal or was reversed, and after the reversal of the whole shipment.
     """
 
     async def reverse_return(req: Request) -> Record:
@@ -53,7 +54,7 @@ async def _lock_shipment(req: Request, trade: Trade, found: Record) -> Record:
 
 
 async def _book(req: Request, trade: Trade, found: Record) -> Record:
-    """Move the goods of a return back, and write its reversal."""
+    """Move the goods of a return back, and create its reversal."""
     warehouse = await find_place(req, found["warehouse_id"])
     id, day = new_id(), await date_movement(req, found["day"])
     origin = Origin(trade.return_kind, id, await trade.return_numbers.take(req), day)

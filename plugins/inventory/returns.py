@@ -1,4 +1,4 @@
-"""Goods that come back: returns of deliveries and receipts, and the reversal of what was entered by mistake.
+"""Returns of the goods of deliveries and receipts, and reversals of those that were entered by mistake.
 
 Stock, ledger, the return, the delivery or receipt, the order and what is owed for it change in one transaction.
 """
@@ -24,9 +24,9 @@ _ZERO = store_money(Decimal(0))
 
 
 def make_return_handler(trade: Trade, publish: Publish) -> Handler:
-    """Return the handler that returns goods of a delivery or receipt: those of the body, or all that are left.
+    """Return the handler that returns goods of a delivery or receipt: those in the body, or all that are left.
 
-    `publish` reports what is owed for the shipments of an order by a day.
+    `publish` reports what is owed for the shipments of an order as of a day.
     """
 
     async def return_goods(req: Request) -> Record:
@@ -34,7 +34,7 @@ def make_return_handler(trade: Trade, publish: Publish) -> Handler:
 
         async def work() -> Record:
             shipment = await lock_document(req, trade.shipments)
-            # as of orders, a disabled warehouse takes no goods in; its stock may leave
+            # as with orders, a disabled warehouse takes no goods in; its stock may leave
             place = body.get("warehouse_id") or shipment["warehouse_id"]
             warehouse = await find_warehouse(req, place, where=None if trade.incoming else ENABLED)
             parts = choose_parts(shipment, body.get("lines"), await find_returns(req, trade, shipment))
@@ -54,7 +54,7 @@ def make_return_handler(trade: Trade, publish: Publish) -> Handler:
 def make_reverse_handler(trade: Trade, publish: Publish) -> Handler:
     """Return the handler that reverses a delivery or receipt: all that is left of it comes back.
 
-    Its order may be shipped again. `publish` reports what is owed for the shipments of an order by a day.
+    Its order can be shipped again. `publish` reports what is owed for the shipments of an order as of a day.
     """
 
     async def reverse_shipment(req: Request) -> Record:
@@ -78,7 +78,10 @@ def make_reverse_handler(trade: Trade, publish: Publish) -> Handler:
 async def _book(
     req: Request, trade: Trade, shipment: Record, warehouse: Record, parts: Sequence[Part], given: Record
 ) -> Record:
-    """Move the parts and write the return. `given` has `refund` and `restock`, and `reverses_id` of a reversal."""
+    """Move the parts and create the return. `given` has `refund`, `restock` and, for a reversal, `reverses_id`.
+
+    Raises 40901 if there are no parts.
+    """
     if not parts:
         raise ApiError(CONFLICT, NOTHING_LEFT)
     id, day = new_id(), await date_movement(req, shipment["day"])
@@ -86,7 +89,7 @@ async def _book(
     lines = [await _move(req, trade, warehouse, part, origin, given) for part in parts]
     amount = add_up(lines, "amount")
     if given.get("reverses_id") is not None:
-        # also the freight, and what was not refunded
+        # a reversal also takes back the freight, and what was returned without a refund
         amount = store_money(exact(shipment["amount"]) - exact(shipment["returned_amount"]))
     return await req.store(trade.returns).create(
         {
@@ -110,7 +113,7 @@ async def _book(
 async def _move(
     req: Request, trade: Trade, warehouse: Record, part: Part, origin: Origin, given: Record
 ) -> dict[str, Any]:
-    """Move a part of the goods, and return its line."""
+    """Move a part of the goods, and return the line of the return."""
     cost = part.cost
     if trade.incoming:
         cost = await take_at(req, warehouse, part.product_id, part.quantity, cost, origin)
@@ -125,12 +128,12 @@ async def _move(
 
 
 async def find_returns(req: Request, trade: Trade, shipment: Record) -> Sequence[Record]:
-    """Return all returns of a delivery or receipt, with their reversals."""
+    """Return all returns of a delivery or receipt, including their reversals."""
     return await req.system_store(trade.returns).find({trade.shipment_id: shipment["id"]})
 
 
 async def mark_returned(req: Request, trade: Trade, shipment: Record, made: Record) -> Record:
-    """Show in the delivery or receipt what came back of it by a return; by the reversal of one, that it did not."""
+    """Add what a return brought back to its delivery or receipt. The reversal of a return takes it off again."""
     came_back = {line["product_id"]: exact(line["quantity"]) for line in made["lines"]}
     lines = [
         {

@@ -1,4 +1,4 @@
-"""What the reversals of documents have in common: each is reversed once, in its warehouse, by whoever keeps it."""
+"""What all reversals share: a document is reversed once, in its own warehouse, by somebody who keeps the warehouse."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REVERSE_REFUSALS = (
 async def lock_document(req: Request, collection: Collection) -> Record:
     """Return the document of the path, locked until the transaction ends.
 
-    Raises 40901 if it was reversed, or is itself a reversal of a document of its kind.
+    Raises 40901 if it was already reversed, or is itself a reversal.
     """
     document = await req.lock(collection, req.path["id"])
     if any(document.get(link) is not None for link in _LINKS):
@@ -28,7 +28,7 @@ async def lock_document(req: Request, collection: Collection) -> Record:
 
 
 async def find_place(req: Request, id: Any) -> Record:
-    """Return the warehouse of a document, also a disabled one. Raises 40300 where others keep it, 40901 if it is gone."""
+    """Return the warehouse of a document, even a disabled one. Raises 40300 if others keep it, 40901 if it is gone."""
     if id in req.scope.withheld:
         raise ApiError(FORBIDDEN, NOT_KEEPER)
     warehouse = await req.system_store(WAREHOUSES).find_one({"_id": id})

@@ -1,4 +1,4 @@
-"""Sales returns, and the reversal of deliveries: their routes. `returns.py` has what they share with purchase returns."""
+"""The routes of sales returns and of reversed deliveries. `returns.py` has what they share with purchase returns."""
 
 from __future__ import annotations
 

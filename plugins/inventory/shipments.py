@@ -19,7 +19,7 @@ async def ship_lines(
 ) -> Record:
     """Move the parts (product, quantity, amount, net) in or out. Returns `_id`, `lines`, `amount` and `cost`.
 
-    What comes in costs its net: the tax on it is no value of the stock.
+    Goods that come in cost their net: the tax on them adds no value to the stock.
     """
     id = new_id()
     origin = Origin("receipt" if incoming else "delivery", id, shipment["number"], shipment["day"])

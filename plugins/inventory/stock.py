@@ -1,4 +1,4 @@
-"""Stock on hand, and the ledger that explains it. Only this file writes them; call it inside a transaction.
+"""Stock on hand, and the ledger that explains it. Only this file writes them. Call it inside a transaction.
 
 Stock never falls below zero: each write is conditional on the version that was read, and a transaction that read a
 value which another transaction changed runs again. Goods leave at the moving average cost. The last unit takes the
@@ -49,15 +49,15 @@ def _hold(row: Record | None) -> Holding:
 
 
 async def take_turns(req: Request, warehouse_id: Any, product_ids: Iterable[Any]) -> None:
-    """Let the transactions that move these goods in a warehouse run one after the other.
+    """Make the transactions of this process that move these goods in a warehouse run one after the other.
 
-    The earlier in the transaction, the less one that has to wait has done in vain.
+    Call it early: what a transaction has done before it waits is lost if it conflicts with the one it waited for.
     """
     await req.service.database.take_turn(STOCK, *sorted(f"{warehouse_id}/{id}" for id in product_ids))
 
 
 class Movements:
-    """The movements of one document in a warehouse, one after the other; `enter` writes the stock and its ledger."""
+    """The movements of one document in a warehouse, one after the other. `enter` writes the stock and its ledger."""
 
     def __init__(self, req: Request, warehouse: Record, origin: Origin) -> None:
         self._req = req
@@ -68,7 +68,7 @@ class Movements:
         self._entries: list[Record] = []
 
     async def read(self, product_ids: Iterable[Any]) -> None:
-        """Read the stock of all products that will move, by one command, in the turn of those who move the same."""
+        """Read the stock of all products that will move, by one command, after `take_turns` for them."""
         wanted = list(product_ids)
         await take_turns(self._req, self._warehouse["id"], wanted)
         those = {"product_id": {"$in": wanted}, "warehouse_id": self._warehouse["id"]}
@@ -87,9 +87,9 @@ class Movements:
         return value
 
     async def take_at(self, product_id: Any, quantity: Decimal, cost: Decimal) -> Decimal:
-        """Take goods out for what they had cost, and return by what the stock shrank. Raises 40901 as `take`.
+        """Take goods out at the `cost` that they had, and return the value that left. Raises 40901 as `take` does.
 
-        Where the stock is worth less, that is all; the last unit takes what is left.
+        If the stock is worth less than `cost`, its whole value leaves; the last unit takes the remaining value with it.
         """
         held = await self._get_enough(product_id, quantity)
         value = held.value if held.quantity == quantity else min(cost, held.value)
@@ -97,7 +97,7 @@ class Movements:
         return value
 
     async def enter(self) -> None:
-        """Write the stock after the movements, and their ledger."""
+        """Write the stock after the movements, and the ledger entries of the movements."""
         changes = [(row, amounts) for id, amounts in self._changed.items() if (row := self._held[id].row) is not None]
         if changes:
             await self._req.system_store(STOCK).update_each(changes)
@@ -173,7 +173,7 @@ async def take(req: Request, warehouse: Record, product_id: Any, quantity: Decim
 async def take_at(
     req: Request, warehouse: Record, product_id: Any, quantity: Decimal, cost: Decimal, origin: Origin
 ) -> Decimal:
-    """Take goods out for what they had cost, and return by what the stock shrank, as `Movements.take_at` does."""
+    """Take goods out at the `cost` that they had, and return the value that left, as `Movements.take_at` does."""
     moves = Movements(req, warehouse, origin)
     value = await moves.take_at(product_id, quantity, cost)
     await moves.enter()
@@ -181,14 +181,14 @@ async def take_at(
 
 
 async def delete_empty_rows(req: Request, filter: Record) -> None:
-    """Delete the stock rows without stock of a product or warehouse, so that they do not hold it."""
+    """Delete the empty stock rows of a product or warehouse, so that they do not prevent its deletion."""
     empty = {**filter, "quantity": store_quantity(Decimal(0))}
     await req.system_store(STOCK).update_many(empty, {"$set": {"deleted": True, "deleted_at": req.now}})
 
 
 async def _refuse_deleted(req: Request, warehouse_id: Any, product_id: Any) -> None:
     for collection, id in ((WAREHOUSES, warehouse_id), (PRODUCTS, product_id)):
-        await req.service.database.lock(collection, id)  # another first row waits, as does a deletion
+        await req.service.database.lock(collection, id)  # deletions and other first rows wait for this
         if await req.system_store(collection).find_one({"_id": id}) is None:
             raise ApiError(CONFLICT, WAREHOUSE_GONE)
 

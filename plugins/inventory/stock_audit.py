@@ -1,4 +1,4 @@
-"""The audit of stock: what a stock row says is the sum of its ledger, and each entry begins where another one ended."""
+"""The audit of stock: a stock row is the sum of its ledger entries, and each entry starts where another one ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BROKEN = Message(
     "stock of product {product} ({product_id}) in warehouse {warehouse} ({warehouse_id}): its entries do not follow "
     "from each other at {documents}",
 )
-# in order of time or not: the squares before and after each entry cancel out, but for the first and the last
+# whatever the order of the entries, the squares before and after each cancel out, except for the first and the last
 _SQUARES = {
     "$sum": {
         "$multiply": ["$quantity", {"$subtract": [{"$multiply": [2, "$quantity_after"]}, "$quantity"]}],
@@ -50,7 +50,10 @@ _NAMED = 5
 
 
 async def check_stock(piece: Piece) -> AsyncIterator[Difference]:
-    """Quantity and value of each row are the sums of its entries, are not below zero, and its entries form a chain."""
+    """Check that the quantity and value of each row are the sums of its entries, and that the entries form a chain.
+
+    The quantity must not be below zero.
+    """
     ledger = await _read_ledger(piece)
     for row in piece.records:
         entered = ledger.get((row["product_id"], row["warehouse_id"]), {})
@@ -60,14 +63,14 @@ async def check_stock(piece: Piece) -> AsyncIterator[Difference]:
         if exact(row["quantity"]) < 0:
             yield await _differ(piece, row, "quantity", _NEGATIVE)
         if not wrong and not _cancels_out(row, entered):
-            # amounts of many digits may be rounded by the server, so the entries themselves decide
+            # the server may round amounts of many digits, so only the entries themselves decide
             documents = await _find_breaks(piece, row)
             if documents:
                 yield await _differ(piece, row, "entries", _BROKEN, documents=", ".join(documents))
 
 
 async def _read_ledger(piece: Piece) -> Mapping[Place, Record]:
-    """The sums of the entries by product and warehouse."""
+    """Return the sums of the entries by product and warehouse."""
     place = {"product_id": "$product_id", "warehouse_id": "$warehouse_id"}
     sums = {name: {"$sum": f"${name}"} for name in _FIELDS}
     rows = await piece.store(STOCK_ENTRIES).aggregate(
@@ -85,7 +88,7 @@ def _cancels_out(row: Record, entered: Mapping[str, Any]) -> bool:
 
 
 async def _find_breaks(piece: Piece, row: Record) -> list[str]:
-    """The documents of entries that begin or end where no other one of the row ends or begins."""
+    """Return the documents of entries that start where no other entry of the row ends, or end where none starts."""
     after = {"quantity": "$quantity_after", "value": "$value_after"}
     before = {name: {"$subtract": [f"${name}_after", f"${name}"]} for name in _FIELDS}
     ends = [{**after, "count": 1}, {**before, "count": -1}]
@@ -116,7 +119,7 @@ async def _find_breaks(piece: Piece, row: Record) -> list[str]:
 
 
 async def _differ(piece: Piece, row: Record, field: str, sentence: Message, **values: str) -> Difference:
-    """A difference of a row, with what its product and warehouse are called."""
+    """Return a difference of a row, with the codes of its product and warehouse."""
     named: dict[str, str] = {}
     for name, collection, code in (("product", PRODUCTS, "sku"), ("warehouse", WAREHOUSES, "code")):
         store, id = piece.store(collection), row[f"{name}_id"]

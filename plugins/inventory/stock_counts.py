@@ -1,4 +1,4 @@
-"""Stock counts: the stock becomes what was counted, in one document."""
+"""Stock counts: documents that set the stock to what was counted."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _value_found(found: Decimal, line: Record, held: Holding, product: Record) -
 
 
 async def reverse(req: Request) -> Record:
-    """Take back what a count found or missed, for the value that it had, and link the two counts."""
+    """Take back the differences that a count booked, at the values that they had, and link the two counts."""
 
     async def work() -> Record:
         found = await lock_document(req, STOCK_COUNTS)

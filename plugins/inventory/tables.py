@@ -1,4 +1,4 @@
-"""Tables of inventory. Documents are exported with a row for each line, and made by their own requests only."""
+"""Tables of inventory. Documents are exported with a row for each line, and cannot be imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between buying and selling; the handlers of orders are written once for both."""
+"""What differs between purchases and sales. The handlers of orders are written once for both."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _RETURN = {"record": dict, "shipment": dict, "goods_return": dict}  # the order,
 
 @dataclass(frozen=True)
 class Trade:
-    """Purchases or sales.
+    """Either purchases or sales.
 
     `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
-    that a line without a price takes. `incoming`: goods come in. `shipment_id` is the field of a return with its delivery
-    or receipt, `return_kind` what the ledger calls it.
+    that a line without a price takes. `incoming`: goods come in. `shipment_id` names the field of a return with the id
+    of its delivery or receipt; `return_kind` is the kind of its ledger entries.
     """
 
     orders: Collection
@@ -46,7 +46,7 @@ class Trade:
     return_reversed: Event
 
     def filter_orderable(self) -> dict[str, Any] | None:
-        """Return the filter of products and warehouses to order for: disabled ones are not bought, but still sold."""
+        """Return the filter on products and warehouses for orders: purchases exclude disabled ones, sales do not."""
         return dict(ENABLED) if self.incoming else None
 
 

@@ -1,4 +1,4 @@
-"""Transfers: goods move from one warehouse to another, in one document."""
+"""Transfers: documents that move goods from one warehouse to another."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def _move(req: Request, source: Record, target: Record, line: Record, docu
 
 
 async def reverse(req: Request) -> Record:
-    """Move the goods of a transfer back at the cost with which they moved, and link the two transfers."""
+    """Move the goods of a transfer back at the cost at which they moved, and link the two transfers."""
 
     async def work() -> Record:
         found = await lock_document(req, TRANSFERS)
