@@ -35,13 +35,13 @@ _ZERO = Decimal(0)
 
 
 async def create(req: Request) -> Record:
-    """Create an allowance for a visible employee. One for everybody requires a data scope of all rows."""
+    """Create an allowance for a visible employee. An allowance for everybody requires a data scope of all rows."""
     await _check_employee(req, req.body)
     return await req.store(ALLOWANCES).create(req.body)
 
 
 async def update(req: Request) -> Record:
-    """Change an allowance. Leave that was taken already is not affected."""
+    """Change an allowance. Leave that was already taken is not affected."""
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(ALLOWANCES).get(req.path["id"])
@@ -52,7 +52,7 @@ async def update(req: Request) -> Record:
 
 
 async def delete(req: Request) -> None:
-    """Delete an allowance. The next more general one applies, or no limit."""
+    """Delete an allowance. After that, the next more general one applies, or no limit."""
     _check_scope(req, await req.store(ALLOWANCES).get(req.path["id"]))
     await req.store(ALLOWANCES).delete(req.path["id"])
 
@@ -71,12 +71,12 @@ def _check_scope(req: Request, values: Mapping[str, Any]) -> None:
 
 
 async def own_balances(req: Request) -> Record:
-    """The caller's balances of a year. There are no limits for people who are not employees."""
+    """Return the caller's balances for a year. People who are not employees have no limits."""
     return await _build_balances(req, await find_employee(req.service, req.actor.user_id), req.actor.user_id)
 
 
 async def balances(req: Request) -> Record:
-    """The balances of a visible employee for a year."""
+    """Return the balances of a visible employee for a year."""
     employee = await req.store(EMPLOYEES).get(req.path["id"])
     return await _build_balances(req, employee, employee["user_id"])
 
@@ -117,7 +117,10 @@ async def check_balance(service: Service, employee: Mapping[str, Any], leave: Ma
 
 
 async def _load_allowances(service: Service, employee: Mapping[str, Any] | None, year: int) -> dict[str, Decimal]:
-    """Type → days. Allowances of the employee precede those of everybody; those of the year, those of every year."""
+    """Return the allowed days by type of leave.
+
+    An allowance of the employee takes precedence over one for everybody, and one for the year over one for every year.
+    """
     if employee is None:
         return {}
     theirs = {"employee_id": {"$in": [employee["id"], None]}, "year": {"$in": [year, None]}}
@@ -129,7 +132,7 @@ async def _load_allowances(service: Service, employee: Mapping[str, Any] | None,
 async def _sum_taken(
     service: Service, user_id: int | None, calendar: Calendar | None, year: int, but: Any = None
 ) -> dict[tuple[str, str], Decimal]:
-    """(status, type) → days of the year."""
+    """Return the days of leave in the year by status and type. `but` is the id of leave that is not counted."""
     taken: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
     if user_id is None:
         return taken
@@ -149,7 +152,7 @@ async def _sum_taken(
 
 
 def _count_days(service: Service, calendar: Calendar | None, leave: Mapping[str, Any], year: int) -> Decimal:
-    """The days of leave that fall into the year."""
+    """Return the days of leave that fall into the year."""
     zone = service.settings.zone
     begin, end = (start_of(date(one, 1, 1), zone) for one in (year, year + 1))
     if begin <= leave["starts_at"] and leave["ends_at"] <= end:

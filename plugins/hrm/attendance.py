@@ -1,4 +1,4 @@
-"""Attendance: daily results, and the caller's working day of today."""
+"""Attendance: daily results, and the current working day of the caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plugins.hrm.results import Record
 
 
 async def today(req: Request) -> Record:
-    """The caller's working day: its hours, its punches and its result so far."""
+    """Return the caller's current working day: its hours, its punches and its result so far."""
     zone = req.service.settings.zone
     employee = await find_employee(req.service, req.actor.user_id)
     calendar = await load_calendar(req.service, employee)

@@ -174,7 +174,7 @@ DAYS = Collection(
     states=DAY_STATES,
 )
 
-# one per employee: what is to be computed of their attendance
+# one per employee: which of their results have to be computed
 MARKS = Collection(
     name="hrm_attendance_marks",
     title="AttendanceMark",

@@ -9,12 +9,12 @@ from plugins.api import Service
 from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
 from plugins.hrm.timetable import DAY, Calendar, Timetable
 
-# counts leave of people without an attendance group
+# by this calendar, leave of people without an attendance group is counted
 OFFICE = Calendar(Timetable(9 * 60, 18 * 60, pause=(12 * 60, 13 * 60)), frozenset({1, 2, 3, 4, 5}), {})
 
 
 async def load_calendar(service: Service, employee: Mapping[str, Any] | None) -> Calendar | None:
-    """The calendar of the employee's group; None without a group."""
+    """Return the calendar of the employee's group, or None without a group."""
     if employee is None or employee["attendance_group_id"] is None:
         return None
     group = await service.database.store(GROUPS).find_one({"_id": employee["attendance_group_id"]})
@@ -23,12 +23,12 @@ async def load_calendar(service: Service, employee: Mapping[str, Any] | None) ->
 
 
 async def find_employee(service: Service, user_id: int) -> dict[str, Any] | None:
-    """The employee with this account."""
+    """Return the employee with this account, or None."""
     return await service.database.store(EMPLOYEES).find_one({"user_id": user_id})
 
 
 def to_timetable(shift: Mapping[str, Any]) -> Timetable:
-    """The shift in minutes. A shift that ends before it starts ends on the next day."""
+    """Return the timetable of a shift, in minutes. A shift that ends before it starts ends on the next day."""
     start, end = _parse_clock(shift["start"]), _parse_clock(shift["end"])
     return Timetable(
         start,
@@ -40,7 +40,7 @@ def to_timetable(shift: Mapping[str, Any]) -> Timetable:
 
 
 def to_pause(shift: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The break of a shift in minutes. In a night shift it may be on the next day."""
+    """Return the break of a shift in minutes, or None. In a night shift it may be on the next day."""
     if not shift.get("break_start") or not shift.get("break_end"):
         return None
     start, begins, ends = (_parse_clock(shift[name]) for name in ("start", "break_start", "break_end"))

@@ -1,4 +1,4 @@
-"""Closed days: wages were paid by their attendance, so their results no longer change."""
+"""Closed days, whose results no longer change because wages were paid by them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CLOSING = Option(
 
 
 async def get_closed_day(service: Service) -> date | None:
-    """The last day that is closed, if any."""
+    """Return the last day that is closed, or None."""
     chosen = await service.part(Configs).value(_CLOSED_TO)
     return date.fromisoformat(chosen) if chosen else None
 
 
 async def refuse_closing_ahead(_: Service, payload: Mapping[str, Any]) -> None:
-    """Raise 40901 for closing a day that is not over."""
+    """Raise 40901 if the changed options would close a day that is not over."""
     req: Request = payload["request"]
     day = payload["values"].get(_CLOSED_TO)
     if day is not None and day >= day_of(req.now, req.service.settings.zone).isoformat():
@@ -35,7 +35,7 @@ async def refuse_closing_ahead(_: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def find_open_day(service: Service, day: date) -> date:
-    """`day`, or the first open day if it is closed."""
+    """Return `day`, or the first open day if `day` is closed."""
     closed = await get_closed_day(service)
     return max(day, closed + timedelta(days=1)) if closed else day
 

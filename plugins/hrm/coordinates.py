@@ -26,7 +26,7 @@ def to_wgs84(lng: float, lat: float, system: str) -> Place:
 
 
 def metres(one: Place, other: Place) -> float:
-    """The great-circle distance (haversine)."""
+    """Return the great-circle distance in metres (haversine)."""
     lng, lat, other_lng, other_lat = (math.radians(degrees) for degrees in (*one, *other))
     half = math.sin((other_lat - lat) / 2) ** 2
     half += math.cos(lat) * math.cos(other_lat) * math.sin((other_lng - lng) / 2) ** 2
@@ -34,7 +34,7 @@ def metres(one: Place, other: Place) -> float:
 
 
 def to_point(location: Mapping[str, float] | None, system: str | None) -> dict[str, object] | None:
-    """The position that a client sends, as a GeoJSON point for `2dsphere` indexes."""
+    """Return the position that a client sent as a GeoJSON point for `2dsphere` indexes."""
     if location is None:
         return None
     lng, lat = to_wgs84(location["lng"], location["lat"], system or "wgs84")

@@ -39,10 +39,10 @@ def _present(period: Period) -> Filter:
 
 
 class _EmployedAtEnd(ByTime):
-    """Rows of the people who are employed at the end of each month; a last day in it counts as left."""
+    """Rows of the people employed at the end of each month. People whose last day is in the month count as left."""
 
     def filter_of(self, collection: Collection, key: str, period: Period) -> Filter:
-        """The filter of those who had joined by the end of the month, and not left."""
+        """Return the filter on the people who had joined by the end of the month, and not left."""
         end = end_of_month(date.fromisoformat(f"{key}-01")).isoformat()
         return {self.field: {"$lte": end}, "$or": [{"left_on": None}, {"left_on": {"$gt": end}}]}
 
@@ -68,7 +68,7 @@ ATTENDANCE = Figures(
 
 
 async def employee_distribution(req: Request) -> Part:
-    """The employees of today by department, the largest first."""
+    """Return the number of employees today by department, largest first."""
     counted = [*DISTRIBUTION.stages(period_of(req), "$department_id"), {"$sort": {"value": -1, "_id": 1}}]
     rows = await req.store(EMPLOYEES).aggregate(counted, collection_scan=True)
     looked_up = await req.part(RecordNames).look_up({"departments": [row["_id"] for row in rows]})
@@ -82,7 +82,10 @@ async def employee_distribution(req: Request) -> Part:
 
 
 async def headcount_trend(req: Request) -> Part:
-    """People who joined and left by month, and the headcount at its end. A last day in the month counts as left."""
+    """Return how many people joined and left in each month, and the headcount at its end.
+
+    People whose last day is in the month count as left.
+    """
     period = period_of(req)
     months = period.every_month({})
     joined, left = await asyncio.gather(*(_count_by_month(req, period, field) for field in ("hired_on", "left_on")))

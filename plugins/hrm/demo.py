@@ -1,4 +1,4 @@
-"""Demonstration data: employees of two years, and three weeks of attendance of the demo accounts."""
+"""Demonstration data: employees hired over two years, and three weeks of attendance of the demo accounts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Staff:
         self.today = day_of(self.now, self.zone)
 
     async def run(self) -> None:
-        """Create masters first, then employees, then their punches and leave."""
+        """Create master data first, then employees, then their punches and leave."""
         positions = [await self._create(POSITIONS, name=name) for name in ("销售经理", "销售代表", "行政专员")]
         shift = await self._create(
             SHIFTS, name="早九晚六", start="09:00", end="18:00", break_start="12:00", break_end="13:00", grace_minutes=5
@@ -122,7 +122,7 @@ class _Staff:
         }
 
     async def _create_leave(self, name: str, step: int, type: str, *, approved: bool) -> None:
-        """Create a day of leave `step` days from today, or on the next working day from there."""
+        """Create a day of leave `step` days from today, moved further in that direction if it is on a weekend."""
         day = self.today + timedelta(days=step)
         while day.isoweekday() > 5:
             day += timedelta(days=1 if step > 0 else -1)

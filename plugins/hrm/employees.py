@@ -31,7 +31,7 @@ async def create(req: Request) -> Record:
 
 
 async def update(req: Request) -> Record:
-    """Change an employee, and recompute daily results that depend on it."""
+    """Change an employee, and recompute the daily results that depend on the change."""
     values = dict(req.body)
     version = values.pop("version")
 
@@ -50,7 +50,7 @@ async def update(req: Request) -> Record:
 
 
 async def delete(req: Request) -> None:
-    """Delete an employee without punches, with their results and allowances. Raises 40901 if there are punches."""
+    """Delete an employee with their results and allowances. Raises 40901 if the employee has punches."""
 
     async def work() -> None:
         employee = await req.store(EMPLOYEES).get(req.path["id"])
@@ -61,7 +61,7 @@ async def delete(req: Request) -> None:
 
 
 def _derive(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:
-    """The values that follow from `values`: who sees their own file, and the first day of attendance."""
+    """Return the values that follow from `values`: who sees the record as their own, the first day of attendance."""
     derived: Record = {}
     if "user_id" in values or not before:
         derived["shared_with"] = [values["user_id"]] if values.get("user_id") else []

@@ -1,6 +1,6 @@
 """Entries for other people: a forgotten punch, and leave that was requested by other means.
 
-The record belongs to the employee, and is visible like their own. `entered_by` is the person who entered it.
+The record belongs to the employee, and is visible as if they had made it. `entered_by` is the person who entered it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SAME_PUNCH = timedelta(minutes=1)
 
 
 async def enter_punch(req: Request) -> Record:
-    """Enter a punch of a visible employee. It counts, and the result of its day is recomputed.
+    """Enter a punch for a visible employee. It counts, and the result of its day is recomputed.
 
     Raises 40001 for a time in the future or more than a year ago, 40901 for a day without attendance.
     """
@@ -70,7 +70,7 @@ async def enter_punch(req: Request) -> Record:
 
 
 async def enter_leave(req: Request) -> Record:
-    """Enter approved leave of a visible employee. Raises 40901 if it exceeds their balance."""
+    """Enter approved leave for a visible employee. Raises 40901 if it exceeds their balance."""
 
     async def work() -> Record:
         employee = await _get_employee(req)

@@ -35,7 +35,7 @@ class Finding:
 
 
 def evaluate(punch: Record, places: Sequence[Record], last: Record | None, limits: Limits, now: datetime) -> Finding:
-    """Evaluate the evidence of `punch` against places, nearest first. `last` is the previous punch with a position."""
+    """Evaluate the evidence of `punch` for these places. `last` is the previous punch with a position, if any."""
     here = position_of(punch)
     risks = _find_risks(punch, here, last, limits, now)
     forged = {"mock_location", "impossible_speed"} & set(risks)
@@ -57,13 +57,13 @@ def evaluate(punch: Record, places: Sequence[Record], last: Record | None, limit
 
 
 def position_of(record: Record) -> Place | None:
-    """The WGS-84 position of a record that holds a `point`."""
+    """Return the WGS-84 position of a record with a `point`, or None."""
     point = record.get("point")
     return (point["coordinates"][0], point["coordinates"][1]) if point else None
 
 
 def _find_nearest(here: Place | None, places: Sequence[Record]) -> tuple[Record | None, float | None]:
-    """The nearest place whose radius contains the position, or else the nearest of all."""
+    """Return the nearest place whose radius contains the position, or else the nearest of all, and its distance."""
     measured = [(place, away) for place in places if (away := _distance(here, place)) is not None]
     around = [(place, away) for place, away in measured if away <= place["radius"]]
     return min(around or measured, key=lambda one: one[1], default=(None, None))

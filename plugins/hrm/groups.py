@@ -1,4 +1,4 @@
-"""Attendance groups: people who work by one shift. A change of a group recomputes the results of its people."""
+"""Attendance groups: people who work by the same shift. A change of a group recomputes the results of its people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def update(req: Request) -> Record:
 
 
 def _check(group: Mapping[str, Any]) -> None:
-    """Raise 40001 for a day that is twice in `holidays`."""
+    """Raise 40001 for each day that `holidays` repeats."""
     days = [one["day"] for one in group.get("holidays") or ()]
     faults = [
         FieldError(f"holidays[{number}].day", "duplicate") for number, day in enumerate(days) if day in days[:number]

@@ -1,6 +1,6 @@
 """Leave: from draft to approval, and its effect on attendance.
 
-Flows approve it; without a matching flow, whoever holds `hrm:leave:approve` decides.
+Approval flows decide on it; without a matching flow, whoever holds `hrm:leave:approve` decides.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from plugins.hrm.results import Record, lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
 
-# states of leave that change daily results
+# leave that enters one of these states changes daily results
 _OF_RESULTS = ("approved", "cancelled")
 _LONGEST = timedelta(days=366)
 _EDITABLE = LEAVE_STATES.allows("submit")
@@ -95,14 +95,14 @@ async def _check(step: Step) -> None:
 
 
 async def _complete(step: Step) -> None:
-    """Recompute the results of the days, and notify the person. The approval plugin notifies of its own decisions."""
+    """Recompute the results of the days, and notify the person. The approval plugin sends the notices of approvals."""
     await recompute_results(step.service, step.record, step.now)
     if not step.by_approval:
         await notify(step.req, step.record)
 
 
 async def recompute_results(service: Service, leave: Record, now: datetime) -> None:
-    """Recompute the results of the days of the leave that have begun."""
+    """Recompute the results of those days of the leave that have begun. Raises 40901 if they are closed."""
     employee = await find_employee(service, leave["user_id"])
     calendar = await load_calendar(service, employee)
     if employee is None or calendar is None:
@@ -116,7 +116,7 @@ async def recompute_results(service: Service, leave: Record, now: datetime) -> N
 
 
 async def notify(req: Request, leave: Mapping[str, Any]) -> None:
-    """Notify a person of somebody else's decision on their leave. The approval plugin notifies of its own."""
+    """Notify a person that somebody else has decided on their leave, or entered it."""
     if leave["user_id"] == req.actor.user_id:
         return
     outcome, day = LEAVE_STATES.states[leave["status"]], day_of(leave["starts_at"], req.service.settings.zone)
@@ -137,9 +137,9 @@ async def notify(req: Request, leave: Mapping[str, Any]) -> None:
 
 
 async def refuse_invalid(req: Request, leave: Mapping[str, Any]) -> None:
-    """Raise 40901 for leave that overlaps, is outside employment or in closed days, or exceeds a balance.
+    """Raise 40901 for leave that overlaps, is outside of employment, begins on a closed day or exceeds a balance.
 
-    Must run in a transaction, which serialises concurrent requests of a person.
+    Must run in a transaction: it locks the employee, so that concurrent requests for a person wait for each other.
     """
     employee = await find_employee(req.service, leave["user_id"])
     if employee is not None:
@@ -168,7 +168,7 @@ def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record,
 
 
 async def _describe(step: Step) -> Record:
-    """The name and the department of the person, for conditions and approvers."""
+    """Return the name and the department of the person, for conditions and approvers."""
     employee = await find_employee(step.service, step.record["user_id"])
     name = employee["name"] if employee else step.req.actor.name or step.req.actor.username
     return {"employee": name, "department_id": employee and employee["department_id"]}
@@ -179,7 +179,10 @@ def _title(shown: Mapping[str, Any]) -> Message:
 
 
 async def measure(req: Request, leave: Mapping[str, Any]) -> Record:
-    """The working days and hours of leave, by the person's calendar. Raises 40001 for an empty or too long period."""
+    """Return the working days and hours of leave, by the person's calendar.
+
+    Raises 40001 for a period that is empty or longer than 366 days.
+    """
     if leave["ends_at"] <= leave["starts_at"]:
         raise invalid("ends_at", "minimum")
     if leave["ends_at"] - leave["starts_at"] > _LONGEST:
@@ -191,7 +194,7 @@ async def measure(req: Request, leave: Mapping[str, Any]) -> Record:
 
 
 def _to_local(service: Service, leave: Mapping[str, Any]) -> tuple[datetime, datetime]:
-    """Start and end of leave as local times of the business time zone."""
+    """Return the start and the end of leave as local times in the business time zone."""
     zone = service.settings.zone
     starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
     return starts, ends

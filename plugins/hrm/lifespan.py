@@ -1,4 +1,4 @@
-"""What hrm provides for the life of the process."""
+"""What hrm provides as long as the process runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from plugins.hrm import results
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide what keeps two reconciliations from running at once."""
+    """Provide the `Reconciliation`, which keeps two runs of `reconcile_soon` in this process from overlapping."""
     service.provide(results.Reconciliation, results.Reconciliation())
     yield

@@ -1,4 +1,4 @@
-"""Shared by shifts and groups: changes that recompute results."""
+"""Changes of shifts and groups, which recompute daily results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ async def update_and_recompute(
     check: Callable[[Record], None],
     groups_of: Callable[[Record], Awaitable[list[Any]]],
 ) -> Record:
-    """Change a record by the body, and recompute the daily results of everybody in the groups that it affects."""
+    """Change a record as the body says, and recompute the daily results of everybody whom the change affects.
+
+    `check` raises if the changed record is invalid. `groups_of` returns the ids of the groups that it affects.
+    """
     values = dict(req.body)
     version = values.pop("version")
 

@@ -13,7 +13,7 @@ from plugins.hrm.attendance_records import DAYS, MONTH, MONTH_QUERY
 from plugins.hrm.records import EMPLOYEES
 
 _OF_EMPLOYEE = ("number", "name", "department_id", "attendance_group_id", "created_at")
-# column → condition on the daily results that it counts
+# the condition on the daily results that each column counts
 _COUNTED: Mapping[str, Mapping[str, Any]] = {
     "working_days": {"$ne": ["$status", "rest"]},
     "present": {"$in": ["$status", ["normal", "late", "early_leave", "missed"]]},
@@ -25,7 +25,7 @@ _SUMMED = ("late_minutes", "early_minutes")
 
 
 async def list_months(req: Request) -> Page:
-    """A page of visible employees who were employed in the month, with their sums."""
+    """Return a page of the visible employees who were employed in the month, with their sums."""
     month = req.query.get("month") or day_of(req.now, req.service.settings.zone).isoformat()[:7]
     first, last = _month_range(month)
     employed = {"hired_on": {"$lte": last}, "$or": [{"left_on": None}, {"left_on": {"$gte": first}}]}
@@ -41,7 +41,7 @@ def _month_range(month: str) -> tuple[str, str]:
 
 
 async def _load_sums(req: Request, employee_ids: list[Any], first: str, last: str) -> dict[Any, Any]:
-    """Employee → sums. The employees are visible, so results of earlier departments count too."""
+    """Return the sums by employee. The employees are visible, so results from their former departments count too."""
     counted = {name: {"$sum": {"$cond": [condition, 1, 0]}} for name, condition in _COUNTED.items()}
     rows = await req.system_store(DAYS).aggregate(
         [

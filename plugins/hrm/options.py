@@ -30,6 +30,6 @@ OPTIONS = (
 
 
 async def load_limits(service: Service) -> Limits:
-    """The current limits."""
+    """Return the current limits."""
     configs = service.part(Configs)
     return Limits(*[await configs.value(key) for key in (_ACCURACY, _AGE, _SPEED)])

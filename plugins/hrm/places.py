@@ -17,7 +17,7 @@ async def create(req: Request) -> Record:
 
 
 async def update(req: Request) -> Record:
-    """Change a place. Punches of the past keep their results."""
+    """Change a place. Earlier punches keep their results."""
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(PLACES).get(req.path["id"])
@@ -25,12 +25,12 @@ async def update(req: Request) -> Record:
 
 
 def normalize_bssid(bssid: str) -> str:
-    """The address of an access point in the stored form: `9c:54:1c:00:a1:b2`."""
+    """Return the address of an access point in the stored form: `9c:54:1c:00:a1:b2`."""
     return bssid.lower().replace("-", ":")
 
 
 def _derive(values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:
-    """The stored point and access points that follow from `values`."""
+    """Return the stored point and access points that follow from `values`."""
     derived: Record = {}
     if "location" in values or "coordinate_system" in values:
         merged = {**before, **values}

@@ -1,4 +1,4 @@
-"""Punches: recorded by the server's clock and the client's evidence of the place, and reviewed by hand."""
+"""Punches: recorded with the server's time and the client's evidence of the place, and reviewed by hand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORDS = {"outside": OUTSIDE, "unproven": UNPROVEN, "refused": REFUSED}
 
 
 async def punch(req: Request) -> Record:
-    """Record a punch of the caller. A repeated punch returns the previous one. An unproven one does not count."""
+    """Record a punch of the caller. A repeated punch returns the previous one. An unproven punch does not count."""
     body = dict(req.body)
     if body.get("location") is None and body.get("bssid") is None:
         raise invalid("location", "required")
@@ -88,7 +88,7 @@ def _build_evidence(body: Record) -> Record:
 
 
 def _repeats(before: Record, evidence: Record, now: datetime) -> bool:
-    """Whether this repeats the previous punch. After one that does not count, other evidence makes a new punch."""
+    """Return whether this repeats the previous punch. After one that does not count, other evidence is a new punch."""
     same = all(before[name] == evidence.get(name) for name in ("location", "accuracy", "fix_at", "mock", "bssid"))
     return (before["counts"] or same) and abs((now - before["at"]).total_seconds()) < _REPEAT_SECONDS
 
@@ -101,7 +101,7 @@ async def _evaluate(req: Request, employee: Record, group: Record, evidence: Rec
 
 
 async def _find_places(req: Request, group: Record, evidence: Record) -> list[Record]:
-    """The places of the group that match the WiFi or are near the position, nearest first."""
+    """Return a place of the group that has the WiFi, followed by up to 50 of its places, the nearest first."""
     store = req.system_store(PLACES)
     allowed = {"status": "enabled", **({"_id": {"$in": group["place_ids"]}} if group["place_ids"] else {})}
     found = await store.find({**allowed, "bssids": evidence["bssid"]}, limit=1) if evidence.get("bssid") else []

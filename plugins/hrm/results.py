@@ -1,9 +1,9 @@
 """Daily results: computed from punches, shifts and approved leave, and recomputed when these change.
 
-A change of a few days recomputes them in its own transaction. A change of many days of many people, such as that of a
-shift, marks the people as stale in its transaction; `reconcile` recomputes them right after it. A job does the same,
-and also starts new days and finishes those that are over. Every transaction about an employee's attendance first
-locks the employee.
+A change that affects a few days recomputes them in its own transaction. A change that affects many days of many people,
+such as that of a shift, only marks the people as stale in its transaction; `reconcile` recomputes their results right
+afterwards. A job runs `reconcile` too, which also starts new days and finishes those that are over. Every transaction
+about an employee's attendance first locks the employee.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Reconciliation(SingleFlight):
 
 
 async def lock(service: Service, employee_id: Any) -> Record:
-    """Lock an employee, and so their attendance, until the transaction ends, and return their mark."""
+    """Lock an employee, and thereby their attendance, until the transaction ends. Returns the employee's mark."""
     await service.database.lock(EMPLOYEES, employee_id)
     return await service.database.store(MARKS).find_one({"_id": employee_id}) or dict(MARKS.blank)
 
@@ -72,7 +72,7 @@ async def reconcile(service: Service, now: datetime | None = None) -> None:
 
 
 async def _try(service: Service, employee_id: Any, work: Callable[[], Awaitable[None]], failed: list[Any]) -> None:
-    """Run `work` in a transaction. Failures of a few employees do not stop the others."""
+    """Run `work` in a transaction. Up to ten failures are logged and do not stop the work for other employees."""
     try:
         await service.database.transaction(work)
     except Exception:
@@ -96,7 +96,7 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     closed = await get_closed_day(service)
     opens = closed + _ONE_DAY if closed else first
     if not before["stale"] and before["attended_to"]:
-        # the last day may be over since; today starts even if it is closed already
+        # the last day may be over by now; today is started even if it is already closed
         first = max(first, date.fromisoformat(before["attended_to"]) - _ONE_DAY, min(opens, today))
     else:
         first = max(first, opens)
@@ -131,7 +131,7 @@ async def _finish_day(service: Service, row: Record, now: datetime) -> None:
 async def recompute(
     service: Service, employee: Record, calendar: Calendar, first: date, last: date, now: datetime
 ) -> dict[date, DayResult]:
-    """Recompute and return the results of the days of attendance among these. Requires `lock`."""
+    """Recompute and return the results of the days of attendance from `first` to `last`. Call `lock` first."""
     first, last = _limit_to_attendance(service, employee, first, last, now)
     if last < first:
         return {}
@@ -163,7 +163,10 @@ async def recompute(
 def _limit_to_attendance(
     service: Service, employee: Record, first: date, last: date, now: datetime
 ) -> tuple[date, date]:
-    """The part of the days with attendance: during employment, from the first day of attendance, not in the future."""
+    """Return the first and the last of these days that have attendance; none has if the last is before the first.
+
+    Attendance begins with employment or the first day of attendance, and ends with employment, at the latest tomorrow.
+    """
     begins = [employee["attends_from"], employee["hired_on"]]
     # one day more than today: an early shift of tomorrow may have begun
     ends = [employee["left_on"], (day_of(now, service.settings.zone) + _ONE_DAY).isoformat()]
@@ -174,7 +177,7 @@ def _limit_to_attendance(
 async def _load_punches(
     service: Service, employee: Record, calendar: Calendar, first: date, last: date
 ) -> dict[date, list[int]]:
-    """Day → minutes of the punches that count, in order."""
+    """Return the minutes of the punches that count, in order, by day."""
     zone = service.settings.zone
     during = {"$gte": start_of(first - _ONE_DAY, zone), "$lt": start_of(last + 3 * _ONE_DAY, zone)}
     found = await service.database.store(PUNCHES).find(
@@ -189,7 +192,7 @@ async def _load_punches(
 
 
 async def _load_leave(service: Service, employee: Record, first: date, last: date) -> list[tuple[datetime, datetime]]:
-    """The approved leave around these days, in the business time zone."""
+    """Return the approved leave around these days, in the business time zone."""
     if employee["user_id"] is None:
         return []
     zone = service.settings.zone

@@ -12,7 +12,7 @@ from plugins.hrm.records import GROUPS, SHIFTS
 
 
 async def create(req: Request) -> Record:
-    """Create a shift. Raises 40001 for one without length, and for a break outside of it."""
+    """Create a shift. Raises 40001 if it has no length, or if its break is incomplete or outside of it."""
     _check(req.body)
     return await req.store(SHIFTS).create(req.body)
 

@@ -37,7 +37,7 @@ _RESULTS = {
     "leave": ("请假", "Leave"),
     "rest": ("休息", "Day off"),
 }
-# a late punch, leave or another shift may change any result of a day into any other
+# a punch that is entered later, leave or another shift may change any result of a day into any other
 DAY_STATES = StateMachine(
     name="hrm_daily_result",
     initial="pending",

@@ -1,4 +1,4 @@
-"""Tables of hrm. Leave and daily results come from requests and punches, and are exported only."""
+"""Tables of hrm. Leave and daily results come from requests and punches, and can only be exported."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ Span = tuple[int, int]
 class Timetable:
     """A shift from `start` to `end`, in minutes.
 
-    `flexible`: how much later people may arrive, and then leave. `grace`: how much late arrival or early departure is
-    ignored. `pause`: the break, which is not working time.
+    `flexible`: how many minutes later people may arrive, if they then leave later. `grace`: how many minutes of late
+    arrival or early departure are ignored. `pause`: the break, which is not working time.
     """
 
     start: int
@@ -36,12 +36,12 @@ class Timetable:
         return self.start - (DAY - (self.end - self.start)) // 2
 
     def worked(self, begins: int, ends: int) -> int:
-        """The minutes of work between two times."""
+        """Return the minutes of work between two times."""
         paused = _overlap(begins, ends, *self.pause) if self.pause else 0
         return _overlap(begins, ends, self.start, self.end) - paused
 
     def halves(self, begins: int, ends: int) -> int:
-        """The half days that leave takes. A half that has begun counts, one that leave does not touch does not."""
+        """Return how many half days leave takes. A half that has begun counts, a half that is not touched does not."""
         taken = math.ceil(2 * self.worked(begins, ends) / self.worked(self.start, self.end))
         if self.pause is None:
             return taken
@@ -49,7 +49,7 @@ class Timetable:
         return min(taken, sum(minutes > 0 for minutes in touched))
 
     def day_of(self, local: datetime) -> date:
-        """The working day to which a local time belongs."""
+        """Return the working day to which a local time belongs."""
         return (local.replace(tzinfo=None) - timedelta(minutes=self.begin)).date()
 
 
@@ -62,7 +62,7 @@ class Calendar:
     exceptions: Mapping[str, bool]
 
     def works_on(self, day: date) -> bool:
-        """Whether the group works on that day."""
+        """Return whether the group works on that day."""
         return self.exceptions.get(day.isoformat(), day.isoweekday() in self.working_days)
 
 
@@ -78,7 +78,7 @@ class DayResult:
 
 
 def evaluate_day(timetable: Timetable | None, punches: Sequence[int], leave: Iterable[Span], now: int) -> DayResult:
-    """The result of a day so far. `timetable` is None on a day off; `leave` are the spans of approved leave.
+    """Return the result of a day so far. `timetable` is None on a day off; `leave` are the spans of approved leave.
 
     The first punch is the arrival, the last one the departure. A single punch is an arrival before the end of the
     shift, and a departure after it. When the day is over, missing punches make it `missed` or `absent`.
@@ -104,9 +104,9 @@ def evaluate_day(timetable: Timetable | None, punches: Sequence[int], leave: Ite
 
 
 def get_remaining_shift(timetable: Timetable, leave: Iterable[Span]) -> Span:
-    """The part of the shift that remains besides leave at its beginning and its end; may be empty.
+    """Return the part of the shift that remains after leave at its beginning and its end; it may be empty.
 
-    Leave that reaches the break includes it.
+    Leave that reaches the break includes the break.
     """
     start, end = timetable.start, timetable.end
     spans = sorted([*leave, *([timetable.pause] if timetable.pause else ())])
@@ -120,30 +120,30 @@ def get_remaining_shift(timetable: Timetable, leave: Iterable[Span]) -> Span:
 
 
 def minutes_of(local: datetime, day: date) -> int:
-    """A local time in minutes from the midnight at which `day` begins."""
+    """Return a local time in minutes from the midnight at which `day` begins."""
     return math.floor((local.replace(tzinfo=None) - datetime.combine(day, time())) / timedelta(minutes=1))
 
 
 def working_days(calendar: Calendar, starts: datetime, ends: datetime) -> Decimal:
-    """The working days of leave in steps of half a day; a half that has begun counts. Takes local times."""
+    """Return the working days of leave in steps of half a day; a half that has begun counts. Takes local times."""
     return Decimal(sum(calendar.timetable.halves(*span) for span in _spans_by_day(calendar, starts, ends))) / 2
 
 
 def working_minutes(calendar: Calendar, starts: datetime, ends: datetime) -> int:
-    """The minutes of work of leave. Takes local times."""
+    """Return the minutes of work that leave takes. Takes local times."""
     return sum(calendar.timetable.worked(*span) for span in _spans_by_day(calendar, starts, ends))
 
 
 def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
-    """The first working day of leave, which may be the night shift of the day before. Takes local times."""
+    """Return the first day of leave, or the day before if its night shift is affected. Takes local times."""
     day, before = starts.date(), starts.date() - timedelta(days=1)
     worked = calendar.timetable.worked(minutes_of(starts, before), minutes_of(ends, before))
     return before if worked and calendar.works_on(before) else day
 
 
 def _spans_by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
-    """The span in minutes of each working day that it may touch."""
-    # a night shift of the day before reaches into the first day
+    """Yield the span of leave in minutes from midnight, for each working day that it may touch."""
+    # a night shift of the day before may reach into the first day
     day = starts.date() - timedelta(days=1)
     while day <= ends.date():
         if calendar.works_on(day):
@@ -162,12 +162,12 @@ def _first_and_last(punches: Sequence[int], end: int) -> tuple[int | None, int |
 
 
 def _latest_arrival(timetable: Timetable, start: int) -> int:
-    """The latest arrival. After leave there is no flexible time."""
+    """Return the latest arrival that is not late. After leave there is no flexible time."""
     return start + (timetable.flexible if start == timetable.start else 0)
 
 
 def _earliest_departure(timetable: Timetable, start: int, end: int, arrived: int | None) -> int:
-    """The earliest departure: as much later as the arrival was, within the flexible time."""
+    """Return the earliest departure that is not early: as much later as the arrival was, within the flexible time."""
     whole = (start, end) == (timetable.start, timetable.end)
     return end + (min(max(arrived - start, 0), timetable.flexible) if whole and arrived is not None else 0)
 
