@@ -53,7 +53,7 @@ HEADCOUNT = (
     Figures(EMPLOYEES, {"joined": 1}, by=ByTime("hired_on", "month")),
     Figures(EMPLOYEES, {"left": 1}, by=ByTime("left_on", "month")),
 )
-# working days on which people were present, came late, or punched only once
+# the number of days on which people were present, came late, or punched only once
 ATTENDANCE = Figures(
     DAYS,
     {

@@ -35,7 +35,7 @@ class Finding:
 
 
 def evaluate(punch: Record, places: Sequence[Record], last: Record | None, limits: Limits, now: datetime) -> Finding:
-    """Evaluate the evidence of `punch` for these places. `last` is the previous punch with a position, if any."""
+    """Evaluate the evidence of `punch` against `places`. `last` is the previous punch with a position, if any."""
     here = position_of(punch)
     risks = _find_risks(punch, here, last, limits, now)
     forged = {"mock_location", "impossible_speed"} & set(risks)

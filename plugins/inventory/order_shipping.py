@@ -107,7 +107,7 @@ def _add_up(records: Sequence[Record], field: str) -> Decimal:
 def add_shipment(trade: Trade, step: Step) -> Record:
     """Return the update of the order for the shipment of the step."""
     shipped = add_up([*step.payload["live"], step.payload["shipment"]], "amount")
-    # written by an operator, so that no product is looked up: the lines keep theirs
+    # with `$set`, so that no product is looked up: the lines keep theirs
     return {"$set": {"lines": _list_lines(trade, step), "shipped_amount": shipped}}
 
 

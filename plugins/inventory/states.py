@@ -51,7 +51,7 @@ PURCHASE_STATES = StateMachine(
             event="inventory.purchase_order.cancelled",
         ),
         "close": Transition("partly_received", "closed", ("关闭", "Close"), event="inventory.purchase_order.closed"),
-        # a receipt was reversed
+        # for the reversal of a receipt
         "unship-part": Transition(("partly_received", "received"), "partly_received"),
         "unship": Transition(("partly_received", "received"), "ordered"),
     },
@@ -87,7 +87,7 @@ SALES_STATES = StateMachine(
             ("draft", "confirmed"), "cancelled", ("取消", "Cancel"), event="inventory.sales_order.cancelled"
         ),
         "close": Transition("partly_delivered", "closed", ("关闭", "Close"), event="inventory.sales_order.closed"),
-        # a delivery was reversed
+        # for the reversal of a delivery
         "unship-part": Transition(("partly_delivered", "delivered"), "partly_delivered"),
         "unship": Transition(("partly_delivered", "delivered"), "confirmed"),
     },

@@ -188,7 +188,7 @@ async def delete_empty_rows(req: Request, filter: Record) -> None:
 
 async def _refuse_deleted(req: Request, warehouse_id: Any, product_id: Any) -> None:
     for collection, id in ((WAREHOUSES, warehouse_id), (PRODUCTS, product_id)):
-        await req.service.database.lock(collection, id)  # deletions and other first rows wait for this
+        await req.service.database.lock(collection, id)  # so that deletions and other new rows wait
         if await req.system_store(collection).find_one({"_id": id}) is None:
             raise ApiError(CONFLICT, WAREHOUSE_GONE)
 
