@@ -102,7 +102,10 @@ async def _complete(step: Step) -> None:
 
 
 async def recompute_results(service: Service, leave: Record, now: datetime) -> None:
-    """Recompute the results of those days of the leave that have begun. Raises 40901 if they are closed."""
+    """Recompute the results of those days of the leave that have begun.
+
+    Raises 40901 if the leave was approved or cancelled and begins on a closed day.
+    """
     employee = await find_employee(service, leave["user_id"])
     calendar = await load_calendar(service, employee)
     if employee is None or calendar is None:

@@ -165,7 +165,8 @@ def _limit_to_attendance(
 ) -> tuple[date, date]:
     """Return the first and the last of these days that have attendance; none has if the last is before the first.
 
-    Attendance begins with employment or the first day of attendance, and ends with employment, at the latest tomorrow.
+    Attendance begins with employment or on the first day of attendance, whichever is later. It ends with employment, at
+    the latest tomorrow.
     """
     begins = [employee["attends_from"], employee["hired_on"]]
     # one day more than today: an early shift of tomorrow may have begun
