@@ -1,4 +1,4 @@
-"""The entry point: reads the settings, starts the database, loads the plugins, listens.
+"""The entry point of the service: reads the settings, starts the database, loads the plugins and serves requests.
 
 `python server.py [--host H] [--port N] [--processes N]`
 """
@@ -46,7 +46,7 @@ examples:
 exit codes: 0 stopped by a signal; 1 settings, plugins, database or port do not let it start, as a sentence says
 """
 _TIDY_SECONDS = 0.5
-STOP_SECONDS = 30.0  # of a stop beyond what the settings say: jobs, the operation log, the embedded database
+STOP_SECONDS = 30.0  # of a stop besides draining: for jobs, the operation log and the embedded database
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> int:
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> 
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
     parser.add_argument("--processes", type=int, help="run so many under a supervisor, as `tradewind supervise` does")
-    parser.add_argument("--fork-server", type=int, help=argparse.SUPPRESS)  # of a supervisor, at this descriptor
+    parser.add_argument("--fork-server", type=int, help=argparse.SUPPRESS)  # set by a supervisor: its descriptor
     given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
     processes, descriptor = given.pop("processes", None), given.pop("fork_server", None)
     if processes is not None:
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> 
 
 
 def certificate_problem(settings: Settings) -> str | None:
-    """Why the certificate of the settings cannot be used now; None where it can, or there is none."""
+    """Return why the certificate of the settings cannot be used now; None if it can, or if there is none."""
     if settings.tls_files is None:
         return None
     from config.tls import check_certificate
@@ -97,8 +97,8 @@ def certificate_problem(settings: Settings) -> str | None:
 class Starting:
     """The embedded database while it starts, in a thread.
 
-    It takes as long as the import of the plugins, so both run at the same time. If the start of the server fails
-    before it uses the database, the database stops by itself.
+    The start takes as long as importing the plugins, so both run at the same time. If the server fails to start before
+    it uses the database, the database stops by itself.
     """
 
     def __init__(self, data_dir: Path, database: str) -> None:
@@ -107,7 +107,10 @@ class Starting:
         self._future = ThreadPoolExecutor(1, "database").submit(begin)
 
     async def database(self) -> Embedded:
-        """Wait for the database; a caller who is cancelled gives it up. Raises `EmbeddedError`."""
+        """Wait for the database and return it; if the caller is cancelled, its start is given up.
+
+        Raises `EmbeddedError`.
+        """
         try:
             return await asyncio.wrap_future(self._future)
         finally:
@@ -115,13 +118,13 @@ class Starting:
 
 
 def start_database(settings: Settings) -> Starting | None:
-    """Start the embedded database in the background; None if the settings name another one."""
+    """Start the embedded database in the background; return None if the settings name another database."""
     return None if settings.mongodb_uri.get_secret_value() else Starting(settings.data_dir, settings.mongodb_database)
 
 
 def run(settings: Settings, starting: Starting | None) -> int:
     """Load the plugins, serve them, and return the exit code."""
-    from plugins.registry import RegistryError, load_plugins  # late: while the database starts
+    from plugins.registry import RegistryError, load_plugins  # imported late, while the database starts
 
     try:
         plugins = load_plugins(settings.plugins)
@@ -131,7 +134,7 @@ def run(settings: Settings, starting: Starting | None) -> int:
 
 
 def run_supervised(processes: int | None, given: Mapping[str, object]) -> int:
-    """Serve by several processes under this one, with the arguments `given`; return the exit code."""
+    """Serve with several processes under this one, each with the arguments `given`; return the exit code."""
     from config.supervision import supervise
 
     return supervise(processes, [f"--{name}={value}" for name, value in given.items()])
@@ -180,7 +183,7 @@ def run_loaded(
     catalogue: Catalogue,
     inherited: Inherited | None = None,
 ) -> int:
-    """Serve plugins that are loaded, and return the exit code."""
+    """Serve these loaded plugins, and return the exit code."""
     from plugins.listening import StartError
     from plugins.unknown_settings import unknown_settings
 
@@ -198,7 +201,7 @@ def run_loaded(
 
 
 def load_catalogue(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
-    """The catalogue of the plugins, which is checked unless an earlier start did so with the same code."""
+    """Return the catalogue of the plugins; check it unless an earlier start with the same code did so."""
     from plugins.checked import CheckNotes, digest_of
     from plugins.runtime import catalogue_of
 
@@ -213,7 +216,7 @@ def load_catalogue(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
 class Stop:
     """Handles SIGTERM and SIGINT: they cancel a start, and ask a running service to stop.
 
-    With `replaceable`, so does SIGHUP: another process is ready to take this one's place.
+    With `replaceable`, SIGHUP does the same: it means that another process is ready to take the place of this one.
     """
 
     def __init__(self, replaceable: bool) -> None:
@@ -227,11 +230,11 @@ class Stop:
             self._loop.add_signal_handler(signal.SIGHUP, self._replace)
 
     def call_on_hangup(self, call: Callable[[], object]) -> None:
-        """From now on call this on SIGHUP."""
+        """Call `call` on every SIGHUP from now on."""
         self._loop.add_signal_handler(signal.SIGHUP, call)
 
     def started(self) -> None:
-        """From now on a signal asks the service to stop and cancels nothing."""
+        """Note that the start is over: from now on a signal asks the service to stop and cancels nothing."""
         self._starting = None
 
     def _replace(self) -> None:
@@ -245,7 +248,7 @@ class Stop:
     def _end_start(self) -> None:
         if self._starting is not None:
             self._starting.cancel()
-            # repeated, because the clean-up of a start may wait for the database again
+            # cancelled again later, because the clean-up of a start may itself wait for the database
             self._loop.call_later(_TIDY_SECONDS, self._end_start)
 
 
@@ -256,7 +259,7 @@ async def serve(
     catalogue: Catalogue | None = None,
     inherited: Inherited | None = None,
 ) -> None:
-    """Start the service, log that it is ready, and stop it cleanly on a signal. `inherited`: from its supervisor."""
+    """Start the service, log that it is ready, and stop it cleanly on a signal. `inherited` is from a supervisor."""
     from handlers.jobs import Jobs
     from plugins.runtime import running
 
@@ -292,7 +295,7 @@ async def serve(
 
 
 def tell_ready(inherited: Inherited | None) -> None:
-    """Notify the parent of this process, the supervisor or the service manager, that it serves."""
+    """Notify the supervisor, or the service manager if there is none, that this process serves requests."""
     if inherited is None:
         notify("READY=1")
     else:
@@ -300,7 +303,7 @@ def tell_ready(inherited: Inherited | None) -> None:
 
 
 async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
-    """Wait for the signal and supervise the embedded database. Raises `EmbeddedError` if that is lost."""
+    """Wait for the signal to stop, and keep the embedded database running. Raises `EmbeddedError` if it is lost."""
     asked = asyncio.create_task(stop.asked.wait())
     kept = [asyncio.create_task(keep(embedded))] if embedded else []
     try:
@@ -313,7 +316,7 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load what a start need not wait for, and exempt all objects so far from garbage collection."""
+    """Load what the start did not have to wait for, and exempt all existing objects from garbage collection."""
     from handlers.data.readings import reader
 
     garbage_collection.collect_and_pause()
@@ -355,7 +358,7 @@ def fail(problems: Sequence[str]) -> int:
 
 
 def end(code: int) -> NoReturn:
-    """End the process at once. A thread that waits for a silent database would hold it for the whole time limit."""
+    """End the process at once. A thread waiting for an unresponsive database would delay it by a whole time limit."""
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

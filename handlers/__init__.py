@@ -1,1 +1,1 @@
-"""The request machine. It knows no plugin; start reading at `lifecycle.py`."""
+"""The core of the platform, which depends on no plugin. Start reading at `lifecycle.py`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Actor:
-    """The person behind a request, as the session and the user record are at the time of the request.
+    """The person behind a request, with the session and the user record as they are at the time of the request.
 
     `roles` are the ids of the person's enabled roles. `session_id` is the `sid` claim of the token.
     """
@@ -23,5 +23,5 @@ class Actor:
 
 
 ANONYMOUS = Actor(user_id=0)
-# acts where no person does: jobs, start-up, demo data
+# the service itself, which acts in jobs, at the start and for demo data
 SYSTEM = Actor(user_id=0, username="system", is_super=True)

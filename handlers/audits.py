@@ -1,7 +1,7 @@
-"""Audits: what plugins declare to have their stored sums compared with the entries that they are the sums of.
+"""Audits: declarations by which plugins have their stored sums compared with the entries behind these sums.
 
 A check gets the records of a collection in pieces, in the order of their ids. A piece is read within one transaction,
-so all of its reads see the same moment, and writes of others while it runs make no difference.
+so all of its reads see the same moment, and concurrent writes make no difference.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _IS = Message(
 
 @dataclass(frozen=True)
 class Difference:
-    """What a record says, and what it should say by its entries.
+    """A difference between what a record says and what it should say by its entries.
 
-    `about`: what differs, which distinguishes the differences of one record. `number`: what people call the record.
+    `about` names what differs, and so distinguishes the differences of one record. `number` is the code or label by
+    which people know the record.
     """
 
     resource_id: str
@@ -40,16 +41,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class Remark:
-    """A record that is worth counting and no difference, with its amount."""
+    """A record that is worth counting although nothing differs, with its amount."""
 
     amount: Decimal
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some records of the collection of an audit, and the stores to compare them with, all as of one moment.
+    """Some records of an audit's collection, and the stores to compare them with, all as of one moment.
 
-    `biz_types`: the collections of all business types.
+    `biz_types` are the collections of all business types.
     """
 
     database: Database
@@ -62,13 +63,17 @@ class Piece:
         return [record["id"] for record in self.records]
 
     def store(self, collection: Collection) -> Store:
-        """All records of a collection that are not deleted."""
+        """Return a store of all records of a collection that are not deleted."""
         return self.database.store(collection)
 
     async def sums(
         self, collection: Collection, by: str, field: str, where: Mapping[str, object] | None = None
     ) -> Mapping[RecordId, Decimal]:
-        """The sums of `field` in a collection by the record of the piece that `by` refers to; 0 where nothing does."""
+        """Return the sum of `field` over the records of `collection` whose field `by` refers to a record of the piece.
+
+        The result maps the id of each record of the piece to its sum, 0 if nothing refers to it. `where` is a further
+        filter.
+        """
         match = {"$match": {by: {"$in": self.ids}, **(where or {})}}
         group = {"$group": {"_id": f"${by}", "sum": {"$sum": f"${field}"}}}
         rows = await self.store(collection).aggregate([match, group])
@@ -82,8 +87,9 @@ Check = Callable[[Piece], AsyncIterator[Difference | Remark]]
 class Audit:
     """A check of the records of a collection.
 
-    `name` begins with that of the plugin: `inventory-stock`. `check` is an async generator over what is found in a
-    piece; it must not keep anything from piece to piece. `remarks`: the title of what it counts besides differences.
+    `name` begins with the name of the plugin: `inventory-stock`. `check` is an async generator that yields what it
+    finds in a piece; it must not keep anything from one piece to the next. `remarks` is the title of what it counts
+    besides differences.
     """
 
     name: str
@@ -95,7 +101,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class Due:
-    """What is owed for a record. `paid`: what of it was paid at the record itself; None where that is booked."""
+    """What is owed for a record. `paid` is how much of it the record itself says was paid; None if it does not say."""
 
     amount: Decimal
     paid: Decimal | None = None
@@ -103,9 +109,9 @@ class Due:
 
 @dataclass(frozen=True)
 class Debt:
-    """What the records of a business type owe, computed from their entries, to compare open items with.
+    """What is owed for the records of a business type, computed from their entries and compared with open items.
 
-    `compute` returns it by the id of the record; records that it leaves out owe nothing.
+    `compute` returns the amounts, keyed by the id of the record; nothing is owed for a record that it leaves out.
     """
 
     biz_type: str
@@ -114,7 +120,7 @@ class Debt:
 
 @dataclass(frozen=True)
 class Audited:
-    """What an audit found in a piece. `last`: the id with which the next one begins; None after the last piece."""
+    """What an audit found in a piece. `last` is the id after which the next piece begins; None after the last piece."""
 
     count: int
     last: RecordId
@@ -144,7 +150,7 @@ async def audit_piece(
 def compare(
     collection: Collection, record: ReadOnlyRecord, expected: Mapping[str, Decimal | int]
 ) -> Iterator[Difference]:
-    """A difference for each field of a record that is not as expected."""
+    """Yield a difference for each field of a record whose value is not the expected one."""
     for name, should in expected.items():
         found = record[name] if isinstance(should, int) else exact(record[name])
         if found != should:
@@ -156,7 +162,10 @@ def compare(
 def difference(
     collection: Collection, record: ReadOnlyRecord, about: str, sentence: Message, **values: object
 ) -> Difference:
-    """A difference of a record in what it is `about`; the `sentence` may name `noun`, `number`, `id` and the values."""
+    """Return a difference of a record; `about` names what differs.
+
+    `sentence` may contain the placeholders `noun`, `number`, `id`, `expected`, `found` and the names in `values`.
+    """
     number = str(record.get(collection.code_field or collection.label_field) or record["id"])
     given = {"number": number, "id": record["id"], "expected": "", "found": "", **values}
     message = Message(

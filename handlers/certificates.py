@@ -1,4 +1,4 @@
-"""Takes up the certificate of the service's own TLS anew, when its files change or somebody asks, and tells monitoring."""
+"""Reloads the certificate of the service's own TLS when its files change or on request, and adds metrics about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger("tradewind.tls")
 
 
 def show_certificate(metrics: Metrics, certificate: Certificate | None) -> None:
-    """Show when the certificate ends; without one, that there is nothing to show."""
+    """Add metrics of when the certificate ends and whether a newer one was refused, empty without a certificate."""
 
     def figure(value: float) -> dict[str, float]:
         return {"": value}
@@ -31,7 +31,7 @@ def show_certificate(metrics: Metrics, certificate: Certificate | None) -> None:
 
 
 class CertificateWatch:
-    """Looks every so many `seconds` whether the files of a certificate have changed."""
+    """Checks every `seconds` whether the files of a certificate have changed."""
 
     def __init__(self, certificate: Certificate, seconds: float) -> None:
         self._certificate = certificate
@@ -39,13 +39,16 @@ class CertificateWatch:
         self._looking = asyncio.Lock()
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Check the files again and again; never ends."""
         while True:
             await asyncio.sleep(self._seconds)
             await self.look()
 
     async def look(self, unchanged: bool = False) -> None:
-        """Take up the files if they have changed, or `unchanged` too; where they cannot be used, the old ones stay."""
+        """Load the files if they have changed, or with `unchanged` in any case.
+
+        If they cannot be used, the certificate before stays in use.
+        """
         async with self._looking:
             try:
                 taken = await asyncio.to_thread(self._certificate.renew, unchanged)

@@ -1,7 +1,7 @@
-"""Dashboards: how a plugin declares its part of one.
+"""Dashboards: how a plugin declares its part of a dashboard.
 
-One plugin or several compute a dashboard. Each returns only its own part of the data. The parts are added up over
-zeros, so that no plugin needs to complete or sort a series, and a module that is not loaded counts as zero.
+A dashboard is computed by one or more plugins, each of which returns only its own part of the data. The parts are added
+to zeros, so that no plugin needs to complete or sort a series, and a module that is not loaded counts as zero.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ OF_A_DEPARTMENT: Mapping[str, Field] = {
 class Dashboard:
     """The part of the dashboard `name` that one plugin computes.
 
-    `compute` takes the request and returns a part of the data in its declared shape: amounts as `Decimal` or
-    `Decimal128`, series as rows in any order, without the days and months that have no data. It reads through
-    `req.store(…)`, so the caller's data scope applies. `personal`: the part depends on the caller, not on the data
-    scope alone, so callers with the same scope do not share it. `figures`: which records are behind its figures.
+    `compute` takes the request and returns a part of the data in the declared shape of the dashboard: amounts as
+    `Decimal` or `Decimal128`, series as rows in any order, without the days and months that have no data. It reads
+    through `req.store(…)`, so the caller's data scope applies. `personal`: the part depends on the caller and not only
+    on the data scope, so callers with the same scope do not share it. `figures` declare the records behind its figures.
     """
 
     name: str
@@ -47,9 +47,9 @@ class Dashboard:
 
 
 async def narrow_to_department(req: Request) -> None:
-    """From now on the stores of the request have only the rows of the department that its query names, if it names one.
+    """Limit the stores of the request to the department that its query names, if any, and the departments below it.
 
-    Within the caller's data scope, those that the scope of the department and those below it shows.
+    The stores then have the rows of the caller's data scope that a scope of these departments shows too.
     """
     id = req.query.get(_DEPARTMENT)
     if id is not None:
@@ -59,7 +59,7 @@ async def narrow_to_department(req: Request) -> None:
 
 
 def summed(name: str, *figures: Figures) -> Dashboard:
-    """The part of a dashboard that is nothing but these figures: totals, and rows by their keys in any order."""
+    """Return the part of a dashboard that consists of these figures alone: totals, and rows by key in any order."""
 
     async def compute(req: Request) -> ReadOnlyRecord:
         return await add_up(req, figures)

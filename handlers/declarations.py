@@ -22,7 +22,7 @@ from handlers.schema.validation import Checker
 from handlers.schema.values import Body
 from handlers.views import View
 
-# the titles of the permissions that `crud` and tables make
+# the titles of the permissions that `crud` and tables declare
 ACTION_TITLES: Mapping[str, Message] = {
     "list": Message("查询", "List"),
     "read": Message("查看", "Read"),
@@ -54,19 +54,19 @@ class Dictionary:
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
-        """Its entries by value, as long as no administrator changes them."""
+        """The declared entries by value, before any change by an administrator."""
         return {item.value: Entry(item.label, item.color) for item in self.items}
 
     @classmethod
     def of_states(cls, type: str, title: Message, machine: StateMachine, colors: Mapping[str, str]) -> Dictionary:
-        """The dictionary of the states of a machine, with colours by state."""
+        """Return the dictionary of the states of a machine; `colors` is by state."""
         return cls(
             type, title, tuple(Item(name, label, colors.get(name, "")) for name, label in machine.states.items())
         )
 
 
 def dictionary(type: str, title: tuple[str, str], /, **items: tuple[str, ...]) -> Dictionary:
-    """A dictionary whose items are labels in both languages, and perhaps a colour, by their values."""
+    """Return a dictionary; each keyword is a value, with its labels in both languages and perhaps a colour."""
     made = (Item(value, Message(*words[:2]), *words[2:]) for value, words in items.items())
     return Dictionary(type, as_message(title), tuple(made))
 
@@ -76,8 +76,8 @@ class Menu:
     """A page of the front ends, and the buttons of the resource that it shows.
 
     `resource`, such as `acme:agreement`: every permission with that prefix becomes a button of the page. `parent` is
-    the code of another menu. Without `resource` the menu is a directory, with `link` a link. `granted_with`: the roles
-    with this permission get the page and its buttons at the start that adds it to an older database.
+    the code of another menu. Without `resource` the menu is a directory, with `link` a link. `granted_with`: when a
+    start adds the page to an older database, the roles with this permission get the page and its buttons.
     """
 
     code: str
@@ -94,7 +94,7 @@ class Menu:
 
 
 def page(resource: str, title: tuple[str, str], path: str, icon: str, order: int, *, granted_with: str = "") -> Menu:
-    """The page of a resource in the menu of its module: `page("acme:agreement", ("协议", "Agreements"), "/acme", …)`."""
+    """Return a resource's page in its module's menu: `page("acme:agreement", ("协议", "Agreements"), "/acme", …)`."""
     module = resource.partition(":")[0]
     code = resource.replace(":", ".")
     return Menu(
@@ -104,10 +104,10 @@ def page(resource: str, title: tuple[str, str], path: str, icon: str, order: int
 
 @dataclass(frozen=True)
 class Option:
-    """A setting that administrators change while the service runs.
+    """A setting that administrators can change while the service runs.
 
-    `field` is its shape, with the default. `public`: everybody may read it, before log-in too. `super_only`: it widens
-    what people may do, so only super administrators may change it.
+    `field` is its shape, with the default value. `public`: everybody may read it, even before log-in. `super_only`: it
+    widens what people may do, so only super administrators may change it.
     """
 
     key: str
@@ -144,21 +144,21 @@ class Catalogue:
     holdings: tuple[Holding, ...] = ()
     audits: tuple[Audit, ...] = ()
     debts: tuple[Debt, ...] = ()
-    migrations: tuple[tuple[str, Migration], ...] = ()  # with the names of their plugins
+    migrations: tuple[tuple[str, Migration], ...] = ()  # each with the name of its plugin
     views: tuple[View, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
 
     def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:
-        """The collections that these plugins declare."""
+        """Yield the collections that these plugins declare."""
         for name, collection in self.collections.items():
-            # the longest name, so that `crm_plus_…` is not taken for a collection of `crm`
+            # the longest matching name, so that `crm_plus_…` is not taken for a collection of `crm`
             owner = max((plugin for plugin in self.plugins if name.startswith(f"{plugin}_")), key=len, default="core")
             if owner in modules:
                 yield collection
 
     @cached_property
     def summaries(self) -> Mapping[str, Message]:
-        """What each route does, by method and path, in both languages as far as the declarations say it."""
+        """What each route does, by method and path, in both languages as far as the declarations provide them."""
         return {route.name: self._summary(route) for route in self.routes}
 
     def _summary(self, route: Route) -> Message:
@@ -181,7 +181,7 @@ class Catalogue:
         return found
 
     def permission_title(self, code: str) -> Message:
-        """What the button of a permission code says: `Export` of `acme:agreement:export`."""
+        """Return the text on the button of a permission code: `Export` for `acme:agreement:export`."""
         action = code.rpartition(":")[2]
         plain = Message(action, action.replace("-", " ").capitalize())
         return self.permission_titles.get(code) or ACTION_TITLES.get(action) or plain
@@ -209,5 +209,5 @@ class Catalogue:
 
 
 def _inside_sentence(title: Message) -> Message:
-    """A title as it stands inside a sentence: without the capital letter that begins it."""
+    """Return a title for use inside a sentence: with a small initial, if its second letter is small too."""
     return Message(title.zh, title.en[:1].lower() + title.en[1:] if title.en[1:2].islower() else title.en)

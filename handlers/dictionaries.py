@@ -1,4 +1,4 @@
-"""Dictionaries as of now: those that plugins declare, with what administrators made of them."""
+"""Dictionaries as they are now: those that plugins declare, with the changes of administrators."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from handlers.schema.messages import Language, Message
 from handlers.schema.validation import bound_values, field_path
 from handlers.schema.values import Json, ReadOnlyRecord
 
-NOT_LISTED = "dictionary"  # the rule that a value breaks
+NOT_LISTED = "dictionary"  # the rule broken by a value that is no enabled entry of its dictionary
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a dictionary: its label, a colour for tags, and whether new values may be this one."""
+    """An entry of a dictionary: its label, a colour for tags, and whether new values may use it."""
 
     label: Message
     color: str = ""
     enabled: bool = True
 
 
-Entries = Mapping[str, Mapping[str, Entry]]  # by the type of the dictionary and by value, in the order of display
+Entries = Mapping[str, Mapping[str, Entry]]  # by dictionary type, then by value in the order of display
 
 
 class Dictionaries:
-    """The entries of all dictionaries, a snapshot in memory. The plugin that stores them says where it is read from."""
+    """The entries of all dictionaries, a snapshot in memory. The plugin that stores dictionaries calls `read_from`."""
 
     def __init__(self, declared: Entries) -> None:
         self._declared = self._latest = declared
@@ -35,7 +35,7 @@ class Dictionaries:
         self._read: Callable[[], Awaitable[Entries]] | None = None
 
     def read_from(self, read: Callable[[], Awaitable[Entries]]) -> None:
-        """Take the entries from `read`, which returns the same object until one changes, instead of declarations."""
+        """Let the entries from `read` replace declared ones; it must return the same object until an entry changes."""
         self._read = read
 
     async def current(self) -> Entries:
@@ -47,9 +47,9 @@ class Dictionaries:
         return self._latest
 
     def faults(self, shape: Field, given: Json, standing: ReadOnlyRecord | None) -> Iterator[FieldError]:
-        """The faults of a body whose values are not enabled in their dictionaries, by the last `current`.
+        """Yield a fault for each value of a body that its dictionary, as of the last `current`, does not enable.
 
-        `standing` is the stored record that the body changes: what it has at the same place may stay.
+        `standing` is the stored record that the body changes: a value that it has in the same place is accepted.
         """
         for place, field, value in bound_values(shape, given):
             entry = self._latest.get(field.dictionary or "", {}).get(value) if isinstance(value, str) else None
@@ -61,13 +61,13 @@ class Dictionaries:
         return value in (await self.current()).get(field.dictionary or "", {})
 
     async def label(self, field: Field, value: str, language: Language) -> str:
-        """Return the label of a value of a field, or the value itself where its dictionary has none."""
+        """Return the label of a value of a field, or the value itself if its dictionary has no such entry."""
         entry = (await self.current()).get(field.dictionary or "", {}).get(value)
         return entry.label.text(language) if entry else value
 
 
 def _stored_at(standing: ReadOnlyRecord | None, place: Sequence[str | int]) -> Iterable[object]:
-    """The values of a record at a place of a body, whatever their position in lists."""
+    """Return the values of a record at a place of a body, from every position of the lists on the way."""
     found: list[object] = [standing]
     for name in (part for part in place if isinstance(part, str)):
         found = [one.get(name) for value in found for one in _each(value) if isinstance(one, Mapping)]

@@ -14,9 +14,10 @@ EventListener = Callable[[Payload], Awaitable[None]]
 
 @dataclass(frozen=True, init=False)
 class Event:
-    """What a plugin tells others: `Event("acme.agreement.signed", agreement=dict, reason=str | None)`.
+    """A message to other plugins: `Event("acme.agreement.signed", agreement=dict, reason=str | None)`.
 
-    `fields` maps what it carries to types; what may be None may be left out. A payload also carries the `request`.
+    `fields` maps the names in the payload to types; what may be None may be left out. A payload also carries the
+    `request`.
     """
 
     name: str
@@ -30,7 +31,7 @@ class Event:
         return hash(self.name)
 
     def check(self, payload: Payload) -> None:
-        """Raise TypeError for a payload that carries something else than the event declares."""
+        """Raise TypeError for a payload that differs from what the event declares."""
         wrong = [name for name, kind in self.fields.items() if not isinstance(payload.get(name), kind)]
         wrong += payload.keys() - self.fields.keys() - {"request"}
         if wrong:
@@ -40,7 +41,7 @@ class Event:
 
 
 def name_of(event: Event | str) -> str:
-    """The name of an event that is given as a value or by its name."""
+    """Return the name of an event, which is given as an `Event` or by its name."""
     return event if isinstance(event, str) else event.name
 
 
@@ -62,8 +63,8 @@ class Events:
     async def emit(self, event: Event | str, payload: Payload) -> None:
         """Await every listener, in the order in which they were added; within a transaction they are part of it.
 
-        The exception of a listener propagates to the emitter, so that related writes fail together. Raises LookupError
-        for an event that no plugin declares, TypeError for a payload that the event does not declare.
+        An exception in a listener propagates to the emitter, so that related writes fail together. For an `Event`,
+        raises LookupError if no plugin declares it, and TypeError if the payload differs from its declaration.
         """
         if isinstance(event, Event):
             if event.name not in self._declared:

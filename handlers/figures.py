@@ -1,7 +1,7 @@
-"""Figures of dashboards as sums over records. Both the figure and the records behind it come from one declaration.
+"""Figures of dashboards as sums over records. Both a figure and the records behind it come from one declaration.
 
-A cell is one figure in a response: `profit`, or `items.2026-11.profit` for that of one row of an array, which its key
-names.
+A cell is one figure in a response: `profit`, or `items.2026-11.profit` in the row of the array `items` with the key
+`2026-11`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from handlers.schema.money import exact
 from handlers.schema.values import Operators, Query, ReadOnlyRecord, Record
 
 Stage = dict[str, Any]
-_MOST = 2**63 - 1  # the largest integer that MongoDB has
+_MOST = 2**63 - 1  # the largest integer that MongoDB stores
 
 
 def _all(period: Period) -> Filter:
@@ -35,41 +35,41 @@ def _all(period: Period) -> Filter:
 
 
 class Key(Protocol):
-    """What distinguishes the rows of an array. `name`: the field of a row that has it."""
+    """The key that distinguishes the rows of an array."""
 
     @property
     def name(self) -> str:
-        """The field of a row."""
+        """The field of a row that has the key."""
 
     def filter(self, period: Period) -> Filter:
-        """The filter of the records in all rows."""
+        """Return the filter for the records of all rows."""
 
     def filter_of(self, collection: Collection, key: str, period: Period) -> Filter:
-        """The filter of the records in the row of this key. Raises ValueError for what is no key."""
+        """Return the filter for the records of the row with this key. Raises ValueError if no row can have it."""
 
     async def sums(self, store: Store, period: Period, where: Filter, sums: Operators) -> Mapping[object, Record]:
-        """The accumulators of `$group` over the records that match, by the key."""
+        """Return the results of `sums`, accumulators of `$group`, over the matching records, by key."""
 
 
 @dataclass(frozen=True)
 class ByTime:
-    """Rows for each business day (`date`) or month (`month`) of a field: a moment, or a calendar day."""
+    """A row for each business day (`date`) or month (`month`) of a field: a day, or with `moment` a timestamp."""
 
     field: str
     name: Unit
     moment: bool = False
 
     def filter(self, period: Period) -> Filter:
-        """The filter of the period."""
+        """Return the filter for the period."""
         return period.moments(self.field) if self.moment else period.days(self.field)
 
     def filter_of(self, collection: Collection, key: str, period: Period) -> Filter:
-        """The filter of those days of the period that are in the row."""
+        """Return the filter for the days of the period that belong to the row."""
         first = date.fromisoformat(key if self.name == "date" else f"{key}-01")
         return self.filter(period.within(first, first if self.name == "date" else end_of_month(first)))
 
     async def sums(self, store: Store, period: Period, where: Filter, sums: Operators) -> Mapping[object, Record]:
-        """The accumulators of `$group` by the day or month."""
+        """Return the results of `sums`, accumulators of `$group`, by day or month."""
         if self.moment:
             moments = by_day if self.name == "date" else by_month
             return dict((await moments(store, self.field, period, sums, where)).items())
@@ -79,17 +79,17 @@ class ByTime:
 
 @dataclass(frozen=True)
 class ByValue:
-    """Rows for each value of a field. The key of the records without a value is empty."""
+    """A row for each value of a field. The key of the records without a value is empty."""
 
     field: str
     name: str
 
     def filter(self, period: Period) -> Filter:
-        """No filter: every record is in a row."""
+        """Return an empty filter: every record is in a row."""
         return {}
 
     def filter_of(self, collection: Collection, key: str, period: Period) -> Filter:
-        """The filter of the value, whose key is its JSON form."""
+        """Return the filter for the value whose JSON form is `key`."""
         if not key:
             return {self.field: {"$in": [None, ""]}}
         try:
@@ -101,7 +101,7 @@ class ByValue:
         return {self.field: value}
 
     async def sums(self, store: Store, period: Period, where: Filter, sums: Operators) -> Mapping[object, Record]:
-        """The accumulators of `$group` by the value; empty and missing ones are null."""
+        """Return the results of `sums`, accumulators of `$group`, by value; None for empty and missing values."""
         found = await _grouped(store, where, {"$ifNull": [f"${self.field}", ""]}, sums)
         return {None if key == "" else key: row for key, row in found.items()}
 
@@ -115,10 +115,10 @@ async def _grouped(store: Store, where: Filter, key: object, sums: Operators) ->
 class Figures:
     """Figures that are sums over the records of a collection, within the caller's data scope.
 
-    `sums`: what a record counts, by the figure: an expression of MongoDB, such as `"$amount"`, or 1. `where`: the
-    further filter of the records, by the period. `by`: the key of the rows that have these figures, in the array `array`
-    of the response; without it the response itself has them, as it has with `totals` besides the rows.
-    `when`: the parameters of the query with which the figures are these.
+    `sums` maps each figure to what a record adds to it: a MongoDB expression such as `"$amount"`, or 1. `where` returns
+    a further filter of the records for a period. `by` is the key of the rows with these figures, in the array `array`
+    of the response; without `by` the figures are in the response itself, with `totals` they are in both.
+    `when` has the query parameters that a request must have for these figures to apply.
     """
 
     collection: Collection
@@ -135,24 +135,24 @@ class Figures:
         return {name: {"$sum": expression} for name, expression in self.sums.items()}
 
     def filter(self, period: Period) -> Filter:
-        """The filter of all records that count."""
+        """Return the filter for all records that count."""
         return {**(self.by.filter(period) if self.by is not None else {}), **self.where(period)}
 
     def stages(self, period: Period, key: object) -> list[Stage]:
-        """The stages of the aggregation that adds up the records that count, by an expression."""
+        """Return the aggregation stages that add up the records that count, grouped by the expression `key`."""
         matching = self.filter(period)
         group = {"$group": {"_id": key, **self.accumulators}}
         return [{"$match": matching}, group] if matching else [group]
 
     def measure(self, cell: str, query: Query) -> object | None:
-        """What a record counts in a cell of the response to this query; None where the cell is not one of these."""
+        """Return the expression for what a record adds to `cell`; None if these figures lack it for this query."""
         array, _, name = split_cell(cell)
         here = array == self.array if self.by is not None and array else not array and (self.by is None or self.totals)
         applies = all(query.get(parameter) == value for parameter, value in self.when.items())
         return self.sums.get(name) if here and applies else None
 
     def filter_of(self, cell: str, period: Period) -> Filter:
-        """The filter of the records in a cell. Raises 40001 for a key that no row can have."""
+        """Return the filter for the records in a cell. Raises 40001 for a key that no row can have."""
         array, key, _ = split_cell(cell)
         if self.by is None or not array:
             return self.filter(period)
@@ -163,14 +163,14 @@ class Figures:
 
 
 def split_cell(cell: str) -> tuple[str, str, str]:
-    """Array, key and figure of a cell. The first two are empty for a figure of the response itself."""
+    """Return the array, key and figure of a cell. The first two are empty for a figure of the response itself."""
     array, dot, rest = cell.partition(".")
     key, _, name = rest.rpartition(".")
     return (array, key, name) if dot else ("", "", cell)
 
 
 async def add_up(req: Request, figures: Sequence[Figures]) -> ReadOnlyRecord:
-    """The figures as a part of a dashboard: the rows of series, in any order, and totals."""
+    """Return the figures as a part of a dashboard: the rows of series, in any order, and totals."""
     period = period_of(req)
     parts = await asyncio.gather(*(_part(req, one, period) for one in figures))
     made: dict[str, Any] = defaultdict(list)

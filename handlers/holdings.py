@@ -1,7 +1,7 @@
 """Holdings: the records that people are responsible for, so that they can be counted, and handed over to somebody else.
 
 A plugin declares them. `replace_person` moves most of them; where a new owner has further effects, the plugin moves
-them itself, as by hand.
+them itself, as if somebody changed them by hand.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from handlers.schema.values import Json, ReadOnlyRecord, Record
 
 @dataclass(frozen=True)
 class Move:
-    """Records of a holding on their way from one person to another, within one transaction.
+    """A move of records of a holding from one person to another, within one transaction.
 
-    `req` is a request of whoever hands them over; the receiver is enabled.
+    `req` is a request of whoever hands them over; the receiver (`to_id`) is an enabled user.
     """
 
     req: Request
@@ -34,17 +34,17 @@ class Move:
 
     @property
     def store(self) -> Store:
-        """All records of the collection, for writes with the audit stamp of whoever hands over."""
+        """A store of all records of the collection; writes carry the audit stamp of whoever hands them over."""
         return self.req.system_store(self.holding.collection)
 
     def replaced(self, record: ReadOnlyRecord) -> Record:
-        """The changed fields of a record in which the receiver takes the place of the person, each once in a list."""
+        """Return the changed field of a record: the receiver replaces the person, and lists have no duplicates."""
         name, *inner = self.holding.field.split(".")
         return {name: _replaced(record[name], inner, self.from_id, self.to_id)}
 
 
 async def replace_person(move: Move, records: Sequence[ReadOnlyRecord]) -> None:
-    """Put the receiver where the records name the person. For holdings without further effects."""
+    """Put the receiver in place of the person in these records. For holdings where this has no further effects."""
     link = move.holding.link
     if link is not None and not link.nested and not link.is_list:
         ids = [record["id"] for record in records]
@@ -68,11 +68,11 @@ def _replaced(value: Json, names: Sequence[str], before: int, after: int) -> Jso
 class Holding:
     """Records of `collection` for which the person in `field` is responsible: `Holding(WAREHOUSES, "manager_id")`.
 
-    `field` is the path of a reference to people, such as `nodes.approvers.users`. `where` makes the filter on the
-    records that a person holds at a time; by default those that name them and can still come to another state.
-    `move` gives some of them to another person, all or none; afterwards `where` finds none of them any more. `label`
-    says what the person is for the record, by default as the field does. `stays`: the record is about the person
-    themselves, as an employee's is; it neither moves nor keeps an account from being deleted.
+    `field` is the path of a reference to people, such as `nodes.approvers.users`. `where` returns the filter on the
+    records that a person holds at a given time; by default these name the person and are in no final state. `move`
+    gives some of them to another person, all or none; afterwards `where` finds none of them any more. `label` says what
+    the person is for the record; by default it is the label of the field. `stays`: the record is about the person
+    themselves, such as an employee's; it is not handed over, and does not prevent the deletion of the account.
     """
 
     collection: Collection
@@ -84,7 +84,7 @@ class Holding:
 
     @cached_property
     def link(self) -> Link | None:
-        """The reference, or None where the field is none."""
+        """The reference, or None if the field is not a reference."""
         return next((link for link in self.collection.links if link.path == self.field), None)
 
     @cached_property
@@ -99,7 +99,7 @@ class Holding:
         return next((field.label for field in fields if field.label is not None), Message(self.field, self.field))
 
     def filter(self, user_id: int, now: datetime) -> Filter:
-        """The filter on the records that this person holds."""
+        """Return the filter on the records that this person holds at the time `now`."""
         if self.where is not None:
             return self.where(user_id, now)
         machine = self.collection.states
@@ -108,9 +108,9 @@ class Holding:
 
 
 def derived_holdings(collection: Collection, people: Container[str]) -> Iterator[Holding]:
-    """The holdings that follow from the owner and the keepers of a collection, where clients write these.
+    """Yield the holdings that follow from the owner and the keepers of a collection, if clients write these fields.
 
-    `people` are the names by which a field refers to people. An owner that only the service writes follows that of
+    `people` are the names by which a field refers to people. An owner that only the service writes follows the owner of
     another record.
     """
     for name in (collection.owner, collection.keepers):

@@ -63,7 +63,7 @@ async def respond_once(request: Request, work: Callable[[], Awaitable[bytes]]) -
     try:
         first = await claim.take() or await _run(request, claim, work)
     except BaseException:
-        # in the background: with the database out of reach this retries until it is back
+        # in the background, because this retries while the database is unreachable
         request.part(Jobs).spawn("idempotency", claim.drop())
         raise
     if isinstance(first, bytes):
@@ -76,8 +76,8 @@ async def respond_once(request: Request, work: Callable[[], Awaitable[bytes]]) -
 async def _run(request: Request, claim: Claim, work: Callable[[], Awaitable[bytes]]) -> bytes | StoredResponse:
     """Run `work`, and store its body in the transaction of its writes.
 
-    An earlier attempt may have been committed although its client got no response. Then its response is stored, and
-    this attempt fails: on the stored response itself, or on what the first attempt wrote.
+    An earlier attempt may have been committed although its client got no response. In that case this attempt fails,
+    either on the stored response itself or on what the first attempt wrote, and the stored response is returned.
     """
 
     async def work_and_store() -> bytes:
@@ -110,9 +110,9 @@ class StoredResponse:
 class Claim:
     """One caller's claim to run the request of one key.
 
-    The claim only saves work: concurrent requests with the key wait instead of running in vain. A caller may therefore
-    take it over from a holder that no longer renews it. What makes the write happen once is the unique id of the
-    stored response, which is inserted in the transaction of the write.
+    The claim only saves work: concurrent requests with the key wait instead of doing work that would be rolled back. A
+    caller may therefore take it over from a holder that no longer renews it. What makes the write happen once is the
+    unique id of the stored response, which is inserted in the transaction of the write.
     """
 
     def __init__(self, request: Request) -> None:
@@ -220,7 +220,7 @@ class Claim:
             raise _StoredMeanwhile from error
 
     async def drop(self) -> None:
-        """Free the key for another attempt, because nothing was written; retry while the database is out of reach."""
+        """Free the key for another attempt, because nothing was written; retry while the database is unreachable."""
         mine = {"_id": self._id, "holder": self._holder}
         for _ in range(round(self._seconds / _AWAY_SECONDS)):
             try:

@@ -25,7 +25,7 @@ _LEASE = "job:"
 
 @dataclass
 class JobRuns:
-    """How often a periodic job ran in this process and failed, how long it took in all, and when it last succeeded."""
+    """How often a periodic job ran and failed in this process, its total duration, and when it last succeeded."""
 
     runs: int = 0
     failures: int = 0
@@ -35,9 +35,10 @@ class JobRuns:
 
 @dataclass(frozen=True)
 class LastRun:
-    """The last run of a periodic job on any instance, and when the next is due. `fault` names the error of one that failed.
+    """The last run of a periodic job on any instance, and when the next one is due.
 
-    A run without an end is going on, or its instance was killed.
+    `fault` is the name of the exception's class if the run failed. A run without an end is still going on, or its
+    instance was killed.
     """
 
     began: datetime | None = None
@@ -48,7 +49,7 @@ class LastRun:
 
 @dataclass(frozen=True)
 class Periodic:
-    """A job that runs once in every `seconds`."""
+    """A job that runs once every `seconds`."""
 
     name: str
     seconds: float
@@ -61,7 +62,7 @@ class Jobs:
     def __init__(self, database: Database, tracing: Tracing | None = None) -> None:
         self._database = database
         self._tracing = tracing
-        self.runs: dict[str, JobRuns] = {}  # of periodic jobs, by their names
+        self.runs: dict[str, JobRuns] = {}  # by the name of the periodic job
         self.periodic: list[Periodic] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -75,12 +76,12 @@ class Jobs:
     def every(
         self, seconds: float, name: str, work: Callable[[], Awaitable[object]], title: Message | None = None
     ) -> asyncio.Task[None]:
-        """Run `work` once in every `seconds`, on one of all instances; another takes over when that one dies."""
+        """Run `work` once every `seconds`, on one instance at a time; another instance takes over if that one dies."""
         self.periodic.append(Periodic(name, seconds, title))
         return self.spawn(name, self._repeat(seconds, name, work))
 
     async def last_runs(self) -> Mapping[str, LastRun]:
-        """The last run of each periodic job that has run, by its name."""
+        """Return the last run of each periodic job that has run, by the job's name."""
         leases = await self._database.driver.find(
             LEASES, {"_id": {"$in": [_LEASE + one.name for one in self.periodic]}}
         )
@@ -107,7 +108,7 @@ class Jobs:
         except Exception as error:
             runs.failures += 1
             with suppress(DatabaseUnavailable):
-                await lease.end(type(error).__name__)  # what it says may be about records
+                await lease.end(type(error).__name__)  # without its message, which may contain data of records
             raise
         else:
             runs.succeeded_at = time.time()

@@ -1,4 +1,4 @@
-"""START HERE: the life of a request, from its bytes to its response. No web framework is needed to read it.
+"""START HERE: the life of a request, from its bytes to its response. You need to know no web framework to read it.
 
 `respond` calls, in this order: `find_route`, `admit` (authenticate, authorize, count an attempt, read the input),
 `handle` (the handler of the route, and the envelope around what it returns) and `conclude` (metrics and logs).
@@ -76,10 +76,10 @@ class Response:
 
 
 async def respond(request: Request) -> Response:
-    """Route, authenticate, authorize, validate, handle, log: every request goes through here.
+    """Route, authenticate, authorize, validate, handle and log a request. Every request goes through this function.
 
-    No request takes longer than its time limit. With the database out of reach, all its operations together wait no
-    longer than a single one may.
+    No request takes longer than its time limit. If the database is unreachable, all operations of a request together
+    wait no longer than a single one may.
     """
     started = time.perf_counter()
     error: ApiError | None = None
@@ -121,7 +121,7 @@ def serve(request: Request, route: Route) -> Awaitable[Response]:
 
 async def _serve_stream(request: Request, route: Route) -> Response:
     await within(request.service.request_limit, admit(request, route))
-    return await handle(request, route)  # a stream has limits of its own: on idleness, and on size
+    return await handle(request, route)  # a stream has its own limits, on idleness and on size
 
 
 async def _admit_and_handle(request: Request, route: Route) -> Response:
@@ -134,7 +134,7 @@ async def admit(request: Request, route: Route) -> None:
     await authenticate(request, route)  # 401
     await authorize(request, route)  # 403, 429
     if route.attempt is not None:
-        await route.attempt(request)  # 429; counted before the body is parsed, which anybody may have sent
+        await route.attempt(request)  # 429; counted before the body is parsed, because anybody may have sent it
     if route.body is not None and bound_fields(route.body):
         await read_listed_input(request, route)
     else:
@@ -142,7 +142,7 @@ async def admit(request: Request, route: Route) -> None:
 
 
 async def authenticate(request: Request, route: Route) -> None:
-    """Set `actor` of the request. A public route ignores the token, so a bad one does not matter there."""
+    """Set `actor` of the request. Public routes and signed URLs ignore the token, so an invalid one does no harm."""
     if route.access == PUBLIC or (route.signed is not None and route.signed(request)):
         return
     if request.bearer is None:
@@ -163,7 +163,7 @@ async def authorize(request: Request, route: Route) -> None:
 
 
 async def require_permission(request: Request, route: Route) -> None:
-    """Raise 40301, 40302 or 40300 where the caller may not use the route; a 40300 names its permission code."""
+    """Raise 40301, 40302 or 40300 if the caller may not use the route; a 40300 names the missing permission code."""
     kind = await refusal(request.actor, route, request.part(Authorizer))
     if kind is None or (kind is FORBIDDEN and await _has_pass(request, route)):
         return
@@ -171,7 +171,7 @@ async def require_permission(request: Request, route: Route) -> None:
 
 
 async def _has_pass(request: Request, route: Route) -> bool:
-    """Whether the caller is asked about the record that they would read, or about what it hangs below."""
+    """Return whether the caller may read what they request because they are asked about it or a record above it."""
     if request.passage is None or not route.passable:
         return False
     try:
@@ -182,7 +182,7 @@ async def _has_pass(request: Request, route: Route) -> bool:
 
 
 async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKind | None:
-    """Why a person who is logged in may not use `route`: 40301, 40302, 40300; None when they may."""
+    """Return why a person who is logged in may not use `route` (40301, 40302 or 40300), or None if they may."""
     if route.access == PUBLIC:
         return None
     if actor.must_change_password and not route.before_password_change:
@@ -195,7 +195,7 @@ async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKi
 
 
 async def read_listed_input(request: Request, route: Route) -> None:
-    """Read input with values of dictionaries. One that its dictionary no longer has may stay where the record has it."""
+    """Read input with dictionary values. A value that is no longer listed is accepted if the record already has it."""
     await request.part(Dictionaries).current()
     try:
         read_input(request, route)
@@ -208,7 +208,7 @@ async def read_listed_input(request: Request, route: Route) -> None:
 
 
 async def _find_changed(request: Request, route: Route) -> Record | None:
-    """The record that the request is about, if the caller sees it."""
+    """Return the record that the request is about, or None if the caller sees no such record."""
     collection = request.service.database.collections.get(route.collection)
     if collection is None or "id" not in request.path:
         return None
@@ -219,7 +219,7 @@ async def _find_changed(request: Request, route: Route) -> Record | None:
 
 
 def read_input(request: Request, route: Route, standing: Record | None = None) -> None:
-    """Check query and body together, so that the response names every field at fault."""
+    """Check query and body together, so that the response names every invalid field."""
     faults: list[FieldError] = []
     try:
         request.query = route.check_query(parse_query(request.raw_query))
@@ -279,7 +279,7 @@ def _has_idempotency_key(request: Request, route: Route) -> bool:
 
 
 def _add_etag(request: Request, response: Response) -> Response:
-    """The response with its `ETag`, or 304 without a body when the client has the same one."""
+    """Return the response with its `ETag`, or a 304 without a body if the client already has that one."""
     tag = f'W/"{hashlib.sha256(response.body).hexdigest()[:32]}"'
     headers = {"Cache-Control": "private, no-cache", **response.headers, "ETag": tag}
     known = [part.strip().removeprefix("W/") for part in request.headers.get("If-None-Match", "").split(",")]
@@ -301,7 +301,7 @@ async def _encode_result(request: Request, route: Route, result: object) -> byte
 
 
 async def _envelope(request: Request, route: Route, result: object) -> bytes:
-    """The envelope around the fields that the route declares, with the names of what they refer to."""
+    """Return the envelope around the fields that the route declares, with the names of records that they refer to."""
     if isinstance(result, Page):
         items = [project(route.returns, item) for item in result.items]
         await name_references(request, route.returns, items)
@@ -319,7 +319,7 @@ async def _envelope(request: Request, route: Route, result: object) -> bytes:
 
 
 async def name_references(request: Request, shape: Field, shown: Sequence[object]) -> None:
-    """Put the names of what they refer to into these projected values of `shape`."""
+    """Put the names of the records that they refer to into these projected values of `shape`."""
     if not shape.holds_names:
         return
     if not add_kept_names(shape, shown, request.part(RecordNames).in_memory(request.language)):
@@ -329,7 +329,7 @@ async def name_references(request: Request, shape: Field, shown: Sequence[object
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:
-    """Count and log the request; add a write to the operation log. Nothing here waits."""
+    """Count and log the request, and add a write or an export to the operation log. Never waits."""
     route = request.route if isinstance(request.route, Route) else None
     name = route.name if route else "none"
     method = request.method if request.method in _COUNTED_METHODS else "other"  # a client may invent methods
@@ -352,7 +352,7 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
 
 
 def _traced(request: Request, names: dict[str, object]) -> dict[str, object]:
-    """These names of log lines, and the id of the caller's trace."""
+    """Return these fields of a log line, with the id of the request's trace if there is one."""
     if request.trace_id is not None:
         names["trace_id"] = request.trace_id
     return names

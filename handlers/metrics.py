@@ -1,7 +1,7 @@
 """Prometheus metrics of one process, and their text (exposition format 0.0.4, and OpenMetrics 1.0 for exemplars).
 
-The requests have a line for each route, status and duration bucket, which is 10,000 lines for 500 routes. They are
-formatted in pieces, between which the event loop serves others.
+Requests have a line for each route, status and duration bucket: 10,000 lines for 500 routes. The lines are formatted in
+pieces, between which the event loop does other work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 _BOUNDS = (*map(str, _BUCKETS), "+Inf")
 _NO_EXEMPLARS: Mapping[int, str] = {}
 _READ_SECONDS = 0.5
-_PIECE = 50  # lines, or histograms, that are formatted before others have their turn
+_PIECE = 50  # lines, or histograms, that are formatted before the event loop does other work
 PROCESS = "process"  # the label that distinguishes the processes of a port
 Kind = Literal["counter", "gauge", "histogram"]
 Read = Callable[[], Awaitable[Mapping[str, float]]]
@@ -33,7 +33,7 @@ Count = Callable[[], Mapping[str, float]]
 
 
 class Family(NamedTuple):
-    """A metric: what it is, and its lines."""
+    """A metric: its name, description and kind, and its lines."""
 
     name: str
     help: str
@@ -43,7 +43,7 @@ class Family(NamedTuple):
 
 @dataclass
 class Durations:
-    """A histogram: a count for each duration bucket, and the total of seconds."""
+    """A histogram: a count for each duration bucket, and the total in seconds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * len(_BOUNDS))
     seconds: float = 0.0
@@ -54,7 +54,7 @@ class Durations:
         self.seconds += seconds
 
     def lines(self, name: str, labels: str, exemplars: Mapping[int, str] = _NO_EXEMPLARS) -> str:
-        """Its lines with these labels, which are formatted already, and with the exemplars of its buckets."""
+        """Return its lines with `labels`, which are already formatted, and with exemplars by index of the bucket."""
         lead = f"{labels}," if labels else ""
         buckets = zip(_BOUNDS, accumulate(self.counts), strict=True)
         shown = (f'{name}_bucket{{{lead}le="{bound}"}} {count}' for bound, count in buckets)
@@ -73,7 +73,7 @@ class Counter:
     values: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def add(self, value: str = "", amount: float = 1.0) -> None:
-        """Count something with this value of the label; "" without one."""
+        """Add `amount` for this value of the label; `value` is "" if there is no label."""
         self.values[value] += amount
 
 
@@ -97,7 +97,7 @@ class _Shared(NamedTuple):
 
 
 class Metrics:
-    """The metrics that this process can tell."""
+    """The metrics that this process can report."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str, int], Durations] = {}
@@ -113,42 +113,42 @@ class Metrics:
         seen = self._seen.get(key)
         if seen is None:
             seen = self._seen[key] = Durations()
-        seconds = milliseconds / 1000  # here, because a further call is a tenth of the cost of this method
+        seconds = milliseconds / 1000  # inlined from `Durations.observe`: a further call would be a tenth of the cost
         seen.counts[bisect_left(_BUCKETS, seconds)] += 1
         seen.seconds += seconds
 
     def keep_exemplar(self, method: str, route: str, seconds: float, trace_id: str) -> None:
-        """Show the trace of a request beside the bucket of its duration, where OpenMetrics is asked for."""
+        """Show the trace of a request beside the bucket of its duration, in OpenMetrics only."""
         shown = f' # {{trace_id="{trace_id}"}} {seconds:.6f} {time.time():.3f}'
         self._exemplars[method, route][bisect_left(_BUCKETS, seconds)] = shown
 
     def figure(self, name: str, help: str, read: Count, label: str = "", kind: Kind = "gauge") -> None:
-        """Show what `read` returns of this process, by the values of the label; by "" without one. It may not wait."""
+        """Show what `read` returns about this process by label value, or by "" without a label. It must not block."""
         self._figures.append(_Figure(name, help, kind, label, read))
 
     def counter(self, name: str, help: str, label: str = "", values: Sequence[str] = ()) -> Counter:
-        """Show a counter of this process; `values` of the label that are known are there from the start, as 0."""
+        """Show a counter of this process and return it; these `values` of the label are shown as 0 from the start."""
         counter = Counter()
         counter.values.update(dict.fromkeys(values, 0.0))
         self.figure(name, help, lambda: counter.values, label, "counter")
         return counter
 
     def histogram(self, name: str, help: str) -> Durations:
-        """Show durations of this process."""
+        """Show a histogram of this process and return it."""
         durations = Durations()
         self._histograms.append((name, help, durations))
         return durations
 
     def gauge(self, name: str, description: str, read: Read, label: str = "") -> None:
-        """Show what `read` returns of the service, by the values of the label; by "" without one.
+        """Show what `read` returns about the whole service by label value, or by "" without a label.
 
-        It is asked in one process whenever somebody reads the metrics. Where it takes longer than half a second, or
-        fails for lack of the database, the values stay as they were.
+        It is called in one process whenever somebody reads the metrics. If it takes longer than half a second, or the
+        database is unavailable, the values stay as they were.
         """
         self._shared[_Shared(name, description, label, read)] = {}
 
     async def shared(self) -> list[Family]:
-        """The metrics of the whole service."""
+        """Return the metrics of the whole service."""
 
         async def refresh(one: _Shared) -> None:
             with suppress(DatabaseUnavailable, TimeoutError):
@@ -162,7 +162,7 @@ class Metrics:
         ]
 
     async def families(self, process: str = "", exemplars: bool = False) -> list[Family]:
-        """The metrics of this process, with its label if it is given, and with exemplars if they are asked for."""
+        """Return the metrics of this process, with `process` as a label unless it is empty, and perhaps exemplars."""
         found = []
         for name, help, kind, lines in self._sources(process, exemplars):
             parts: list[str] = []
@@ -174,7 +174,7 @@ class Metrics:
         return found
 
     def text(self) -> bytes:
-        """The metrics of this process alone, all at once."""
+        """Return the metrics of this process alone as text, formatted without a pause for other work."""
         return exposition(Family(name, help, kind, "".join(lines)) for name, help, kind, lines in self._sources(""))
 
     def _sources(self, process: str, exemplars: bool = False) -> Iterator[tuple[str, str, Kind, Iterable[str]]]:
@@ -194,7 +194,7 @@ class Metrics:
 
 
 def exposition(families: Iterable[Family], open_metrics: bool = False) -> bytes:
-    """The text of metrics; those of one name, from several processes, come together. `open_metrics`: as OpenMetrics 1.0."""
+    """Return metrics as text, grouped by name across processes; with `open_metrics` as OpenMetrics 1.0."""
     parts: dict[str, list[str]] = {}
     for name, help, kind, lines in families:
         if name not in parts:
@@ -241,7 +241,7 @@ def _escaped(value: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A value as the library writes it: `2.0`."""
+    """Return a value as the Prometheus library writes it: `2.0`."""
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
     return repr(float(value))

@@ -1,10 +1,10 @@
-"""Migrations: documents that an older version has stored get the form of this one, in batches, beside requests.
+"""Migrations: give documents that an older version has stored the form of this one, in batches, alongside requests.
 
-One instance at a time runs those that are due, in the order of the plugins; the place that was reached is kept in the
-database, so any instance goes on from there. Instances of the older version may run meanwhile, and write their form: a
-day later each collection is looked through once more. What older versions could not read any more is left to a
-migration with `contract`, which runs on command only. The name of each that was begun stays in the database; code that
-does not know the name does not start.
+One instance at a time runs the migrations that are due, in the order of the plugins; their progress is stored in the
+database, so that any instance can continue. Instances of the older version may run meanwhile and write the old form, so
+each collection is read once more a day later. Changes that older versions cannot read are left to a migration with
+`contract`, which runs on command only. The name of each such migration stays in the database once it has begun; code
+that does not know the name does not start.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from handlers.data.database import Lease, utc_now
 from handlers.service import Service
 
 log = logging.getLogger("tradewind.migrations")
-MIGRATIONS = "core_migrations"  # the places that were reached, and the names of what older versions cannot read
+MIGRATIONS = "core_migrations"  # the progress of stages, and the names of migrations with `contract`
 _LEASE_SECONDS = 30.0
 _CHECK_SECONDS = 30.0
-_NOTICE_SECONDS = 2 * _CHECK_SECONDS + 5  # until every instance of an older version has noticed, and is not ready
+_NOTICE_SECONDS = 2 * _CHECK_SECONDS + 5  # until every older instance has noticed, and reports that it is not ready
 _WAIT_SECONDS = 0.2
 _BATCH = 100
 _PASSES, _BETWEEN = 2, timedelta(days=1)
@@ -42,10 +42,10 @@ STATES: tuple[State, ...] = get_args(State)
 class Stage:
     """Documents of a collection that a migration changes.
 
-    `change(rows)` gets up to a hundred as they are stored, deleted ones too, and returns how many it has changed. It may
-    get some again, and requests write them meanwhile: it must change a document only as it was read. `filter` selects
-    the documents, which are read once in the order of their ids. With `hint`, the name of an index that holds nothing
-    else, they are read for as long as it finds some that can be changed.
+    `change(rows)` gets up to a hundred documents as they are stored, deleted ones too, and returns how many it has
+    changed. It may get a document again, and requests may write it meanwhile, so it must change a document only if that
+    is still as it was read. `filter` selects the documents, which are read once in the order of their ids. With `hint`,
+    the name of an index that contains nothing else, batches are read until `change` changes none of a batch.
     """
 
     collection: Collection
@@ -58,9 +58,9 @@ class Stage:
 class Migration:
     """A change of stored documents.
 
-    `name`: the month and the subject, `2026-11-open-items`; it never changes. `summary`: a sentence that says what it
-    does. `stages(service)`: the collections that it goes through, in order; it reads and writes nothing. `contract`:
-    older versions cannot read what it leaves, so it runs by `tradewind migrate --contract` only.
+    `name` is the month and the subject, `2026-11-open-items`; it never changes. `summary` is a sentence that says what
+    the migration does. `stages(service)` returns the collections that it goes through, in order, and must not use the
+    database. `contract`: older versions cannot read the result, so it runs by `tradewind migrate --contract` only.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Migration:
 
 @dataclass(frozen=True)
 class StageState:
-    """How far a stage is: the documents that are left (None: not counted), and why it failed."""
+    """The progress of a stage: how many documents are left (None: not counted), and why it failed, if it did."""
 
     plugin: str
     name: str
@@ -95,11 +95,11 @@ Tell = Callable[[str, Progress], None]
 
 
 class MigrationFailed(Exception):
-    """A migration failed; the message is a sentence. What was done stays, and the next run goes on from there."""
+    """A migration failed; the message is a sentence. What was done stays, and the next run continues from there."""
 
 
 class Migrations:
-    """Runs migrations, which are given with the names of their plugins, in order. `plugins`: all that are loaded."""
+    """Runs `migrations`, each given with the name of its plugin, in order. `plugins` are the names of all plugins."""
 
     def __init__(
         self, service: Service, migrations: Iterable[tuple[str, Migration]], plugins: Sequence[str] = ()
@@ -117,7 +117,7 @@ class Migrations:
             except DatabaseUnavailable as error:
                 log.warning("migrations wait for the database", extra={"reason": str(error)[:_SENTENCE]})
             except MigrationFailed:
-                pass  # it is logged where it failed
+                pass  # already logged where it failed
             except Exception:
                 log.exception("migrations cannot run")
             await asyncio.sleep(_CHECK_SECONDS)
@@ -136,14 +136,15 @@ class Migrations:
             self._service.ready_when("migrations", refuse)
 
     async def find_newer(self) -> str | None:
-        """Why this version cannot use the database, as a sentence; None where it can."""
+        """Return why this version cannot use the database, as a sentence, or None if it can."""
         return await find_newer(self._driver, self._plugins, [migration.name for _, migration in self._all])
 
     async def run_due(self, *, contract: bool = False, again: bool = False, tell: Tell | None = None) -> Progress:
         """Run what is due, unless another instance is doing so. Raises `MigrationFailed`.
 
-        `again`: also the second look, now and not a day after the first. With `tell`, which gets the name of a stage
-        after each batch, it waits for the other instance and rests never.
+        `contract`: run `contract` migrations too. `again`: read collections a second time now and not a day after the
+        first time. With `tell`, which is called with the name of the stage and the progress after each batch, the run
+        waits for the other instance and does not pause between batches.
         """
         progress, lease = Progress(), Lease(self._service.database, "migrations", _LEASE_SECONDS)
         while not await lease.acquire():
@@ -159,7 +160,7 @@ class Migrations:
 
     async def _run_all(self, progress: Progress, contract: bool, wanted: Sequence[State], tell: Tell | None) -> None:
         kept = await self._kept()
-        waiting: set[str] = set()  # plugins whose further migrations come after one that was not asked for
+        waiting: set[str] = set()  # plugins whose further migrations must wait for a `contract` one
         earlier: dict[str, list[tuple[Migration, Stage]]] = defaultdict(list)
         for plugin, migration in self._all:
             if plugin in waiting:
@@ -181,7 +182,7 @@ class Migrations:
         return {row["_id"]: row for row in await self._driver.find(MIGRATIONS, {})}
 
     async def _announce(self, plugin: str, migration: Migration) -> None:
-        """Note that older versions cannot use the database from now on, and wait until they know."""
+        """Record that older versions cannot use the database from now on, and wait until their instances know."""
         facts = {"contract": True, "plugin": plugin, "summary": migration.summary, "version": VERSION}
         await self._driver.insert_missing(MIGRATIONS, [{"_id": migration.name, **facts, "at": utc_now()}])
         (kept,) = await self._driver.find(MIGRATIONS, {"_id": migration.name}, limit=1)
@@ -237,7 +238,7 @@ class Migrations:
             if ended:
                 return
             if tell is None:
-                await asyncio.sleep(time.monotonic() - began)  # uses at most half of the time
+                await asyncio.sleep(time.monotonic() - began)  # so that migrations use at most half of the time
 
     async def _read(self, stage: Stage, after: Any) -> list[Document]:
         if stage.hint:
@@ -249,7 +250,7 @@ class Migrations:
         await self._driver.update_one(MIGRATIONS, {"_id": key}, {"$set": values}, upsert=True)
 
     async def states(self, *, count: bool = False) -> list[StageState]:
-        """How far each stage is; with `count` how many documents are left. It writes nothing."""
+        """Return the progress of each stage; with `count`, how many documents are left. Writes nothing."""
         kept = await self._kept()
         found: list[StageState] = []
         for plugin, migration in self._all:
@@ -268,7 +269,7 @@ class Migrations:
 
 
 async def find_newer(driver: Driver, plugins: Iterable[str], known: Iterable[str]) -> str | None:
-    """Why code with these plugins and migrations cannot use the database, as a sentence; None where it can."""
+    """Return why code with these plugins and migrations cannot use the database, as a sentence, or None if it can."""
     loaded, names = {"core", *plugins}, set(known)
     for row in await driver.find(MIGRATIONS, {"contract": True}):
         if row["plugin"] in loaded and row["_id"] not in names:
@@ -288,7 +289,7 @@ def _after(stage: Stage, after: Any) -> Filter:
 
 
 def _state_of(migration: Migration, stage: Stage, kept: Mapping[str, Document]) -> State:
-    """Whether the stage is due, by what is kept; one with `hint` always is, because its index says what is left."""
+    """Return the state of a stage by its stored progress; with `hint` it is always due: the index has what is left."""
     row = kept.get(_key(migration, stage)) or {}
     if stage.hint:
         return "due"

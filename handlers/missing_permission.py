@@ -9,7 +9,7 @@ from handlers.schema.messages import MISSING_PERMISSION, Message
 
 
 def missing_permission(req: Request, permission: str, reason: Message | None = None) -> MissingPermission:
-    """Return the 40300 for want of a permission code; `reason` is the message of a rule that has one of its own."""
+    """Return the 40300 for a missing permission code; `reason` is the message of a rule that has its own message."""
     operation = req.part(Catalogue).operations.get(permission, Message(permission, permission))
     sentences = (
         template.format(operation=words) for template, words in zip(MISSING_PERMISSION, operation, strict=True)

@@ -17,7 +17,7 @@ from handlers.schema.messages import Message
 from handlers.schema.values import Record
 
 Made = TypeVar("Made")
-MAX_NUMBER = 32  # the longest number, up to a sequence of nine digits
+MAX_NUMBER = 32  # characters of the longest number, with a sequence of nine digits at most
 _MAX_FORMAT = 36
 _LITERAL = rf"[^{BLANK}{{}}\x00-\x1f\x7f]"
 _PART = r"\{(?:prefix|yyyy|yy|MM|dd)\}"
@@ -27,24 +27,24 @@ _PATTERN = (
     r"^(?=.*\{yy|(?!.*\{MM\}))(?=.*\{MM\}|(?!.*\{dd\}))"
     # at most ten other characters, so that the number is no longer than its field
     rf"(?=(?:{_PART}|{_SEQUENCE})*(?:{_LITERAL}(?:{_PART}|{_SEQUENCE})*){{0,10}}$)"
-    # the sequence once
+    # the sequence exactly once
     rf"(?:{_LITERAL}|{_PART})*{_SEQUENCE}(?:{_LITERAL}|{_PART})*$"
 )
 _PLACES = re.compile(r"\{(prefix|yyyy|yy|MM|dd|seq)(?::([1-9]))?\}")
-# the date parts from the most specific one, each with the digits of a day, 20261123, that its sequences count within
+# the date parts, the most specific one first, each with how many digits of a day (20261123) identify its period
 _PERIODS = {"{dd}": 8, "{MM}": 6, "{yy": 4}
 
 
 @dataclass(frozen=True)
 class Numbering:
-    """The numbers of one type of document, whose format administrators change in the setting `key`.
+    """The numbers of one type of document, whose format administrators can change in the setting `key`.
 
     A format consists of literal characters and of `{prefix}`, `{yyyy}`, `{yy}`, `{MM}` and `{dd}` (the business day on
-    which the number is taken), and `{seq:4}`: the sequence, with zeros up to so many digits. The sequence starts again
+    which the number is taken), and `{seq:4}`: the sequence, padded with zeros to 4 digits. The sequence starts again
     with each period of the most specific date part. `sequence` is the name of its counter in the database, which must
     not change. `gapless`: the number is taken inside the transaction of its document, so that a failure leaves no gap;
-    documents of the type are then made one after the other. `format` and `gapless` are the defaults. Raises ValueError
-    for a format that cannot be one.
+    documents of the type are then created one after the other. `format` and `gapless` are the defaults of the setting.
+    Raises ValueError for an invalid format, and for a prefix of more than 4 characters.
     """
 
     key: str
@@ -62,7 +62,7 @@ class Numbering:
 
     @cached_property
     def option(self) -> Option:
-        """The setting."""
+        """The setting with the format."""
         shape = obj(
             None,
             {
@@ -80,7 +80,7 @@ class Numbering:
         return Option(self.key, shape, about)
 
     async def take(self, req: Request) -> str:
-        """Return the next number. Call it inside the transaction that makes the document, or use `create`."""
+        """Return the next number. Call this inside the transaction that creates the document, or use `create`."""
         chosen = await self._chosen(req)
         day = day_of(req.now, req.service.settings.zone).isoformat().replace("-", "")
         sequence = await req.service.database.next_number(
@@ -89,16 +89,16 @@ class Numbering:
         return format_number(chosen["format"], self.prefix, day, sequence)
 
     async def has_own_format(self, req: Request) -> bool:
-        """Whether the setting has another format than the default."""
+        """Return whether the setting has a format other than the default."""
         return bool((await self._chosen(req))["format"] != self.format)
 
     def count_by(self, format: str, day: str) -> str:
-        """Return the name of the counter for a format on a day, `20261123`."""
+        """Return the name of the counter for a format on a day such as `20261123`."""
         period = next((day[:digits] for part, digits in _PERIODS.items() if part in format), None)
         return f"{self.sequence}:{period}" if period else self.sequence
 
     async def create(self, req: Request, make: Callable[[str], Awaitable[Made]]) -> Made:
-        """Return what `make` makes of the next number, in one transaction with it where numbers are gapless."""
+        """Call `make` with the next number and return its result, in one transaction if numbers are gapless."""
 
         async def work() -> Made:
             return await make(await self.take(req))
@@ -107,14 +107,14 @@ class Numbering:
         return await (req.transaction(work) if gapless else work())
 
     async def _chosen(self, req: Request) -> Record:
-        """The value of the setting; the default where no plugin keeps settings."""
+        """Return the value of the setting, or the default if no plugin keeps settings."""
         values = req.service.parts.get(OptionValues)
         chosen: Record = await values.value(self.key) if values is not None else self.option.default
         return chosen
 
 
 def format_number(format: str, prefix: str, day: str, sequence: int) -> str:
-    """Return a number: `day` is `20261123`."""
+    """Return the number of a sequence in a format, on a day such as `20261123`."""
     parts = {"prefix": prefix, "yyyy": day[:4], "yy": day[2:4], "MM": day[4:6], "dd": day[6:8]}
 
     def fill(place: re.Match[str]) -> str:

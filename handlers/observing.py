@@ -1,6 +1,7 @@
-"""What the core tells monitoring of a process: its event loop, connections, queues, jobs, migrations.
+"""The metrics of the core about a process: its event loop, connections, queues, jobs and migrations.
 
-Everything is read when somebody asks for the metrics, except how late the event loop runs.
+All values are read when somebody requests the metrics, except how late the event loop runs, which is measured all the
+time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _LAG_SECONDS = 0.5
 
 
 def tell_metrics(service: Service) -> None:
-    """Show the figures of this process, and start to measure how late its event loop runs."""
+    """Register the metrics of this process, and start to measure how late its event loop runs."""
     metrics = service.part(Metrics)
     metrics.figure("tradewind_build_info", "The version that runs", lambda: {VERSION: 1}, "version")
     _tell_database(metrics, service.database)
@@ -94,7 +95,7 @@ def _states(service: Service) -> Read:
 
 
 async def last_backup(driver: Driver) -> datetime | None:
-    """The moment of the last backup that was written completely."""
+    """Return when the last backup that was written completely was taken, or None if there is none."""
     rows = await driver.find(BACKUPS, {"_id": "last"}, limit=1)
     return rows[0]["at"] if rows else None
 
@@ -108,7 +109,7 @@ def _last_backup(service: Service) -> Read:
 
 
 async def _measure_lag(late: Durations) -> None:
-    """Observe twice a second by how much a sleep was too long."""
+    """Measure twice a second how much longer than requested a sleep took."""
     while True:
         due = time.monotonic() + _LAG_SECONDS
         await asyncio.sleep(_LAG_SECONDS)

@@ -80,12 +80,12 @@ OPERATION_LOGS = Collection(
 
 
 def expiring_after(days: int) -> Collection:
-    """The collection of the operation log, whose entries expire after `days`."""
+    """Return the collection of the operation log, whose entries expire after `days`."""
     return replace(OPERATION_LOGS, indexes=(*OPERATION_LOGS.indexes, Index("at", expire_seconds=days * 86_400)))
 
 
 class OperationLog:
-    """The queue and its writer."""
+    """The queue of the operation log, and its writer."""
 
     def __init__(self, driver: Driver, collection: Collection, limit: int) -> None:
         self._driver = driver
@@ -105,7 +105,7 @@ class OperationLog:
 
     @property
     def waiting(self) -> int:
-        """Entries not yet written."""
+        """The number of entries that are not yet written."""
         return len(self._waiting)
 
     def start(self) -> None:
@@ -148,7 +148,7 @@ class OperationLog:
             self._waiting.popleft()
 
     async def _write_one_by_one(self, batch: Sequence[dict[str, Any]]) -> None:
-        """Write each entry by itself; one that the database refuses goes to the process log, and the others proceed."""
+        """Write each entry separately; one that the database refuses goes to the process log and stops no others."""
         for entry in batch:
             try:
                 await self._driver.insert_missing(self._collection.name, [entry])

@@ -23,15 +23,15 @@ _PEOPLE = ("creator_id", "submitted_by", "owner_id", "user_id")
 
 
 def people_behind(record: ReadOnlyRecord) -> frozenset[int]:
-    """The ids of the people whose request `record` is."""
+    """Return the ids of the people whose own request `record` is."""
     return frozenset(record[name] for name in _PEOPLE if record.get(name))
 
 
 async def refuse_own(req: Request, people: Collection[int]) -> None:
-    """Refuse a decision of the caller (40901) who is among `people`, the people behind the request.
+    """Raise 40901 if the caller is among `people`, the people behind the request that they decide on.
 
-    Does nothing where a plugin provides `OwnRequests` and administrators allow it. A super administrator's decision is
-    recorded as an exemption in the operation log.
+    Does nothing if a plugin provides `OwnRequests` and administrators allow such decisions. A super administrator is
+    not refused, but the decision is recorded as an exemption in the operation log.
     """
     if req.actor.user_id not in people or await may_decide_on_own(req.service.parts):
         return
@@ -41,6 +41,6 @@ async def refuse_own(req: Request, people: Collection[int]) -> None:
 
 
 async def may_decide_on_own(parts: Parts) -> bool:
-    """Whether administrators let people decide on their own requests; never without a plugin with that setting."""
+    """Return whether administrators let people decide on their own requests; False without a plugin for the setting."""
     setting: OwnRequests | None = parts.get(OwnRequests)
     return setting is not None and await setting.allowed()

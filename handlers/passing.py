@@ -1,4 +1,4 @@
-"""Passing: requests that a pass lets in where the caller has no permission."""
+"""Passing: requests that a pass lets in although the caller lacks the permission."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handlers.service import Service
 
 
 async def is_admitted(request: Request, collection: str, query: Query) -> bool:
-    """Whether the caller is asked about the record in the path, or about what the list with this query is below."""
+    """Return whether a pass lets the request in: to the record in its path, or to a list below a record in `query`."""
     rules, passage = request.service.database.collections[collection], request.passage
     if passage is None:
         return False
@@ -22,9 +22,9 @@ async def is_admitted(request: Request, collection: str, query: Query) -> bool:
 
 
 async def pass_for(passage: Passage, service: Service, collection: Collection, id: RecordId) -> Message | None:
-    """Why the passage admits the record with this id; None where it does not, or there is no such record.
+    """Return why the passage admits the record with this id, or None if it does not or there is no such record.
 
-    The record is read only if it may be admitted.
+    The record is read only if it could be admitted.
     """
     try:
         own = await passage.reason(collection, {"id": collection.parse_id(id)})

@@ -1,4 +1,4 @@
-"""The period that a dashboard covers, by its query."""
+"""The period that a dashboard covers according to its query."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Period:
         return self.first is None and self.last is None
 
     def moments(self, field: str) -> Filter:
-        """The filter on a timestamp: from the start of the first day to before the start of the day after the last."""
+        """Return the filter on a timestamp: from the start of the first day to just before the day after the last."""
         first, last = self._bounds
         after = last and last + timedelta(days=1)
         return _build_filter(
@@ -47,22 +47,22 @@ class Period:
         )
 
     def days(self, field: str) -> Filter:
-        """The filter on a calendar day, which is stored as text."""
+        """Return the filter on a calendar day, which is stored as text."""
         first, last = self._bounds
         return _build_filter(field, {"$gte": first and first.isoformat(), "$lte": last and last.isoformat()})
 
     def within(self, first: date, last: date) -> Period:
-        """The days of the period that are among these."""
+        """Return the days of the period that lie between `first` and `last`, both included."""
         start, end = self._bounds
         return replace(self, first=max(first, start or first), last=min(last, end or last))
 
     def every_day(self, rows: Mapping[str, object]) -> list[str]:
-        """Each day as `2026-11-20`, in order; an open end extends to the rows within bounds, and to today."""
+        """Return each day as `2026-11-20`, in order; an open end extends to rows within bounds, and to today."""
         first, last = self._ends(date.fromisoformat(key) for key in rows)
         return [day.isoformat() for day in last_days((last - first).days + 1, last)]
 
     def every_month(self, rows: Mapping[str, object]) -> list[str]:
-        """Each month as `2026-11`, in order; an open end extends to the rows within bounds, and to this month."""
+        """Return each month as `2026-11`, in order; an open end extends to rows within bounds, and to this month."""
         first, last = self._ends(date.fromisoformat(f"{key}-01") for key in rows)
         return [f"{month:%Y-%m}" for month in last_months(_months_between(first, last) + 1, last)]
 
@@ -78,11 +78,11 @@ class Period:
 
 
 def period_of(req: Request, returns: Field | None = None) -> Period:
-    """The period that the query names: `days`, `months`, or `date_from` and `date_to`, each of which may be open.
+    """Return the period that the query names: by `days`, by `months`, or by `date_from` and `date_to`, both optional.
 
-    The last of `months` is the whole of this month. Where the response, or `returns` in its place, has a series, an open end is bounded: figures
-    end with tomorrow, and a series of days starts at most `MOST_POINTS` days before its end.
-    Raises 40001 for an end before the start, and for more points than `MOST_POINTS`.
+    The last of `months` is the whole of this month. If the response, or `returns` in its place, has a series, an open
+    end is bounded: the period ends with tomorrow, and a series of days has `MOST_POINTS` days at most.
+    Raises 40001 for an end before the start, and for a series of more than `MOST_POINTS` points.
     """
     zone = req.service.settings.zone
     today = day_of(req.now, zone)
@@ -104,7 +104,7 @@ def period_of(req: Request, returns: Field | None = None) -> Period:
 
 
 def _unit_of(shape: Field) -> Unit | None:
-    """Whether the points of the series in a response are days or months, by the first field of an array's items."""
+    """Return the unit of the series in a response, by the first field of an array's items; None without a series."""
     arrays = (one.items for one in (shape.fields or {}).values() if one.kind == "array")
     heads = {next(iter(item.fields or {}), "") for item in arrays if item is not None}
     return "date" if "date" in heads else "month" if "month" in heads else None
@@ -115,7 +115,7 @@ def _points(unit: Unit, first: date, last: date) -> int:
 
 
 def _earliest(unit: Unit, last: date) -> date:
-    """The first day that a series may have which ends with `last`."""
+    """Return the first day that a series that ends with `last` may have."""
     calendar = date.fromisoformat(FIRST_DAY)
     return max(calendar, last - timedelta(days=MOST_POINTS - 1)) if unit == "date" else calendar
 
@@ -129,7 +129,7 @@ def _day(text: str | None) -> date | None:
 
 
 def end_of_month(day: date) -> date:
-    """The last day of the month of a day."""
+    """Return the last day of the month of a day."""
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
 
 

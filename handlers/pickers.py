@@ -43,19 +43,22 @@ class Pickers:
         return sorted(self._writers)
 
     def collection(self, name: str) -> Collection:
-        """The collection of this name or alias; 40400 where no body refers to it."""
+        """Return the collection with this name or alias. Raises 40400 if no body refers to it."""
         collection = self._collections.get(name)
         if collection is None or collection.name not in self._writers:
             raise ApiError(NOT_FOUND)
         return collection
 
     def writers(self, collection: Collection) -> Sequence[Route]:
-        """The routes whose body refers to the collection."""
+        """Return the routes whose body refers to the collection."""
         return self._writers[collection.name]
 
 
 async def list_options(req: Request) -> Record:
-    """The records of a collection that the caller may choose in a form; 40300 where they may send none that has it."""
+    """Return the records of a collection that the caller may choose in a form.
+
+    Raises 40300 if the caller may use no route whose body refers to the collection.
+    """
     pickers = req.part(Pickers)
     collection = pickers.collection(req.path["collection"])
     authorizer = req.part(Authorizer)
@@ -72,7 +75,7 @@ async def list_options(req: Request) -> Record:
 
 
 async def _by_ids(store: Store, query: Query) -> list[Document]:
-    """The visible ones of the given records, in the order of the ids."""
+    """Return the records with the ids in the query that the caller sees and `q`, if given, finds, in this order."""
     collection, wanted = store.collection, list(dict.fromkeys(_ids(store.collection, query["ids"])))
     matching = {"$and": [{"_id": {"$in": wanted}}, *filter(None, [_searched(store, query.get("q"))])]}
     rows = await store.find(matching, fields=_read(collection), limit=len(wanted))
@@ -89,18 +92,21 @@ def _ids(collection: Collection, given: Iterable[str]) -> Iterable[RecordId]:
 
 
 def _page_query(store: Store, query: Query) -> tuple[Mapping[str, object], Filter]:
-    """The query and the further filter of a page of the picker."""
+    """Return the list query and the further filter for a page of the picker."""
     collection, shown = store.collection, _shown(store.collection)
     sort = next((name for name in shown if name in collection.sortable), "id")
     asked = {"page": 1, "page_size": query["page_size"], "cursor": query.get("cursor"), "sort": sort}
-    # a search of the list itself chooses an index by how many records it finds
+    # the list's own search, where it can be used, chooses an index by how many records it finds
     listed = set(shown) <= set(collection.searchable)
     searched = {"q": query.get("q")} if listed else {}
     return {**asked, **searched, "with_total": False}, {} if listed else _searched(store, query.get("q"))
 
 
 def _searched(store: Store, q: str | None) -> Filter:
-    """The filter of the records whose label or code `q` finds, or begins with `q` where these are not searched."""
+    """Return the filter for the records whose label or code `q` finds.
+
+    A field that lists do not search must begin with `q`, if it is a text, or equal `q`, if it is an integer.
+    """
     collection, wanted = store.collection, (q or "").strip()
     if not wanted:
         return {}
@@ -116,7 +122,7 @@ def _searched(store: Store, q: str | None) -> Filter:
 
 
 def _shown(collection: Collection) -> tuple[str, ...]:
-    """The fields by which a record is found and sorted: those that the picker shows, and no others."""
+    """Return the fields by which records are found and sorted: only those that the picker shows."""
     return tuple(dict.fromkeys(filter(None, (collection.label_field, collection.code_field))))
 
 

@@ -1,8 +1,8 @@
-"""The processes of one port: each asks the others on Unix sockets, so that one scrape, and one probe, tells of all.
+"""The processes of one port: each queries the others over Unix sockets, so that one scrape or probe covers all of them.
 
-Each takes the lowest free number, by a lock that the kernel frees when it ends, and replies on a socket of that number
-in `processes` of the data folder, which only the user of the service can enter. One that hangs keeps its lock and does
-not reply.
+Each process takes the lowest free number, by a file lock that the kernel releases when the process ends. It replies on
+a socket of that number in the folder `processes` of the data folder, which only the user of the service can enter. A
+process that hangs keeps its lock and does not reply.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _REPLY_SECONDS = 2.0
 _METRICS, _EXEMPLARS = b"metrics\n", b"metrics with exemplars\n"
 _OPEN_FOLDERS = Path(
     "/proc/self/fd"
-)  # a path through it is short enough for a socket, whatever the data folder is called
+)  # a path through it is short enough for a socket, however long that of the data folder is
 
 
 @dataclass(frozen=True)
 class ProcessState:
-    """What a process says of itself; without a `pid` it has not replied in time. `seconds`: how long that took."""
+    """What a process reports; a `pid` of 0 means that it did not reply in time. `seconds`: how long the reply took."""
 
     port: int
     number: int
@@ -47,14 +47,14 @@ class ProcessState:
     families: tuple[Family, ...] = ()
 
     def figure(self, name: str, having: str = "") -> float | None:
-        """The sum of a metric over the lines that have a text among their labels; None where it tells none."""
+        """Return the sum of a metric over its lines that contain `having`; None if the process does not report it."""
         lines = [line for one in self.families if one.name == name for line in one.lines.splitlines()]
         values = [float(line.rpartition(" ")[2]) for line in lines if having in line]
         return sum(values) if lines else None
 
 
 class Processes:
-    """This process among those of its port."""
+    """This process, as one of those of its port."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -64,7 +64,10 @@ class Processes:
         self._server: asyncio.Server | None = None
 
     async def join(self, data_dir: Path, port: int) -> None:
-        """Reply to the others from now on. Where the data folder cannot hold sockets, this process stays alone."""
+        """Take a number, and reply to the others from now on.
+
+        If the data folder cannot hold sockets, the metrics are those of this process alone.
+        """
         self._port = port
         try:
             (data_dir / _FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -97,11 +100,11 @@ class Processes:
         writer.close()
 
     async def _families(self, asked: bytes) -> list[Family]:
-        """The metrics of this process. Those of number 0, which often is the only one, have no label of the process."""
+        """Return the metrics of this process. Those of number 0, which often is the only one, have no process label."""
         return await self._metrics.families(str(self._number) if self._number else "", asked == _EXEMPLARS)
 
     async def all_states(self, question: bytes = b"ping\n") -> list[ProcessState]:
-        """The states of all processes of the port, this one too, by their numbers."""
+        """Return the states of all processes of the port, including this one, sorted by number."""
         families = await self._families(question) if question in (_METRICS, _EXEMPLARS) else []
         own = ProcessState(self._port, self._number, os.getpid(), VERSION, 0.0, tuple(families))
         if self._folder is None:
@@ -111,7 +114,7 @@ class Processes:
         return sorted((own, *await asyncio.gather(*asked)), key=lambda one: one.number)
 
     async def exposition(self, open_metrics: bool = False) -> bytes:
-        """The metrics of all processes of the port, and those of the whole service; in OpenMetrics with exemplars."""
+        """Return the metrics of all processes of the port and of the whole service; with exemplars in OpenMetrics."""
         question = _EXEMPLARS if open_metrics else _METRICS
         states, shared = await asyncio.gather(self.all_states(question), self._metrics.shared())
         up = "".join(f'tradewind_process_up{{{PROCESS}="{one.number}"}} {int(one.pid > 0)}\n' for one in states)
@@ -120,7 +123,7 @@ class Processes:
 
 
 async def processes_of(data_dir: Path) -> list[ProcessState]:
-    """The states of the processes of all ports with this data folder."""
+    """Return the states of the processes of all ports that use this data folder."""
     try:
         folder = _Folder(data_dir / _FOLDER)
     except OSError:
@@ -148,7 +151,7 @@ async def _ask(folder: _Folder, port: int, number: int, question: bytes) -> Proc
 
 
 class _Folder:
-    """The folder with the locks and sockets of processes. Raises `OSError` where there is none."""
+    """The folder with the locks and sockets of processes. Raises `OSError` if there is none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -158,12 +161,12 @@ class _Folder:
         os.close(self._open)
 
     def path(self, port: int, number: int) -> str:
-        """Where the process with this number listens."""
+        """Return the path of the socket on which the process with this number listens."""
         folder = _OPEN_FOLDERS / str(self._open) if _OPEN_FOLDERS.exists() else self._path
         return str(folder / f"{port}.{number}.sock")
 
     def take(self, port: int) -> tuple[int, int]:
-        """The lowest free number of a port, and the descriptor that holds it."""
+        """Take the lowest free number of a port; return it and the descriptor that holds its lock. Raises `OSError`."""
         for number in range(_MOST):
             lock = os.open(f"{port}.{number}.lock", os.O_RDWR | os.O_CREAT, 0o600, dir_fd=self._open)
             try:
@@ -174,7 +177,7 @@ class _Folder:
         raise OSError(f"{_MOST} processes have a number of port {port}")
 
     def bind(self, port: int, number: int) -> socket.socket:
-        """A socket on which the process with this number listens."""
+        """Return a socket that is bound to the path of the process with this number."""
         self.remove(port, number)
         bound = socket.socket(socket.AF_UNIX)
         try:
@@ -186,12 +189,12 @@ class _Folder:
         return bound
 
     def remove(self, port: int, number: int) -> None:
-        """Remove the socket of a number."""
+        """Remove the socket file of a number, if there is one."""
         with suppress(FileNotFoundError):
             os.unlink(f"{port}.{number}.sock", dir_fd=self._open)
 
     def held(self) -> Iterator[tuple[int, int]]:
-        """Ports and numbers that live processes have."""
+        """Yield the port and number of each live process."""
         for name in os.listdir(self._open):
             found = _LOCK.fullmatch(name)
             if found and self._is_held(name):

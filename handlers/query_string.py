@@ -8,7 +8,7 @@ from handlers.schema.errors import BAD_REQUEST, ApiError
 
 
 def parse_query(raw: str) -> dict[str, list[str]]:
-    """Return the values of each parameter; 40000 for what is no UTF-8, or more than 100 parameters."""
+    """Return the values of each parameter. Raises 40000 for invalid UTF-8, and for more than 100 parameters."""
     if not raw:
         return {}
     try:

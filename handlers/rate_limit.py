@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RateLimit:
-    """At most `per_minute` calls of `take` a minute for each key; without a limit where `on` is False."""
+    """Allows `per_minute` calls of `take` a minute for each key, or any number if `on` is False."""
 
     def __init__(self, per_minute: int, on: bool = True) -> None:
         self._on = on
@@ -23,14 +23,14 @@ class RateLimit:
 
     @cached_property
     def _limit(self) -> tuple[RateLimitItem, RateLimiter]:
-        from limits import RateLimitItemPerMinute  # late: a start need not wait for it
+        from limits import RateLimitItemPerMinute  # imported late, so that a start does not wait for it
         from limits.storage import MemoryStorage
         from limits.strategies import FixedWindowRateLimiter
 
         return RateLimitItemPerMinute(self._per_minute), FixedWindowRateLimiter(MemoryStorage())
 
     def take(self, key: str) -> None:
-        """Count one call for `key`. Raises 42900 with `Retry-After` in seconds."""
+        """Count one call for `key`. Raises 42900, with `Retry-After` in seconds, above the limit."""
         if not self._on:
             return
         item, limiter = self._limit

@@ -50,11 +50,11 @@ class Endpoint(Protocol):
 
     @property
     def reads(self) -> bool:
-        """Whether it is a read that ends."""
+        """Whether the route is a read whose response ends."""
 
     @property
     def paged(self) -> bool:
-        """Whether it is a list with pages."""
+        """Whether the route is a list with pages."""
 
     @property
     def form(self) -> Field | None:
@@ -72,13 +72,13 @@ class WebSocket(Protocol):
         """Send a JSON message. Raises an error of Tornado, which ends the handler, when the client is gone."""
 
     def __aiter__(self) -> AsyncIterator[Json]:
-        """The messages of the client, until it disconnects."""
+        """Yield the messages of the client, until it disconnects."""
 
     async def still_allowed(self) -> None:
-        """Raise 40100 or 40300 if the session ended, or the permission was taken away, since the handshake."""
+        """Raise 40100 or 40300 if the session ended or the permission was withdrawn since the handshake."""
 
 
-NO_SOCKET = cast(WebSocket, None)  # of all routes that are no WebSocket
+NO_SOCKET = cast(WebSocket, None)  # for all routes that are not a WebSocket
 
 
 @dataclass(slots=True)
@@ -90,13 +90,13 @@ class Request:
     `stream` is the body of a streamed route, `socket` the connection of a WebSocket route.
     `response_headers` are added to the response. `now` is the time of the whole request.
     `exemption` names the rule that the caller was exempt from as a super administrator; the operation log records it.
-    `behind_unnamed_proxy`: a proxy forwarded the request that is not trusted, or that does not name the client;
+    `behind_unnamed_proxy`: the request was forwarded by a proxy that is not trusted, or that does not name the client;
     `remote_ip` is then the address of the proxy.
     `rows`: how many rows the request exports, imports or hands over; the operation log records it.
     `created_id`: the id of the record that the request created, for the operation log.
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
-    `trace_id`: that of the caller's trace (W3C Trace Context) or, where requests are traced, of our own, for log lines.
-    `names`: what records are called that the response refers to, as far as `note_names` was told.
+    `trace_id`: for log lines, the id of the caller's trace (W3C Trace Context), or of our own if requests are traced.
+    `names`: the current names of records that the response refers to, as far as `note_names` got them.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 
@@ -133,7 +133,7 @@ class Request:
     _passage: Passage | None = None
 
     def store(self, collection: Collection) -> Store:
-        """A store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
+        """Return a store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
         scope, route = self.scope, self.route
         narrow = not scope.everything and route is not None and route.reads and collection is not self.deleted
         if narrow and collection.name in self.service.passed_collections and self.passage is not None:
@@ -141,7 +141,7 @@ class Request:
         return self._store(collection, scope)
 
     def system_store(self, collection: Collection) -> Store:
-        """A store without data scope, with the caller's audit stamp: for what a rule needs to look up."""
+        """Return a store without data scope, with the caller's audit stamp: for what a rule needs to look up."""
         return self._store(collection, ALL_ROWS)
 
     def _store(self, collection: Collection, scope: Scope) -> Store:
@@ -150,7 +150,7 @@ class Request:
 
     @property
     def passage(self) -> Passage | None:
-        """What the caller may read because they are asked about it; None in requests that write, and without a plugin."""
+        """What the caller may read because they are asked about it; None in writes, and without `Passes`."""
         if self._passage is None and self.route is not None and self.route.reads:
             passes: Passes | None = self.service.parts.get(Passes)
             if passes is not None and self.actor is not ANONYMOUS:
@@ -158,7 +158,7 @@ class Request:
         return self._passage
 
     def part(self, kind: type[Part]) -> Part:
-        """A running object that a plugin provides."""
+        """Return the running object of this type that the core or a plugin provides."""
         found: Part = self.service.parts[kind]
         return found
 
@@ -166,7 +166,7 @@ class Request:
         """Validate the JSON body `given` and convert it for MongoDB.
 
         Raises `ValidationFailed` with the faults that the schema, the settings, the dictionaries and the calendar find,
-        all at once. `standing` is the record that the body changes: values that dictionaries no longer have may stay.
+        all at once. `standing` is the record that the body changes: its values are accepted even if no longer listed.
         """
         shape = check.field
         if not (shape.checked or shape.dated or shape.priced or bound_fields(shape)) or not isinstance(given, dict):
@@ -208,7 +208,7 @@ class Request:
         self.rows = count
 
     def note_names(self, names: Names) -> None:
-        """Note what records are called now that the response refers to, so that they are not looked up again.
+        """Note the current names of records that the response refers to, so that they are not looked up again.
 
         For a handler that has read them anyway, or that looks them up while it waits for something else.
         """
@@ -216,7 +216,7 @@ class Request:
             self.names[target] = {**self.names.get(target, {}), **called}
 
     async def find_names(self, wanted: Mapping[str, Set[RecordId]]) -> Names:
-        """Return what records are called, by the name or alias of their collection: noted names, and others looked up."""
+        """Return the names of records by the name or alias of their collection; look up those that were not noted."""
         if not self.names:
             return await self.part(RecordNames).look_up(wanted, self.language)
         noted = {target: self.names.get(target, {}) for target in wanted}
@@ -225,13 +225,13 @@ class Request:
         return {target: {**called, **found.get(target, {})} for target, called in noted.items()}
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Run `work` so that all its writes happen or none; it may run more than once."""
+        """Run `work` in a transaction, so that all of its writes happen or none; it may run more than once."""
         return await self.service.database.transaction(work)
 
     async def lock(self, collection: Collection, id: RecordId) -> Record:
-        """Read a record and lock it until the transaction ends: others that lock the same one wait, in every process.
+        """Return a record and lock it until the transaction ends; others that lock it wait, in every process.
 
-        The lock makes no new version and no notification. Raises 40400 where the caller sees no such record.
+        The lock creates no new version and no notification. Raises 40400 if the caller sees no such record.
         """
         record = await self.store(collection).get(id)
         await self.service.database.lock(collection, record["id"])

@@ -54,7 +54,7 @@ _PARAMETER = re.compile(r"{([a-z_]+)}")
 class Refusal:
     """An error that the handler itself may raise for a caller who has the permission, with a message of its own.
 
-    `hint`: what an explanation of an authorisation says of it, where the message hides what the caller may not know.
+    `hint`: what an explanation of an authorisation says about it, if the message hides what the caller may not know.
     `exempt_super`: super administrators are exempt.
     """
 
@@ -70,7 +70,7 @@ class Refusal:
 
 
 def conflicts(*sentences: Message) -> tuple[Refusal, ...]:
-    """A 40901 refusal for each message; a `{placeholder}` in a message matches any value."""
+    """Return a 40901 refusal for each message; a `{placeholder}` in a message matches any value."""
     return tuple(Refusal(CONFLICT, sentence) for sentence in sentences)
 
 
@@ -110,18 +110,18 @@ class Route:
 
     `access` is `PUBLIC`, `SIGNED_IN`, `SUPER` or a permission code `<module>:<entity>:<action>`; it has no default.
     `body` and `query` are checked before `handler` runs; `returns` is the shape of `data`.
-    `title`: what people call a list that is not all records of a collection: `("公海客户", "Open customers")`.
+    `title`: what people call it if its collection and permission do not say so: `("公海客户", "Open customers")`.
     `paged`: the response is a page of `returns`. `logged`: whether a write is added to the operation log.
-    `attempt`: called before the body is parsed, to count the request; it may refuse it.
-    `before_password_change`: reachable while the caller must change the password.
-    `bare`: the media type of a response without an envelope. `instead`: that of the `Response` that the handler returns
-    in place of data, where the query asks for it.
+    `attempt`: called before the body is parsed, to count the request; it may refuse the request.
+    `before_password_change`: may be used while the caller must change the password.
+    `bare`: the media type of a response without an envelope. `instead`: the media type of the `Response` that the
+    handler returns in place of data if the query asks for it.
     `collection`: the collection whose data scope the route applies, for explanations and tests.
     `refusals`: errors that the handler itself may raise because of the record or the request; the explanation of an
     authorisation lists them. `events`: events that the handler emits and whose listeners may refuse the request too.
     `etag`: responses carry an `ETag`; a client that has the same one gets 304 (RFC 9110 section 13.1.2).
     `streamed`: the body is not buffered; the handler reads `req.stream`, within limits of its own.
-    `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts of the format `binary`.
+    `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts with format `binary`.
     `ranges`: clients may request a part of the response (RFC 9110 section 14).
     `signed`: returns whether the URL of a request carries its own permission; such a request needs no token.
     `socket`: a WebSocket; the handler uses `req.socket` for as long as the client is connected. `messages`: the shapes
@@ -165,24 +165,24 @@ class Route:
 
     @cached_property
     def guarded(self) -> bool:
-        """Whether a caller needs a permission: a role that grants a menu with this route."""
+        """Whether a caller needs a permission code, which a role grants."""
         return self.access not in (PUBLIC, SIGNED_IN, SUPER)
 
     @cached_property
     def writes(self) -> bool:
-        """Whether the method is one that changes something."""
+        """Whether the method changes something, as all but GET do."""
         return self.method != "GET"
 
     @cached_property
     def reads(self) -> bool:
-        """Whether it is a read that ends: no write, and no WebSocket."""
+        """Whether the route is a read whose response ends: neither a write nor a WebSocket."""
         return not self.writes and not self.socket
 
     @cached_property
     def passable(self) -> bool:
-        """Whether people who are asked about a record may use it without its permission: to read it or what hangs below.
+        """Whether people who are asked about a record may read it, or what hangs below it, without the permission.
 
-        That is the route of one record, or of its history, with the permission to read it, and the route of a list.
+        This holds for the route of one record or of its history whose permission is `read`, and for that of a list.
         """
         of_record = self.parameters == ("id",) and self.access.endswith(":read")
         of_list = self.paged and not self.parameters and self.access.endswith(":list")
@@ -190,7 +190,7 @@ class Route:
 
     @cached_property
     def action(self) -> str | None:
-        """What the history calls an update by this route: `submit` of `POST …/{id}/submit`; None for `update`."""
+        """What the history calls an update by this route: `submit` for `POST …/{id}/submit`; None for `update`."""
         verb = self.access.rpartition(":")[2]
         of_record = _OF_RECORD.search(self.path)
         if self.method == "POST" and of_record and verb != "create":
@@ -209,12 +209,12 @@ class Route:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names in the path, in order."""
+        """The names of the parameters in the path, in order."""
         return tuple(_PARAMETER.findall(self.path))
 
     @cached_property
     def needs_body(self) -> bool:
-        """Whether a request without a body is refused; one for a body that may be empty is not."""
+        """Whether a request without a body is refused; it is accepted if every field of the body is optional."""
         shape = self.body
         return shape is not None and (
             shape.kind != "object" or any(one.required for one in (shape.fields or {}).values())
@@ -274,8 +274,8 @@ class Route:
 def route(endpoint: str, handler: Handler, *, summary: str, access: str, **options: Unpack[RouteOptions]) -> Route:
     """Declare an endpoint: `route("POST /api/v1/acme/agreements/{id}/sign", sign, summary=…, access=…)`.
 
-    `record` is short for `returns` and `collection` where the response is a record of that collection, or a page of
-    them. `tag` is by default the module of `access`, or of the path.
+    `record` is short for `returns` and `collection` if the response is a record of that collection, or a page of them.
+    `tag` is by default the module in `access`, or in the path.
     """
     method, _, path = endpoint.partition(" ")
     module = access.partition(":")[0] if ":" in access else _MODULE.sub(r"\1", path)

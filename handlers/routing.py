@@ -23,7 +23,7 @@ class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._root = _Node()
         self._exact: dict[tuple[str, str], Route] = {}
-        self._above: dict[str, _Node] = {}  # by path, what is above a last segment that alone is a parameter
+        self._above: dict[str, _Node] = {}  # the node above a last segment that is the only parameter, by its path
         for route in routes:
             self._add(route)
 
@@ -63,7 +63,7 @@ class Router:
         return route, dict(zip(route.parameters, values, strict=True))
 
     def allowed(self, path: str) -> list[str]:
-        """The methods of a path; empty for an unknown path."""
+        """Return the methods of a path; none for an unknown path."""
         node, _ = self._find(path)
         return allowed_methods(node.routes) if node else []
 
@@ -78,7 +78,7 @@ class Router:
         return self._walk(self._root, segments, 0, values), values
 
     def _find_without_backtracking(self, segments: list[str]) -> tuple[_Node, list[str]] | None:
-        """Find a path without backtracking, literal segments first, which is enough for most. None where it is not."""
+        """Find a path without backtracking, literal segments first, which suffices for most; None if it does not."""
         values: list[str] = []
         node = self._root
         for segment in segments:
@@ -105,7 +105,7 @@ class Router:
 
 
 def allowed_methods(routes: Mapping[str, Route]) -> list[str]:
-    """The methods of a path, as the header `Allow` lists them."""
+    """Return the methods of a path as the header `Allow` lists them."""
     methods = {*routes, "OPTIONS", *(("HEAD",) if "GET" in routes else ())}
     return sorted(methods)
 

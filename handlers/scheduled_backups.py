@@ -1,6 +1,6 @@
-"""Backups without a crontab: one instance runs `tradewind backup` when the last one is old enough.
+"""Backups without a crontab: one instance runs `tradewind backup` when the last backup is old enough.
 
-It is a process of its own with a low priority, so that requests wait neither for it nor for its memory.
+The command is a separate process with a low priority, so that requests wait neither for it nor for its memory.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from handlers.observing import last_backup
 from handlers.service import Service
 
 log = logging.getLogger("tradewind.backups")
-LOOK_SECONDS = 600  # how often to look whether one is due, and to try again after a failure
+LOOK_SECONDS = 600  # how often to check whether a backup is due, and to try again after a failure
 _POLL_SECONDS = 0.5
-_END_SECONDS = 10.0  # for a backup that is interrupted to remove what it has written
+_END_SECONDS = 10.0  # in which an interrupted backup can remove what it has written
 _PRIORITY = 10
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
 class BackupFailed(Exception):
-    """The command ended with an error; the message is its sentence."""
+    """The command ended with an error; the message is the last line of its output, or says its exit code."""
 
 
 async def back_up_if_due(service: Service) -> None:
-    """Take a backup if the last one, whoever took it, is `backup_hours` old. Raises `BackupFailed`."""
+    """Take a backup unless the last one, whoever took it, is less than `backup_hours` old. Raises `BackupFailed`."""
     last = await last_backup(service.database.driver)
     if last is not None and utc_now() - last < timedelta(hours=service.settings.backup_hours):
         return
@@ -80,7 +80,7 @@ def _spawn(settings: Settings, output: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 async def _end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt the command if it still runs, and kill it where that takes too long."""
+    """Interrupt the command if it still runs, and kill it if its end takes too long."""
     if process.poll() is None:
         process.terminate()
     for _ in range(int(_END_SECONDS / _POLL_SECONDS)):

@@ -25,7 +25,7 @@ class Service:
     """One running process: settings, database, events, and the parts that the core and plugins provide.
 
     `demo_password` returns the password of a demo account. `say` prints a line for the person at the terminal; it is
-    not a log. `draining`: it stops; `replaced`: another process has taken its place on the same sockets.
+    not a log. `draining`: the process is stopping; `replaced`: another one has taken its place on the same sockets.
     """
 
     settings: Settings
@@ -47,7 +47,7 @@ class Service:
 
     @cached_property
     def passed_collections(self) -> frozenset[str]:
-        """The names of the collections of which a pass can admit a record. Not before all plugins have started."""
+        """The names of the collections whose records a pass can admit; not to be read before all plugins started."""
         passes: Passes | None = self.parts.get(Passes)
         if passes is None:
             return frozenset()
@@ -61,18 +61,18 @@ class Service:
         self.parts[kind] = part
 
     def part(self, kind: type[Part]) -> Part:
-        """The running object that is registered under `kind`."""
+        """Return the running object that is registered under `kind`."""
         found: Part = self.parts[kind]
         return found
 
     def ready_when(self, name: str, check: ReadinessCheck) -> None:
-        """Make readiness depend on `check`, which raises while the resource `name` (`storage`, …) is out of reach."""
+        """Make readiness depend on `check`, which raises while the resource `name` (`storage`, …) is unreachable."""
         if name in self.readiness:
             raise ValueError(f"the readiness check {name} is declared twice")
         self.readiness[name] = check
 
     def settings_of(self, kind: type[PluginSettings]) -> PluginSettings:
-        """The settings of a plugin."""
+        """Return the settings of a plugin."""
         found = self.plugin_settings[kind]
         if not isinstance(found, kind):
             raise TypeError(kind.__name__)

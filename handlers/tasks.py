@@ -1,4 +1,4 @@
-"""Tasks: starting one eagerly, cancelling them, and running work with a time limit."""
+"""Tasks: start one eagerly, cancel several, and run work with a time limit."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _CARRIED = ("traceparent", "tracestate")
 
 
 async def respond_traced(request: Request) -> Response:
-    """Respond as the lifecycle does, within a span; log lines have the id of its trace."""
+    """Respond as `lifecycle.respond` does, but within a span; log lines have the id of its trace."""
     carried = {name: value for name in _CARRIED if (value := request.headers.get(name))}
     with request.part(Tracing).root(request.method, "SERVER", carried) as root:
         request.trace_id = f"{root.get_span_context().trace_id:032x}"
@@ -50,7 +50,7 @@ def _describe(root: Any, request: Request, status: int, seconds: float) -> None:
 
 
 def traced_routes(routes: Iterable[Route]) -> tuple[Route, ...]:
-    """The routes, with a span around each of their handlers."""
+    """Return the routes with a span around each of their handlers."""
     return tuple(replace(route, handler=_traced(route)) for route in routes)
 
 

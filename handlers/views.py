@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 
 from handlers.data.collection import Collection
 
-Parts = Mapping[str, object]  # of a page description, as the renderer takes it
+Parts = Mapping[str, object]  # of a page description, in the form that the renderer expects
 
 
 @dataclass(frozen=True)
 class View:
     """How pages show the records of a collection. Headings are pairs of Chinese and English.
 
-    `columns`: what a list shows at first, in this order; the other columns are there to be switched on.
-    `groups`: the fields of forms and of the details of a record below their headings; the others come behind them.
-    `widgets`: what the control of a field is or has in place of what its declaration makes.
-    `tabs`: pages of its own beside the list. A `Message` in it is shown in the language of the reader; a part with a
-    request (`api`, `initApi`, `source`: method and url) that the reader may not send is left out.
-    `boxes`: the parameter of lists by whose values they are divided, such as what waits for the reader and what they
-    asked for: each value is a tab, and a record opens beside its list.
+    `columns`: the columns that a list shows at first, in this order; readers can switch the others on.
+    `groups`: by heading, the fields of forms and of the details of a record below it; the other fields come after them.
+    `widgets`: by field, the parts of its control that replace those derived from its declaration.
+    `tabs`: by heading, further pages beside the list. A `Message` in one is shown in the language of the reader; a part
+    with a request (`api`, `initApi`, `source`: method and url) that the reader may not send is left out.
+    `boxes`: the query parameter whose values divide the list, for example into what waits for the reader and what they
+    asked for: each value becomes a tab, and a record opens beside its list.
     """
 
     collection: Collection

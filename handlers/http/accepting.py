@@ -1,4 +1,4 @@
-"""Accepts connections, and knows of each who is at its other end: behind a PROXY header, whom the proxy names."""
+"""Accepts connections and determines the client of each: the other end, or whom a proxy names in a PROXY header."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Accepted = Callable[[socket.socket, str, bool], None]
 
 
 class Acceptor:
-    """Accepts on sockets and hands over each connection with the address of its client, and whether it is local.
+    """Accepts connections and hands each over with the address of its client and whether it came by a Unix socket.
 
-    Those from the networks `announcing` begin with a PROXY header; one that does not is closed.
+    Connections from the networks `announcing` must begin with a PROXY header; one that does not is closed.
     """
 
     def __init__(self, announcing: Sequence[Network], hand_over: Accepted) -> None:
@@ -34,12 +34,12 @@ class Acceptor:
         self._reading: set[asyncio.Task[None]] = set()
 
     def listen(self, listening: socket.socket) -> None:
-        """Accept on a socket from now on."""
+        """Accept connections on a socket from now on."""
         self._sockets.append(listening)
         self._removers.append(add_accept_handler(listening, self._accepted))
 
     def stop(self) -> None:
-        """Accept no more, and close the sockets here."""
+        """Accept no further connections, and close the listening sockets in this process."""
         for remove in self._removers:
             remove()
         self._removers.clear()
@@ -47,12 +47,12 @@ class Acceptor:
             self._sockets.pop().close()
 
     async def end_reading(self) -> None:
-        """Close the connections that wait for their header."""
+        """Close the connections whose PROXY header has not arrived yet."""
         await end(self._reading)
 
     @property
     def reading(self) -> int:
-        """How many connections wait for their header."""
+        """The number of connections whose PROXY header has not arrived yet."""
         return len(self._reading)
 
     def _accepted(self, connection: socket.socket, address: Any) -> None:

@@ -12,21 +12,21 @@ from tornado import httputil
 
 from config.listening import UNIX
 
-FORWARDING = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")  # fields that proxies add, as Tornado writes their names
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network | str  # or `unix`
+FORWARDING = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")  # headers that proxies add, in Tornado's spelling
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network | str  # the text is always `unix`
 _MOST_FORWARDED = 4096
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-# a pair of RFC 7239 section 4, if there is one, and what ends it
+# a pair of RFC 7239 section 4, if there is one, and the delimiter that ends it
 _PAIR = re.compile(rf'[ \t]*(?:({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*)"))?[ \t]*([;,]|$)')
 
 
 def networks(addresses: Sequence[str]) -> tuple[Network, ...]:
-    """Addresses and networks of a setting, parsed."""
+    """Parse the addresses and networks of a setting."""
     return tuple(UNIX if address == UNIX else ipaddress.ip_network(address, strict=False) for address in addresses)
 
 
 def listed(address: str, allowed: Sequence[Network]) -> bool:
-    """Whether `address` lies in one of the networks."""
+    """Return whether `address` lies in one of the networks."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -36,7 +36,7 @@ def listed(address: str, allowed: Sequence[Network]) -> bool:
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """What counts as one address: an IPv4 address, or the /64 that an IPv6 customer gets (RFC 6177)."""
+    """Return what counts as one address: the IPv4 address, or the /64 that an IPv6 customer gets (RFC 6177)."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -47,19 +47,19 @@ def network_of(address: str) -> str:
 
 
 def context_address(connection: httputil.HTTPConnection) -> str:
-    """The address of the other end of a connection of Tornado's, empty where it is unknown."""
+    """Return the address of the other end of a Tornado connection, or an empty text if it is unknown."""
     return str(getattr(getattr(connection, "context", None), "remote_ip", "") or "")
 
 
 @dataclass(frozen=True)
 class Proxies:
-    """The proxies that are believed, and the field in which they name the client: one, as clients send the other."""
+    """The trusted proxies, and the one header in which they name the client: clients may send the others themselves."""
 
     networks: tuple[Network, ...]
     field: str = "X-Forwarded-For"
 
     def client(self, peer: str, headers: httputil.HTTPHeaders) -> str:
-        """The address of the client: `peer`, or what a trusted proxy says, read from the right."""
+        """Return the address of the client: `peer`, or the one that trusted proxies name, read from the right."""
         address = peer
         if not self.networks:
             return address
@@ -72,7 +72,10 @@ class Proxies:
 
 
 def forwarded_for(field: str) -> list[str]:
-    """The addresses of a `Forwarded` field (RFC 7239), empty where a hop names none; none of a field that is not sound."""
+    """Return the addresses in a `Forwarded` header (RFC 7239), an empty text for a hop that names none.
+
+    The list is empty if the header is malformed or too long.
+    """
     hops, hop, at = [], "", 0
     while len(field) <= _MOST_FORWARDED:
         found = _PAIR.match(field, at)
@@ -91,7 +94,10 @@ def forwarded_for(field: str) -> list[str]:
 
 
 def _node(name: str) -> str:
-    """The address of `192.0.2.1:80` or `[2001:db8::1]:80`, with or without the port; of another identifier "" (6.3)."""
+    """Return the address in `192.0.2.1:80` or `[2001:db8::1]:80`, the port being optional.
+
+    For any other identifier (RFC 7239 section 6.3) it is an empty text.
+    """
     bracketed, closing, _ = name.removeprefix("[").partition("]")
     address = bracketed if closing else name.partition(":")[0]
     try:

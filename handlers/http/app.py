@@ -1,7 +1,7 @@
 """The one place where Tornado's HTTP connection meets the lifecycle.
 
-Works on Tornado's `HTTPServerConnectionDelegate` and `HTTPMessageDelegate` interfaces rather than `RequestHandler`,
-so whatever implements them can carry it.
+It implements Tornado's `HTTPServerConnectionDelegate` and `HTTPMessageDelegate` interfaces rather than
+`RequestHandler`, so any connection that calls these interfaces can be used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from handlers.service import Service
 
 
 class Front(httputil.HTTPServerConnectionDelegate):
-    """Turns connections into exchanges, and knows how many are open."""
+    """Begins an exchange for each request on a connection, and counts the open ones."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -66,20 +66,20 @@ class Front(httputil.HTTPServerConnectionDelegate):
         return exchange
 
     def begin(self, connection: Connection) -> Exchange:
-        """A request begins on this connection."""
+        """Begin the exchange of a request on this connection."""
         return Exchange(self, connection)
 
     def is_used(self, stream: iostream.IOStream) -> bool:
-        """Whether a request is under way on a stream of Tornado's own connection."""
+        """Return whether a request is under way on a stream of Tornado's own connection."""
         exchange = self._exchanges.get(stream)
         return exchange is not None and exchange.under_way
 
     async def close_sockets(self, replaced: bool) -> None:
-        """Say goodbye on every WebSocket; with `replaced`, that another process takes its client at once."""
+        """Close every WebSocket; with `replaced`, tell the client that another process can take it at once."""
         await self.sockets.close(SERVICE_RESTART if replaced else GOING_AWAY)
 
     def request_head(self, headers: httputil.HTTPHeaders) -> RequestHead:
-        """What the header fields of a request say."""
+        """Return what the headers of a request say."""
         if not isinstance(headers, Headers):
             return read_request_head(headers, self.origins)
         if headers.request_head is None:
@@ -87,7 +87,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
         return headers.request_head
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-        """Whether this is a sound request for a WebSocket that there is (RFC 6455 section 4.1)."""
+        """Return whether this is a valid handshake for an existing WebSocket route (RFC 6455 section 4.1)."""
         request_head = self.request_head(headers)
         if start.method != "GET" or not request_head.upgrades or request_head.host != "sound":
             return False
@@ -100,21 +100,21 @@ class Front(httputil.HTTPServerConnectionDelegate):
     def shake_hands(
         self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
     ) -> None:
-        """Respond to the handshake of a WebSocket, and go on with it on `connection`."""
+        """Respond to the handshake of a WebSocket, and continue with the WebSocket on `connection`."""
         self.sockets.shake_hands(start, headers, connection)
 
     def opened(self) -> None:
-        """A request is being served."""
+        """Count a request that is being served."""
         self._open += 1
 
     def closed(self) -> None:
-        """A response was sent, or the client went away."""
+        """Stop counting a request, because its response was sent or the client went away."""
         self._open -= 1
         if self._idle is not None and not self._open:
             self._idle.set()
 
     async def idle(self, seconds: float) -> bool:
-        """Wait until no request is open; False when that took longer than `seconds`."""
+        """Wait until no request is open; return False if that takes longer than `seconds`."""
         if not self._open:
             return True
         self._idle = asyncio.Event()
@@ -129,9 +129,10 @@ class Front(httputil.HTTPServerConnectionDelegate):
 async def listen(
     front: Front, sockets: list[socket.socket], http: str, tls: ssl.SSLContext | None = None
 ) -> Server | FastServer:
-    """Serve on `sockets` by the connection `http`, `fast` or `tornado`, with the limits of the settings.
+    """Serve on `sockets`, with the connections that `http` names (`fast` or `tornado`) and the limits of the settings.
 
-    With `tls` every socket but those of Unix speaks it. Bodies are limited by the exchange, which knows the response.
+    With `tls`, every socket except Unix sockets speaks TLS. The size of bodies is limited by the exchange, which knows
+    how to respond.
     """
     settings = front.service.settings
     announcing = front.proxies.networks if settings.proxy_protocol else ()
@@ -155,7 +156,7 @@ async def listen(
 
 
 def _respond(service: Service) -> Callable[[Request], Awaitable[Response]]:
-    """The life of a request, within a span where requests are traced."""
+    """Return the function that responds to a request, within a span if requests are traced."""
     if Tracing not in service.parts:
         return respond
     from handlers.tracing import respond_traced
@@ -164,7 +165,7 @@ def _respond(service: Service) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _receiving(settings: Settings, proxies: Sequence[Network]) -> Receiving:
-    """The limits of the settings, in which the largest body finds room however it is cut."""
+    """Return the memory limits of the settings, raised if the largest body would not fit however it is split."""
     least = 2 * settings.max_body_bytes
     most, most_per_address = settings.max_receiving_bytes, settings.max_receiving_bytes_per_address
     return Receiving(max(most, least), max(most_per_address, least), proxies)

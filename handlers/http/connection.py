@@ -1,4 +1,4 @@
-"""`Connection`: what an exchange needs of the connection of its client, whoever reads it."""
+"""`Connection`: what an exchange needs from the connection of its client, whichever server reads it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tornado import httputil
 
 @dataclass(frozen=True)
 class Peer:
-    """Who is at the other end; what Tornado calls the connection's context."""
+    """The other end of a connection; Tornado calls this the connection's context."""
 
     remote_ip: str
     protocol: str = "http"
@@ -21,49 +21,49 @@ class Peer:
 class Connection(Protocol):
     """One HTTP/1.1 connection while a request is exchanged on it for a response.
 
-    Whatever sends raises `StreamClosedError` when the client has gone.
+    Every method that sends raises `StreamClosedError` if the client has gone.
     """
 
     @property
     def peer_address(self) -> str:
-        """The address of the other end, empty where it is unknown."""
+        """The address of the other end, empty if it is unknown."""
 
     @property
     def head_bytes(self) -> int:
-        """The size of the request's header block, 0 where the connection does not count it."""
+        """The size of the request's header block, 0 if the connection does not count it."""
 
     @property
     def upgradable(self) -> httputil.HTTPConnection | None:
-        """The connection on which Tornado goes on with a WebSocket; None where handshakes do not come this far."""
+        """The connection on which Tornado continues with a WebSocket; None if handshakes never get to an exchange."""
 
     @property
     def omits_connection_header(self) -> bool:
-        """Whether a response says nothing of the connection, as it stays open (RFC 9112 section 9.3)."""
+        """Whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
 
     @property
     def more_waits(self) -> bool:
-        """Whether the client has sent something behind the request that is being served."""
+        """Whether the client has sent something after the request that is being served."""
 
     def set_body_timeout(self, seconds: float) -> None:
         """Set the time that the body of this request may take."""
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:
-        """Set what is called when the client goes away."""
+        """Set the function that is called when the client goes away."""
 
     def send_response(self, status: int, headers: dict[str, str], body: bytes | None) -> None:
-        """Send a whole response; `headers` has its Content-Length."""
+        """Send a whole response; `headers` includes its Content-Length."""
 
     def send_bytes(self, response: bytes) -> None:
-        """Send a whole response with its head, where `omits_connection_header` holds."""
+        """Send a whole response, head included; only if `omits_connection_header` is true."""
 
     def begin_response(self, status: int, headers: Mapping[str, str]) -> asyncio.Future[None]:
         """Send the head of a response whose body follows in pieces."""
 
     def write(self, chunk: bytes) -> asyncio.Future[None]:
-        """Send a piece of the body; done when the client keeps up."""
+        """Send a piece of the body; the future is done when the client keeps up."""
 
     def finish(self) -> None:
-        """End the response: the next request may be served."""
+        """End the response, so that the next request can be served."""
 
     def abort(self) -> None:
-        """Close at once; what the client has not taken is lost."""
+        """Close at once; bytes that the client has not taken are lost."""

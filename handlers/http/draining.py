@@ -1,9 +1,9 @@
-"""The end of a process without a lost request (RFC 9112 section 9.6).
+"""Draining: how a process ends without losing a request (RFC 9112 section 9.6).
 
-For a moment everything is served as before, but readiness is 503 and every response says `Connection: close`, so that
-balancers and clients that keep connections go elsewhere. Then no new connection is accepted, and an open one is closed
-when nothing is under way on it. A process that another one has replaced on the same sockets accepts nothing from the
-first moment, stays ready, and sends the clients of its WebSockets to the other one.
+During the notice everything is served as before, but readiness is 503 and every response says `Connection: close`, so
+that load balancers and clients with persistent connections go elsewhere. Then no new connection is accepted, and an
+open one is closed as soon as nothing is under way on it. A process that has been replaced by another one on the same
+sockets accepts nothing from the beginning, stays ready, and sends the clients of its WebSockets to the other one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FORCE_SECONDS = 5.0
 
 
 class Connections(Protocol):
-    """A server, as its end sees it."""
+    """What draining needs from a server."""
 
     draining: bool
 
@@ -39,20 +39,20 @@ class Connections(Protocol):
         """Accept no further connections."""
 
     def close_idle(self, quiet_seconds: float) -> None:
-        """Close the connections on which nothing is under way, and has not been for so long."""
+        """Close the connections on which nothing has been under way for `quiet_seconds`."""
 
     async def close_all_connections(self) -> None:
         """Close every connection, whatever is under way."""
 
 
 class Open(Protocol):
-    """What else must come to its end: requests whose client may be gone, and WebSockets."""
+    """What else must end before the process does: requests, whose clients may be gone, and WebSockets."""
 
     async def idle(self, seconds: float) -> bool:
-        """Wait until no request is served; False when that took longer."""
+        """Wait until no request is being served; return False if that takes longer than `seconds`."""
 
     async def close_sockets(self, replaced: bool) -> None:
-        """Say goodbye on every WebSocket; with `replaced`, that another process takes its client at once."""
+        """Close every WebSocket; with `replaced`, tell the client that another process can take it at once."""
 
 
 async def drain(
@@ -63,10 +63,10 @@ async def drain(
     refuse: Callable[[], None],
     replaced: bool = False,
 ) -> None:
-    """Stop serving: `notice_seconds` of notice, then so many `seconds` at most for what is under way.
+    """Stop serving: give `notice_seconds` of notice, and then at most `seconds` for what is under way.
 
     `refuse` is called when the notice is over. `replaced`: another process accepts on the same sockets, so this one
-    accepts no more from the beginning.
+    accepts no connections from the beginning.
     """
     clock = asyncio.get_running_loop().time
     server.draining = True
@@ -92,13 +92,13 @@ async def drain(
 
 
 def bytes_wait(descriptor: int) -> bool:
-    """Whether a socket holds unread bytes, or its end."""
+    """Return whether a socket has unread bytes, or the other end has closed it."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
 
 
 def stream_holds_bytes(stream: IOStream) -> bool:
-    """Whether a stream of Tornado's has something that no request was made of yet."""
+    """Return whether a Tornado stream has bytes that no request has been made of yet."""
     # its own buffer has no public name
     return not stream.closed() and (stream._read_buffer_size > 0 or bytes_wait(stream.socket.fileno()))

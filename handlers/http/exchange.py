@@ -30,11 +30,11 @@ log = logging.getLogger("tradewind.http")
 _DRAIN_BYTES = 16 << 20  # an unwanted body is read up to this size, so that the client sees the response
 _DRAIN_SECONDS = 5.0
 _PAUSE_SECONDS = 0.25
-_UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its length
+_UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its duration
 
 
 class Counting(OpenRequests, Protocol):
-    """What an exchange needs of the front that it belongs to."""
+    """What an exchange needs from the front that it belongs to."""
 
     proxies: Proxies
     receiving: Receiving
@@ -44,14 +44,14 @@ class Counting(OpenRequests, Protocol):
     respond: Callable[[Request], Awaitable[Response]]
 
     def request_head(self, headers: httputil.HTTPHeaders) -> RequestHead:
-        """What the header fields of a request say."""
+        """Return what the headers of a request say."""
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-        """Whether this is a sound request for a WebSocket that there is."""
+        """Return whether this is a valid handshake for an existing WebSocket route."""
 
 
 class Exchange(httputil.HTTPMessageDelegate):
-    """One request and its response. A body is gathered, within its limit, or streamed to the route that asks for it."""
+    """One request and its response. The body is buffered, up to its limit, or streamed to a streamed route."""
 
     _size = 0
     _counted = 0  # bytes of memory that are counted as held
@@ -61,7 +61,7 @@ class Exchange(httputil.HTTPMessageDelegate):
     _upgraded: httputil.HTTPMessageDelegate | None = None
     _asked: Request | None = None
     _serving = False
-    _responder: Responder  # from the head on
+    _responder: Responder  # set when the head has arrived
 
     def __init__(self, front: Counting, connection: Connection) -> None:
         self._front = front
@@ -71,7 +71,7 @@ class Exchange(httputil.HTTPMessageDelegate):
 
     @property
     def under_way(self) -> bool:
-        """Whether its head has arrived, and no response was written yet."""
+        """Whether the head has arrived, and no response has been written yet."""
         return hasattr(self, "_responder") and not self._responder.closed
 
     # -- the request arrives
@@ -79,7 +79,7 @@ class Exchange(httputil.HTTPMessageDelegate):
     def headers_received(
         self, start_line: httputil.RequestStartLine | httputil.ResponseStartLine, headers: httputil.HTTPHeaders
     ) -> Awaitable[None] | None:
-        """Tornado: the header block is there. An oversized body is refused before it is read."""
+        """Tornado: the header block has arrived. An oversized body is refused before it is read."""
         if not isinstance(start_line, httputil.RequestStartLine):
             raise TypeError("a server reads requests")
         self._start, self._headers = start_line, headers
@@ -119,17 +119,17 @@ class Exchange(httputil.HTTPMessageDelegate):
             return ApiError(HEADERS_TOO_LARGE)
         if not streamed and self._request_head.length > settings.max_body_bytes:
             return ApiError(TOO_LARGE)
-        # a target is a path, and what is not ASCII in it comes percent-encoded (RFC 9112 section 3.2.1)
+        # a target must be a path, with any characters outside ASCII percent-encoded (RFC 9112 section 3.2.1)
         sound = self._start.path.startswith("/") and self._start.path.isascii()
         return None if sound and self._names_its_host() else ApiError(BAD_REQUEST)
 
     def _names_its_host(self) -> bool:
-        """Whether there is one `Host`, and a sound one; HTTP/1.0 may leave it out (RFC 9112 section 3.2)."""
+        """Return whether there is exactly one valid `Host`; HTTP/1.0 may leave it out (RFC 9112 section 3.2)."""
         host = self._request_head.host
         return host == "sound" or (host == "missing" and self._start.version == "HTTP/1.0")
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
-        """Tornado: a piece of the body. What is over the limit is read and dropped, up to a point."""
+        """Tornado: a piece of the body. What exceeds the limit is read and dropped, up to `_DRAIN_BYTES`."""
         if self._upgraded is not None:
             return self._upgraded.data_received(chunk)
         self._size += len(chunk)
@@ -149,7 +149,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         return None
 
     def _count(self, size: int) -> None:
-        """Count a piece of a body that is not whole yet; where that is too much the body is dropped and refused."""
+        """Count a piece of an incomplete body as held in memory; if that is too much, drop and refuse the body."""
         try:
             self._counted += self._front.receiving.take(self._address(), size)
         except ApiError as error:
@@ -181,7 +181,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             run_eagerly(self._respond())
 
     def on_connection_close(self) -> None:
-        """Tornado: the client went away. A running handler goes on to its end, so nothing is half-done.
+        """Tornado: the client went away. A running handler continues to its end, so nothing is half-done.
 
         A handler can ask to be notified (`Request.when_left`), to cancel work that has become useless.
         """
@@ -215,7 +215,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             await self._responder.send_stream(response, close=unread)
 
     async def _left_unread(self) -> bool:
-        """Whether the client is still sending after a fair time to finish."""
+        """Return whether the client is still sending after a fair time to finish."""
         if self._stream is None or self._stream.complete:
             return False
         self._stream.abandon()
@@ -225,7 +225,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         return not self._stream.complete
 
     async def _drain(self) -> None:
-        """Until the body is over, or over the limit, or the client has stopped sending to wait for its response."""
+        """Wait until the body ends or exceeds the limit, or the client stops sending to wait for its response."""
         before = -1
         while before < self._size and not self._drained.is_set():
             before = self._size
@@ -253,7 +253,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         )
 
     def _is_proxy_unnamed(self, client: str) -> bool:
-        """Whether what is known of the client is the address of who forwarded the request."""
+        """Return whether `client` is only the address of the proxy that forwarded the request; note that proxy."""
         peer = self._connection.peer_address
         if client != peer:
             return False
@@ -264,7 +264,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         return Response(error.kind.status, failed(error, self._language), error.headers)
 
     def _options(self) -> Response:
-        """Respond to a preflight, which needs no token; the CORS headers say what is allowed for whom."""
+        """Return the response to OPTIONS. A preflight needs no token; the CORS headers say what is allowed for whom."""
         if "Access-Control-Request-Method" in self._headers:
             return Response(200, ok(None, self._language))
         try:
@@ -280,7 +280,7 @@ _random = bytearray()
 
 
 def _new_id() -> str:
-    """32 random digits; the system is asked for randomness once for many."""
+    """Return 32 random hexadecimal digits; random bytes are fetched from the system for many ids at once."""
     if not _random:
         _random.extend(os.urandom(4096))
     digits = _random[-16:].hex()

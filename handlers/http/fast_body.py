@@ -1,7 +1,7 @@
-"""Where the body of a request ends: after its length, or after its last chunk (RFC 9112 sections 6.3 and 7.1).
+"""Reads the body of a request, up to its declared length or to its last chunk (RFC 9112 sections 6.3 and 7.1).
 
-Chunks are read here and not by llhttp, because httptools reports neither how long their extensions and trailers are nor
-where in the bytes a message ends.
+Chunks are read by this module and not by llhttp, because httptools reports neither how long their extensions and
+trailers are nor where in the bytes a message ends.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from handlers.schema.errors import BAD_REQUEST, HEADERS_TOO_LARGE, ApiError
 
-_CHUNKS_AT_ONCE = 2000  # they take some milliseconds
+_CHUNKS_AT_ONCE = 2000  # reading them takes some milliseconds
 _SIZE_DIGITS = 16
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"
 _QUOTED = rb'"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*+"'
@@ -22,19 +22,19 @@ _TRAILER = re.compile(rb"%b:[\t \x21-\x7e\x80-\xff]*+" % _TOKEN)
 
 
 class Body(Protocol):
-    """What reads one body. `complete`: its last byte was read."""
+    """Reads one body. `complete`: its last byte was read."""
 
     complete: bool
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int]:
-        """The content in `data` from `at` on, and where reading stopped; raises 40000, 43100.
+        """Return the content in `data` from `at` on, and where reading stopped. Raises 40000 and 43100.
 
-        It stops at the end of the data or of the body, and after a fair share of work.
+        Reading stops at the end of the data or of the body, or after a fair share of work.
         """
 
 
 class SizedBody:
-    """A body of `length` bytes, which is more than none."""
+    """A body of `length` bytes, at least one."""
 
     def __init__(self, length: int) -> None:
         self._left = length
@@ -49,12 +49,12 @@ class SizedBody:
 
 
 class ChunkedBody:
-    """A body in chunks. Extensions and trailers are read strictly and dropped; they take `limit` bytes at most."""
+    """A chunked body. Extensions and trailers are read strictly and dropped; they may take `limit` bytes in total."""
 
     def __init__(self, limit: int) -> None:
         self._spare = limit
-        self._line = b""  # of a line that is not whole yet
-        self._left = 0  # bytes of the chunk that are to come
+        self._line = b""  # the beginning of a line that is not complete yet
+        self._left = 0  # bytes of the chunk that are still to come
         self._due = b""  # what must follow the chunk
         self._trailing = False
         self.complete = False
@@ -129,7 +129,7 @@ class ChunkedBody:
 
 
 def _take_whole_chunks(data: bytes, at: int, pieces: list[bytes]) -> int:
-    """The usual ones, quickly: chunks without extensions of which all is there. The place behind them."""
+    """Append complete chunks without extensions, which most are, to `pieces`; return the position after the last."""
     room = _CHUNKS_AT_ONCE - len(pieces)
     while room and (found := _PLAIN.match(data, at)):
         begin = found.end()

@@ -1,8 +1,8 @@
 """HTTP/1.1 on asyncio's `Protocol`, with Node's llhttp for the heads, behind Tornado's connection interfaces.
 
-A `FastConnection` calls the same delegates as Tornado's own connection does and is their `HTTPConnection`, so the
-lifecycle cannot tell them apart. Requests are read one after the other: what a client sends before the response is
-written stays unread, and is bounded.
+A `FastConnection` calls the same delegates as Tornado's own connection does and is their `Connection`, so the lifecycle
+cannot distinguish them. Requests are read one after the other: what a client sends before the response is written stays
+unread, and its amount is bounded.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from handlers.http.taken_connection import take_connection
 from handlers.http.unread import UnreadBytes
 from handlers.schema.errors import ApiError
 
-_LINGER_SECONDS = 1.0  # for a client that still sends when it is refused, so that it sees why
+_LINGER_SECONDS = 1.0  # for a client that is still sending when it is refused, so that it sees why
 _LINGER_BYTES = 1 << 20
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Front(Protocol):
-    """What begins an exchange for each request, and knows which targets are WebSockets."""
+    """Begins an exchange for each request, and knows which targets are WebSockets."""
 
     receiving: Receiving
 
     def begin(self, connection: Connection) -> httputil.HTTPMessageDelegate:
-        """A request begins on `connection`."""
+        """Begin the exchange of a request on `connection`."""
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-        """Whether this is a sound request for a WebSocket that there is."""
+        """Return whether this is a valid handshake for an existing WebSocket route."""
 
     def shake_hands(
         self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
     ) -> None:
-        """Respond to the handshake of a WebSocket, and go on with it on `connection`."""
+        """Respond to the handshake of a WebSocket, and continue with the WebSocket on `connection`."""
 
 
 class Tornado(Protocol):
-    """The server that serves what is handed over to it."""
+    """The server of the connections that are handed over to it."""
 
     def serve_stream(self, stream: IOStream, peer: Peer) -> None:
-        """Serve this connection."""
+        """Serve the requests on a stream."""
 
 
 class Owner(Protocol):
@@ -64,18 +64,18 @@ class Owner(Protocol):
 
     @property
     def front(self) -> Front:
-        """Who takes the requests."""
+        """The front, which takes the requests."""
 
     @property
     def tornado(self) -> Tornado:
-        """Who takes the WebSockets."""
+        """The server that takes the WebSockets."""
 
     def refusal(self, error: ApiError) -> bytes:
-        """The whole response to what cannot be read."""
+        """Return the whole response to a request that cannot be read."""
 
 
 class FastConnection(asyncio.Protocol):
-    """One connection, a `Connection` for its exchanges. Responses go out in the order in which requests came."""
+    """One connection, a `Connection` for its exchanges. Responses are sent in the order of the requests."""
 
     upgradable = None  # handshakes go to Tornado before an exchange begins
 
@@ -83,27 +83,27 @@ class FastConnection(asyncio.Protocol):
         self._server = server
         self._loop = asyncio.get_running_loop()
         self._heads = HeadReader(server.limits.header_bytes, server.heads)
-        # the request that is received or served: its head, what reads the rest of its body, who takes both
+        # the request that is being received or served: its head, the reader of the rest of its body, and its delegate
         self._request: Head | None = None
         self._body: Body | None = None
         self._delegate: httputil.HTTPMessageDelegate | None = None
-        self._handed = False  # whether the delegate has all of the request
-        self._held = False  # whether the delegate wants to be waited for
-        self._more = False  # whether something came together with the end of the request
+        self._handed = False  # whether the delegate has the whole request
+        self._held = False  # whether reading waits for the delegate
+        self._more = False  # whether something arrived together with the end of the request
         self._paused = False
-        self._behind = False  # whether what is read came together with an earlier request
-        self._refusal: ApiError | None = None  # of what came behind the request that is served
+        self._behind = False  # whether the bytes that are being read arrived during an earlier request
+        self._refusal: ApiError | None = None  # the error of what came after the request being served
         self._receive_seconds = server.limits.request_seconds
         self._closing = False
         self._dropped = 0
         self.head_bytes = 0
         self._since = self._loop.time()
-        self.peer_address = peer_address  # where it is not that of the other end of the transport
+        self.peer_address = peer_address  # given if it is not that of the transport's other end
 
     # -- asyncio: the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client connected."""
+        """asyncio: a client connected."""
         self._transport: Any = transport
         self.peer_address = self.peer_address or _address_of(transport)
         self._writer = ResponseWriter(cast(asyncio.WriteTransport, transport))
@@ -111,7 +111,7 @@ class FastConnection(asyncio.Protocol):
         self._server.connections.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The client went away, or the connection was closed."""
+        """asyncio: the client went away, or the connection was closed."""
         self._server.connections.discard(self)
         self._closing = True
         self._writer.resume(StreamClosedError())
@@ -121,7 +121,7 @@ class FastConnection(asyncio.Protocol):
         self._delegate = None
 
     def data_received(self, data: bytes) -> None:
-        """Bytes arrived."""
+        """asyncio: bytes arrived."""
         if self._closing:
             self._drop(data)
             return
@@ -132,22 +132,22 @@ class FastConnection(asyncio.Protocol):
 
     @property
     def _busy(self) -> bool:
-        """Whether reading has to wait: for a response, for the delegate, or for a client that does not read its own."""
+        """Whether reading must wait: for a response, the delegate, or a client that does not read its response."""
         return self._handed or self._held or (self._writer.blocked is not None and self._request is None)
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than we write."""
+        """asyncio: the client reads more slowly than we write."""
         self._writer.pause()
 
     def resume_writing(self) -> None:
-        """The client caught up."""
+        """asyncio: the client caught up."""
         self._writer.resume()
         self._read_on_soon()
 
     # -- a request arrives
 
     def _read(self, data: bytes, at: int) -> None:
-        """Read `data` from `at` on, to the end of one request at most; what is left is kept."""
+        """Read `data` from `at` on, to the end of one request at most, and keep the rest."""
         try:
             if self._request is None:
                 at = self._read_head(data, at)
@@ -197,13 +197,13 @@ class FastConnection(asyncio.Protocol):
         return at
 
     def _hand(self) -> None:
-        """Tell the delegate when it has the whole request."""
+        """Call `finish` of the delegate if it has the whole request."""
         if self._delegate is not None and self._body is None and not self._handed and not self._held:
             self._handed = True
             self._delegate.finish()
 
     def _go_on(self) -> None:
-        """The delegate caught up."""
+        """Continue after the delegate has caught up."""
         self._held = False
         self._since = self._loop.time()
         if not self._closing:
@@ -211,12 +211,12 @@ class FastConnection(asyncio.Protocol):
             self._read_on_soon()
 
     def _is_socket(self, head: Head) -> bool:
-        """Whether this is the handshake of a WebSocket, and no response before it may still be on its way."""
+        """Return whether this is a WebSocket handshake before which no response may still be on its way."""
         free = head.start.version == "HTTP/1.1" and not self._behind and not self.unsent
         return free and self._server.front.is_handshake(head.start, head.headers)
 
     def _hand_over(self, head: Head, rest: bytes) -> None:
-        """Give the connection of a WebSocket to Tornado, which serves what follows a handshake that is refused, too."""
+        """Give the connection of a WebSocket to Tornado, which also serves what follows a refused handshake."""
         self._closing = True
         connection = take_connection(self._transport, self.peer_address, rest, self._server.tornado.serve_stream)
         self._server.front.shake_hands(head.start, head.headers, connection)
@@ -224,7 +224,7 @@ class FastConnection(asyncio.Protocol):
     # -- bytes that cannot be read yet
 
     def _keep(self, data: bytes, at: int) -> None:
-        """Keep `data` from `at` on. No more than one further read comes on top of it."""
+        """Keep `data` from `at` on, and pause reading. At most one further read is added to it."""
         if self._closing or self._refusal is not None:
             return
         self._unread.keep(data, at)
@@ -232,7 +232,7 @@ class FastConnection(asyncio.Protocol):
             self._paused = True
             self._transport.pause_reading()
         try:
-            # how much an upload holds back is bounded by the upload
+            # while an upload holds the client back, the upload itself bounds what waits
             self._unread.count(0 if self._held else len(self._unread))
         except ApiError as error:
             self._unread.take()
@@ -259,22 +259,22 @@ class FastConnection(asyncio.Protocol):
 
     @property
     def unsent(self) -> int:
-        """How many bytes the client has not taken yet."""
+        """The number of bytes that the client has not taken yet."""
         return self._writer.unsent
 
     @property
     def omits_connection_header(self) -> bool:
-        """Whether a response says nothing of the connection, as it stays open (RFC 9112 section 9.3)."""
+        """Whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
         request = self._request
         return request is not None and not self._closing and request.keep_alive and request.start.version == "HTTP/1.1"
 
     def send_response(self, status: int, headers: dict[str, str], body: bytes | None) -> None:
-        """Send a whole response in one write; `headers` has its Content-Length."""
+        """Send a whole response in one write; `headers` includes its Content-Length."""
         self._writer.send_response(require(self._request, self._closing), status, headers, body)
         self.finish()
 
     def send_bytes(self, response: bytes) -> None:
-        """Send a whole response with its head, where `omits_connection_header` holds."""
+        """Send a whole response, head included; only if `omits_connection_header` is true."""
         if self._closing:
             raise StreamClosedError()
         self._writer.send_bytes(response)
@@ -285,13 +285,13 @@ class FastConnection(asyncio.Protocol):
         return self._writer.begin(require(self._request, self._closing), status, headers)
 
     def write(self, chunk: bytes) -> asyncio.Future[None]:
-        """Send a piece of the body; done when the client keeps up."""
+        """Send a piece of the body; the future is done when the client keeps up."""
         if self._closing:
             raise StreamClosedError()
         return self._writer.write(chunk)
 
     def finish(self) -> None:
-        """End the response: the next request may be served."""
+        """End the response, so that the next request can be served."""
         self._writer.end()
         whole, last = self._body is None, self._writer.last
         self._request = self._body = self._delegate = None
@@ -301,7 +301,7 @@ class FastConnection(asyncio.Protocol):
         if last and whole and self._server.draining:
             self._linger()
         elif last or not whole:
-            # the rest of an unread body cannot be distinguished from a next request
+            # the rest of an unread body cannot be distinguished from the next request
             self.close()
         elif self._refusal is not None:
             self._refuse(self._refusal)
@@ -309,50 +309,50 @@ class FastConnection(asyncio.Protocol):
             self._read_on_soon()
 
     def close(self) -> None:
-        """Send what is written, then close."""
+        """Send what has been written, then close."""
         self._closing = True
         self._transport.close()
 
     def abort(self) -> None:
-        """Close at once; what the client has not taken is lost."""
+        """Close at once; bytes that the client has not taken are lost."""
         self._closing = True
         self._transport.abort()
 
     def set_body_timeout(self, seconds: float) -> None:
-        """For this request's body: above the server's limit it only must not stand still for as long as that one."""
+        """Set the time for this request's body; above the server's limit, that limit applies only to each pause."""
         self._receive_seconds = seconds
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:
-        """Exchanges hear of a lost connection by `on_connection_close`."""
+        """Do nothing: `on_connection_close` of the exchange is called when the connection is lost."""
 
     # -- limits
 
     @property
     def more_waits(self) -> bool:
-        """Whether the client has sent something behind the request that is served."""
+        """Whether the client has sent something after the request that is being served."""
         return self._more or bool(self._unread) or self._bytes_wait()
 
     def _bytes_wait(self) -> bool:
         return bytes_wait(self._transport.get_extra_info("socket").fileno())
 
     def close_idle(self, now: float, quiet_seconds: float) -> None:
-        """Close where nothing is under way and has not been for so long."""
+        """Close the connection if nothing has been under way on it for `quiet_seconds`."""
         under_way = self._request is not None or self._heads.waiting or self._unread or self.unsent
         if not (self._closing or under_way or now - self._since < quiet_seconds or self._bytes_wait()):
             self.close()
 
     def check_time(self, now: float) -> None:
-        """Close a connection that was idle, or took too long to send its request."""
+        """Close the connection if it has been idle, or has been sending its request, for too long."""
         if self._handed or self._held:
-            return  # the client waits for us, and what we do has limits of its own
+            return  # the client waits for us, and our work has its own limits
         limits = self._server.limits
         receiving = self._request is not None or self._heads.waiting
         if now - self._since > (limits.request_seconds if receiving else limits.idle_seconds):
-            # who does not take a response would keep a polite close waiting for ever
+            # a client that does not take its response would keep a polite close waiting for ever
             (self.abort if self.unsent else self.close)()
 
     def _refuse(self, error: ApiError) -> None:
-        """Say why nothing more is read, and close when the client had time to see it (RFC 9112 section 9.6)."""
+        """Send why nothing more is read, and close once the client has had time to see it (RFC 9112 section 9.6)."""
         begun, self._delegate = self._delegate, None
         if begun is not None:
             begun.on_connection_close()
@@ -363,11 +363,11 @@ class FastConnection(asyncio.Protocol):
             self._linger()
 
     def _linger(self) -> None:
-        """Close when the client had time to read what was written: to close on unread bytes would take it away."""
+        """Close once the client has had time to read the response: closing with unread bytes would discard it."""
         self._closing = True
-        if self._transport.can_write_eof():  # TLS has no half of a connection to close
+        if self._transport.can_write_eof():  # TLS cannot close one half of a connection
             self._transport.write_eof()
-        self._transport.resume_reading()  # what still comes is dropped
+        self._transport.resume_reading()  # what still arrives is dropped
         self._loop.call_later(_LINGER_SECONDS, self._transport.close)
 
     def _drop(self, data: bytes) -> None:
@@ -377,6 +377,6 @@ class FastConnection(asyncio.Protocol):
 
 
 def _address_of(transport: asyncio.BaseTransport) -> str:
-    """The address of the other end, empty where it is unknown."""
+    """Return the address of the other end, empty if it is unknown."""
     peer = transport.get_extra_info("peername")
     return str(peer[0]) if isinstance(peer, tuple) else ""

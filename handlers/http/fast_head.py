@@ -1,7 +1,7 @@
-"""The head of a request, read by llhttp and held against its own bytes.
+"""The head of a request, read by llhttp and compared with its own bytes.
 
-llhttp alone takes two spaces in a request line, `ICE/1.0`, `RTSP/1.0` and HTTP/0.9, and skips a body that comes with an
-offer to upgrade. So it is given heads only: where one ends is decided by the empty line, and both have to agree.
+llhttp alone accepts two spaces in a request line, `ICE/1.0`, `RTSP/1.0` and HTTP/0.9, and skips a body that comes with
+an offer to upgrade. So it is given heads only: the empty line decides where one ends, and llhttp has to agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_FIELDS = 200  # each takes hundreds of bytes of memory, however short it i
 
 @dataclass(slots=True)
 class Head:
-    """The head of a request; `upgrades` where the client offers to change the protocol."""
+    """The head of a request. `upgrades`: the client offers to change the protocol."""
 
     start: httputil.RequestStartLine
     headers: Headers
@@ -30,16 +30,16 @@ class Head:
     upgrades: bool = False
 
     def body(self, limit: int) -> Body | None:
-        """What reads the body, None where there is none; `limit` is for the extensions and trailers of chunks."""
+        """Return the reader of the body, or None without one; `limit` is for the extensions and trailers of chunks."""
         if self.headers.chunked:
             return ChunkedBody(limit)
         return SizedBody(self.headers.length) if self.headers.length else None
 
 
 class HeadsCache:
-    """The heads of former requests by their bytes: llhttp need not read again what a client sends again and again.
+    """The heads of earlier requests by their bytes: llhttp need not read again what a client sends again and again.
 
-    `headers` are those of requests that differ in their request line alone.
+    `headers` caches the headers alone, for requests that differ only in their request line.
     """
 
     def __init__(self, size: int) -> None:
@@ -48,7 +48,7 @@ class HeadsCache:
 
 
 class HeadReader:
-    """Reads the heads of one connection. `waiting`: bytes of a head that is not whole yet."""
+    """Reads the heads of one connection. `waiting`: bytes of a head that is not complete yet."""
 
     def __init__(self, longest: int, cache: HeadsCache) -> None:
         self._longest = longest
@@ -62,22 +62,25 @@ class HeadReader:
     # -- httptools
 
     def on_url(self, url: bytes) -> None:
-        """A part of the target."""
+        """httptools: a part of the target."""
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header field."""
+        """httptools: a header field."""
         self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is whole for llhttp, which forgets it with the end of the message."""
+        """httptools: the head is complete. Keep-alive is noted now: llhttp forgets it at the end of the message."""
         self._ended = True
         self._keep_alive = self._parser.should_keep_alive()
 
     # -- the bytes
 
     def read(self, data: bytes, at: int) -> tuple[Head | None, int]:
-        """Read on in `data` from `at`: the head, once it is whole, and where reading stopped. Raises 40000, 43100."""
+        """Read `data` from `at` on; return the head once it is complete, and where reading stopped.
+
+        Raises 40000 and 43100.
+        """
         if self.waiting:
             return self._read_on(data, at)
         end = data.find(_END, at) + len(_END)
@@ -110,7 +113,7 @@ class HeadReader:
             raise ApiError(BAD_REQUEST)
 
     def _whole(self, raw: bytes, last: bytes) -> Head:
-        """The head of these bytes, of which llhttp has not seen the `last`."""
+        """Return the head with the bytes `raw`, of which llhttp has not seen the `last` ones yet."""
         upgrades = False
         try:
             self._parser.feed_data(last)
@@ -132,20 +135,20 @@ class HeadReader:
         if not headers.framed:
             raise ApiError(BAD_REQUEST)  # RFC 9112 section 6.3
         if upgrades or headers.chunked or headers.length:
-            self._parser = httptools.HttpRequestParser(self)  # this one would go on with the body
+            self._parser = httptools.HttpRequestParser(self)  # the present one would continue with the body
             kept = kept and method != b"CONNECT"
         start = httputil.RequestStartLine(method.decode(), url.decode("latin-1"), version)
         head = Head(start, headers, kept, upgrades)
-        # llhttp has to see a head that is more than the end of one message and the begin of the next
+        # llhttp has to see every head that does more than end one message and begin the next
         if kept and not (upgrades or headers.chunked or headers.length) and is_kept(fields, len(raw)):
             self._cache.heads[raw] = head
         return head
 
     def _unusual(self, raw: bytes, line: bytes, headers: Headers) -> tuple[str, bool]:
-        """The version of a request line that begins as `line`, and whether the connection is kept.
+        """Return the version in a request line that begins with `line`, and whether the connection is kept.
 
-        One empty line may stand before it (RFC 9112 section 2.2). Raises 40000 where the request line is another than
-        llhttp took it for, and for a transfer coding in HTTP/1.0 (section 6.1).
+        One empty line may precede it (RFC 9112 section 2.2). Raises 40000 if the request line is not what llhttp took
+        it for, and for a transfer coding in HTTP/1.0 (section 6.1).
         """
         rest = raw.removeprefix(b"\r\n")
         if rest.startswith(line + b"HTTP/1.1\r\n"):

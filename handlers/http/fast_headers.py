@@ -1,4 +1,4 @@
-"""The header fields of a request that llhttp has checked, as Tornado's delegates know them."""
+"""The headers of a request that llhttp has checked, in the form that Tornado's delegates expect."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def _known_raw(raw: bytes) -> str:
 
 
 def _field_name(raw: bytes) -> str:
-    """A field's name as Tornado writes it: `Content-Type`; a client's long inventions are not remembered."""
+    """Return the name of a header as Tornado spells it: `Content-Type`. Long ones, made up by clients, are not kept."""
     return _known_raw(raw) if len(raw) <= _LONGEST_KNOWN else _known.__wrapped__(raw.decode("latin-1"))
 
 
 class Headers(httputil.HTTPHeaders):
-    """Tornado's headers, made of fields that llhttp has checked already, and read without detours.
+    """Tornado's headers, made of fields that llhttp has already checked, and faster to read.
 
     Several requests can share one, so it is not changed. `size`: the bytes that the fields take. `chunked`, and
-    `length` in bytes: how the body comes, where there is one. `framed`: whether that is beyond doubt, and a coding
-    that is known.
+    `length` in bytes: how the body is sent, if there is one. `framed`: whether this is unambiguous, and the transfer
+    coding is a known one.
     """
 
     def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), size: int = 0) -> None:
@@ -60,7 +60,7 @@ class Headers(httputil.HTTPHeaders):
         )
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of a field, several joined by commas; `default` where there is none."""
+        """Return the value of a header, several values joined by commas, or `default` if there is none."""
         values = self._as_list.get(name) or self._as_list.get(_known(name))
         if values is None:
             return default
@@ -68,7 +68,7 @@ class Headers(httputil.HTTPHeaders):
 
 
 def _length(values: Sequence[str]) -> int | None:
-    """The bytes that a body is declared to have, 0 without a word; None where that is no number (RFC 9110, 8.6)."""
+    """Return the declared length of a body in bytes, 0 if there is none; None if it is no number (RFC 9110, 8.6)."""
     if not values:
         return 0
     sound = len(values) == 1 and len(values[0]) <= _LONGEST_LENGTH and values[0].isascii() and values[0].isdigit()
@@ -76,13 +76,13 @@ def _length(values: Sequence[str]) -> int | None:
 
 
 class HeadersCache:
-    """The headers of requests that carry the same fields as others before them, as those of one client do."""
+    """The headers of earlier requests, for later ones that carry the same fields, as those of one client do."""
 
     def __init__(self, size: int) -> None:
         self._kept: LRU[tuple[tuple[bytes, bytes], ...], Headers] = LRU(size)
 
     def of(self, fields: Sequence[tuple[bytes, bytes]]) -> Headers:
-        """The headers of `fields`; long or many ones are not remembered."""
+        """Return the headers of `fields`; long or many ones are not kept."""
         key = tuple(fields)
         headers: Headers | None = self._kept.get(key)
         if headers is None:
@@ -94,5 +94,5 @@ class HeadersCache:
 
 
 def is_kept(fields: Sequence[tuple[bytes, bytes]], size: int) -> bool:
-    """Whether these fields, of so many bytes, are short and few enough to be remembered."""
+    """Return whether these fields, which take `size` bytes, are short and few enough to be kept."""
     return size <= _LONGEST_KEPT and len(fields) <= _MOST_KEPT

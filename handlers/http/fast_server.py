@@ -1,4 +1,4 @@
-"""Accepts connections for `FastConnection`, and watches over their time limits."""
+"""Accepts connections for `FastConnection`, and enforces their time limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from handlers.schema.errors import ApiError
 from handlers.tasks import end
 
 _SWEEP_SECONDS = 1.0
-_NEW_SECONDS = 1.0  # what asyncio accepts is not known while it shakes hands, for which a client needs less than this
+_NEW_SECONDS = 1.0  # asyncio does not show a connection during its TLS handshake, which takes a client less than this
 _KEPT_HEADS = 2000
 
 
@@ -54,7 +54,7 @@ class FastServer:
     async def listen(
         self, sockets: list[socket.socket], tls: ssl.SSLContext | None = None, announcing: Sequence[Network] = ()
     ) -> None:
-        """Begin to accept: with `tls` where it is no Unix socket, and PROXY headers from the networks `announcing`."""
+        """Accept connections: with `tls` except on Unix sockets, with PROXY headers from the networks `announcing`."""
         if tls is not None:
             limits = {"ssl_handshake_timeout": HANDSHAKE_SECONDS, "ssl_shutdown_timeout": SHUTDOWN_SECONDS}
             self._secured = {"ssl": tls, **limits}
@@ -85,13 +85,13 @@ class FastServer:
         if not local:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         accept = partial(self._accept, peer_address)
-        with suppress(OSError):  # it was closed, or its TLS is unsound
+        with suppress(OSError):  # it was closed, or its TLS handshake failed
             await asyncio.get_running_loop().connect_accepted_socket(
                 accept, connection, **({} if local else self._secured)
             )
 
     def stop(self) -> None:
-        """Accept no further connections; those that are open go on."""
+        """Accept no further connections; open ones continue."""
         for server in self._servers:
             server.close()
         if self._acceptor is not None:
@@ -99,26 +99,26 @@ class FastServer:
 
     @property
     def open_connections(self) -> int:
-        """How many connections are open, or may be when a handshake of TLS is done; WebSockets are not counted."""
+        """The number of connections that are open, or may be after their TLS handshake, not counting WebSockets."""
         return len(self.connections) + self.tornado.open_connections + self._beginning
 
     @property
     def _beginning(self) -> int:
-        """How many connections have not got as far as their first request."""
+        """The number of connections that are not ready for their first request yet."""
         if not self._secured and self._acceptor is None:
             return 0
         new = asyncio.get_running_loop().time() - self.accepted_at < _NEW_SECONDS
         return new + len(self._shaking_hands) + (self._acceptor.reading if self._acceptor else 0)
 
     def close_idle(self, quiet_seconds: float) -> None:
-        """Close the connections on which nothing is under way, and has not been for so long."""
+        """Close the connections on which nothing has been under way for `quiet_seconds`."""
         now = asyncio.get_running_loop().time()
         for connection in list(self.connections):
             connection.close_idle(now, quiet_seconds)
         self.tornado.close_idle(quiet_seconds)
 
     async def close_all_connections(self) -> None:
-        """Close what is open, what was handed over to Tornado too."""
+        """Close every connection, including those that were handed over to Tornado."""
         if self._acceptor is not None:
             await self._acceptor.end_reading()
         await end(self._shaking_hands)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """`header_bytes` of one header block, `extra_bytes` of the extensions and trailers of a body in chunks; seconds to
-    receive a whole request, and to stay idle between two."""
+    """The limits of one connection: `header_bytes` for one header block, `extra_bytes` for the extensions and trailers
+    of a chunked body, `request_seconds` to receive a whole request, `idle_seconds` between two requests."""
 
     header_bytes: int
     extra_bytes: int

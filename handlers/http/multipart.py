@@ -1,6 +1,6 @@
 """`multipart/form-data` as it arrives, a piece at a time (RFC 7578; parser: python-multipart).
 
-`Form` holds it against what the route declares; `read_form` is the form as it is.
+`Form` checks it against what the route declares; `read_form` yields it as it is.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 _MAX_HEADERS = 8
-_MAX_HEADER_BYTES = 8 << 10  # a name that is far too long is distinguished from what is no form
+_MAX_HEADER_BYTES = 8 << 10  # enough that a far too long name is not taken for a malformed form
 _FORM_BYTES = 64 << 10  # what a form may need besides its files
 _VALUE_BYTES = 4096
-# as pages and scripts write them in forms
+# booleans as pages and scripts write them in forms
 _BOOLEANS = {"true": "true", "1": "true", "false": "false", "0": "false", "": "false"}
 
 
 @dataclass(frozen=True)
 class FormPart:
-    """A part begins: the field's name, and of a file its name and the type that the client says it has."""
+    """A part begins: the name of the field and, for a file, its name and the media type that the client declares."""
 
     name: str
     file_name: str | None
@@ -38,7 +38,7 @@ class FormPart:
 
 @dataclass(frozen=True)
 class FormPartEnd:
-    """The part that began last is whole."""
+    """The part that began last is complete."""
 
 
 FormEvent = FormPart | bytes | FormPartEnd
@@ -46,7 +46,7 @@ FormEvent = FormPart | bytes | FormPartEnd
 
 @dataclass(frozen=True)
 class FormFile:
-    """A file begins: its field, its name, and the type that the client says it has. Its content follows as bytes."""
+    """A file begins: its field, its name, and the media type that the client declares. Its content follows as bytes."""
 
     field: str
     name: str
@@ -54,11 +54,11 @@ class FormFile:
 
 
 class Form:
-    """The form of a streamed route as it arrives, held against the route's declaration. Iterate it once.
+    """The form of a streamed route as it arrives, checked against the route's declaration. Iterate over it once.
 
-    `values`: the fields that are no files, typed, as far as they were sent; all of them once the form has ended.
-    Raises 40001 with the field for what is not declared, comes twice, is missing or wrong; `too_large` for a body of
-    more than `most` bytes and what a form needs besides; 40000 and 41500 as `read_form` does.
+    `values` has the typed values of the fields that are not files, as far as they were sent; of all of them once the
+    form has ended. Raises 40001 with the field for one that is undeclared, duplicate, missing or invalid; `too_large`
+    for a body of more than `most` bytes and what a form needs besides files; 40000 and 41500 as `read_form` does.
     """
 
     def __init__(self, req: Request, most: int, too_large: ApiError | None = None) -> None:
@@ -77,7 +77,7 @@ class Form:
         self.values: dict[str, Any] = {}
 
     async def __aiter__(self) -> AsyncIterator[FormFile | bytes]:
-        """Files and their pieces, in order."""
+        """Yield the files and the pieces of their content, in order."""
         async for event in read_form(self._media, self._bounded()):
             if isinstance(event, FormPart):
                 self._begin(event)
@@ -94,7 +94,7 @@ class Form:
         self.values = {name: self._declared[name].default for name in self._checks} | sent
 
     async def _bounded(self) -> AsyncIterator[bytes]:
-        """The body; refused as soon as it is, or says that it is, too large."""
+        """Yield the body; raise `too_large` as soon as it is too large, or declares that it is."""
         if self._length.isascii() and self._length.isdigit() and int(self._length) > self._most:
             raise self._too_large
         size = 0
@@ -127,9 +127,9 @@ class Form:
 
 
 async def read_form(content_type: str, chunks: AsyncIterator[bytes]) -> AsyncIterator[FormEvent]:
-    """What a form holds, in its order; file content comes in pieces.
+    """Yield the parts of a form, in order; their content comes in pieces.
 
-    Raises 41500 for a body that is no form, 40000 for one that is malformed, or ends before its end.
+    Raises 41500 for a body that is not a form, 40000 for one that is malformed or incomplete.
     """
     events = _Events()
     try:
@@ -160,7 +160,7 @@ def _boundary(content_type: str) -> bytes:
 
 
 class _Events:
-    """Collects what the parser calls back with."""
+    """Collects the events that the callbacks of the parser report."""
 
     def __init__(self) -> None:
         self._events: list[FormEvent] = []
@@ -168,7 +168,7 @@ class _Events:
         self._name = self._value = b""
 
     def callbacks(self) -> MultipartCallbacks:
-        """What the parser is to call."""
+        """Return the callbacks for the parser."""
         return {
             "on_part_begin": self._headers.clear,
             "on_header_field": self._field,
@@ -180,7 +180,7 @@ class _Events:
         }
 
     def take(self) -> list[FormEvent]:
-        """What was collected since the last call."""
+        """Return the events that were collected since the last call."""
         taken, self._events = self._events, []
         return taken
 

@@ -1,4 +1,4 @@
-"""The PROXY header, by which a proxy says for whom it connects, before anything else on a connection.
+"""The PROXY header, with which a proxy says for which client it connects, before anything else on a connection.
 
 https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, versions 1 (text) and 2 (binary).
 """
@@ -10,28 +10,31 @@ import ipaddress
 import re
 import socket
 
-SECONDS = 5.0  # until the header is there: proxies send it at once
+SECONDS = 5.0  # until the header must have arrived: proxies send it at once
 _MOST_TEXT = 107
-_MOST_BINARY = 4096  # with what a proxy says of its TLS, its names and itself
+_MOST_BINARY = 4096  # with what a proxy adds about its TLS, its names and itself
 _SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 _FIXED = 16
 _LOCAL, _PROXIED = 0x20, 0x21  # version 2: the proxy's own connection, or that of a client
-_SIZES = {0x11: 4, 0x21: 16}  # of an address of TCP over IPv4 and over IPv6
+_SIZES = {0x11: 4, 0x21: 16}  # bytes of an address, for TCP over IPv4 and over IPv6
 _TEXT = re.compile(rb"PROXY (?:UNKNOWN[^\r\n]*|TCP([46]) ([0-9a-fA-F:.]+) [0-9a-fA-F:.]+ [0-9]{1,5} [0-9]{1,5})\r\n")
 
 
 class NoHeader(Exception):
-    """What arrives is no PROXY header, or one that cannot be read."""
+    """What arrives is not a PROXY header, or is one that cannot be read."""
 
 
 class ProxyHeader:
-    """Reads a header from what arrives; nothing behind it is taken."""
+    """Reads a header from the bytes that arrive, and takes none after its end."""
 
     def __init__(self) -> None:
         self._read = b""
 
     def feed(self, waiting: bytes) -> tuple[int, bool]:
-        """How many of the bytes that wait belong to the header, and whether it ends with them. Raises `NoHeader`."""
+        """Return how many of the waiting bytes belong to the header, and whether it ends with them.
+
+        Raises `NoHeader`.
+        """
         data = self._read + waiting
         signed = data[: len(_SIGNATURE)] == _SIGNATURE[: len(data)]
         end = _end_of_binary(data) if signed else _end_of_text(data)
@@ -42,12 +45,12 @@ class ProxyHeader:
 
     @property
     def client(self) -> str:
-        """The address of the client; empty where the proxy speaks for itself, or does not know. Raises `NoHeader`."""
+        """The address of the client, empty if the proxy connects for itself or names none. Raises `NoHeader`."""
         return _binary_client(self._read) if self._read.startswith(_SIGNATURE) else _text_client(self._read)
 
 
 def _end_of_text(data: bytes) -> int:
-    """Where a header in text ends, beyond `data` where its end has not arrived."""
+    """Return where a header in text ends, or a place beyond `data` if its end has not arrived."""
     if data[:6] != b"PROXY "[: len(data)]:
         raise NoHeader
     end = data.find(b"\n", 0, _MOST_TEXT) + 1
@@ -58,7 +61,7 @@ def _end_of_text(data: bytes) -> int:
 
 def _end_of_binary(data: bytes) -> int:
     if len(data) < _FIXED:
-        return _FIXED + 1  # with a length of 0 it ends at 16, which is known then
+        return _FIXED + 1  # not known yet: even a header with a length of 0 has 16 bytes
     end = _FIXED + int.from_bytes(data[14:16], "big")
     if end > _MOST_BINARY:
         raise NoHeader
@@ -80,7 +83,7 @@ def _binary_client(header: bytes) -> str:
         raise NoHeader
     size = _SIZES.get(family)
     if size is None:
-        return ""  # a Unix socket, or nothing that a connection of ours can come from
+        return ""  # a Unix socket, or an address family that our connections cannot have
     if len(header) < _FIXED + 2 * size + 4:
         raise NoHeader
     return str(_plain(ipaddress.ip_address(header[_FIXED : _FIXED + size])))
@@ -97,14 +100,14 @@ def _address(text: str, version: int) -> str:
 
 
 def _plain(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """An IPv4 address as such, also where it is written as one of IPv6."""
+    """Return the IPv4 address of an IPv4-mapped IPv6 address, and any other address as it is."""
     return getattr(address, "ipv4_mapped", None) or address
 
 
 async def read_client(connection: socket.socket) -> str:
-    """Read the header of a connection whose other bytes stay in it; the client's address as `ProxyHeader` says it.
+    """Read the header of a connection, leave the bytes after it, and return the client as `ProxyHeader.client` has it.
 
-    Raises `NoHeader`, `OSError`, and `TimeoutError` where it takes too long.
+    Raises `NoHeader`, `OSError`, and `TimeoutError` after `SECONDS`.
     """
     header, ended = ProxyHeader(), False
     async with asyncio.timeout(SECONDS):

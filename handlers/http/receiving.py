@@ -1,4 +1,4 @@
-"""How much of requests that are not whole yet a process holds in memory, in all and for each address."""
+"""Limits how much memory incomplete requests take in a process, in total and for each address."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from handlers.schema.errors import RATE_LIMITED, UNAVAILABLE, ApiError
 from handlers.schema.messages import TOO_MUCH_ARRIVING
 
 _RETRY_SECONDS = "5"
-_PIECE_BYTES = 64  # of memory, beside what it holds
+_PIECE_BYTES = 64  # memory that a piece takes besides its content
 
 
 class Receiving:
-    """Counts bytes: `most` at most, and `most_per_address` from one IPv4 address or IPv6 /64, `proxies` excepted."""
+    """Counts bytes: at most `most`, and `most_per_address` from one IPv4 address or IPv6 /64, except for `proxies`."""
 
     def __init__(self, most: int, most_per_address: int, proxies: Sequence[Network] = ()) -> None:
         self._most = most
@@ -24,7 +24,10 @@ class Receiving:
         self.held = 0
 
     def take(self, address: str, size: int) -> int:
-        """Count a piece of `size` bytes; how many to give back for it. Raises 42900 and 50300, with `Retry-After`."""
+        """Count a piece of `size` bytes, and return how many bytes to give back for it later.
+
+        Raises 42900 and 50300, with `Retry-After`.
+        """
         size += _PIECE_BYTES
         if self.held + size > self._most:
             raise ApiError(UNAVAILABLE, TOO_MUCH_ARRIVING, headers={"Retry-After": _RETRY_SECONDS})
@@ -37,7 +40,7 @@ class Receiving:
         return size
 
     def give_back(self, address: str, size: int) -> None:
-        """What was counted arrived whole, or was dropped."""
+        """Stop counting `size` bytes, because their request is complete or was dropped."""
         self.held -= size
         if not self._is_proxy(address):
             network = network_of(address)

@@ -1,4 +1,4 @@
-"""A socket in place of a connection whose bytes its transport alone can read: one with TLS."""
+"""A socket that stands in for a TLS connection, whose bytes only its transport can read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 
 class _End(asyncio.Protocol):
-    """One end: what arrives here is written to the other, from which less is read while this one's client is slow."""
+    """One end of a relay: what arrives is written to the other end, and reading pauses while that takes no more."""
 
     def __init__(self) -> None:
         self.other: _End
@@ -42,7 +42,7 @@ class _End(asyncio.Protocol):
         """asyncio: nothing more comes; the transport closes itself."""
 
     def connection_lost(self, error: Exception | None) -> None:
-        """asyncio: the connection is closed, and so is the other end when it has sent what it has."""
+        """asyncio: the connection is closed; the other end is closed too, once it has sent what it has."""
         self.other.close()
 
     def close(self) -> None:
@@ -53,7 +53,7 @@ class _End(asyncio.Protocol):
 
 
 def relay(transport: asyncio.Transport) -> socket.socket:
-    """A socket that stands for the connection of `transport`, whose protocol gets nothing more."""
+    """Return a socket that stands in for the connection of `transport`, whose protocol gets nothing more."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     theirs.setblocking(False)

@@ -1,4 +1,4 @@
-"""What the header fields of a request say to the server itself, read once for all requests that carry the same ones."""
+"""What the headers of a request say to the server itself, read once for all requests that carry the same headers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from handlers.schema.messages import Language, language_of
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 _BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
-# a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3), without the comma that no host has
+# a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3); no comma, which joins several `Host`
 _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
-# W3C Trace Context, section 3.2: version, trace id, id of the caller's span, flags; later versions may add more behind
+# W3C Trace Context, section 3.2: version, trace id, id of the caller's span, flags; later versions may add more
 _TRACE = re.compile(
     r"(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(-[!-~]{0,200})?"
 )
@@ -41,9 +41,9 @@ _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's lan
 
 @dataclass(frozen=True, slots=True)
 class RequestHead:
-    """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
-    is asked for, the state of `Host`, the bearer token, the headers of the response that follow from these (CORS, trace
-    context), as lines too, whether a proxy sent it, and the id of the caller's trace.
+    """The caller's request id if it is valid, language, declared length of the body in bytes, whether a WebSocket is
+    requested (`upgrades`), the state of `Host`, the bearer token, the response headers that follow from these (CORS,
+    trace context), also as lines, whether a proxy forwarded the request, and the id of the caller's trace.
     """
 
     request_id: str | None
@@ -59,7 +59,7 @@ class RequestHead:
 
 
 def read_request_head(headers: httputil.HTTPHeaders, origins: Collection[str]) -> RequestHead:
-    """What `headers` say; `origins` are those whose pages may read the responses (CORS)."""
+    """Return what `headers` say; `origins` are those whose pages may read the responses (CORS)."""
     supplied, trace = headers.get("X-Request-ID"), _trace_of(headers.get("traceparent"))
     following = {**_cors(headers.get("Origin"), origins), **({"traceparent": trace} if trace else {})}
     return RequestHead(
@@ -77,13 +77,13 @@ def read_request_head(headers: httputil.HTTPHeaders, origins: Collection[str]) -
 
 
 def bearer_of(headers: Mapping[str, str]) -> str | None:
-    """The token of `Authorization: Bearer …` (RFC 6750 section 2.1)."""
+    """Return the token of `Authorization: Bearer …` (RFC 6750 section 2.1), or None if there is none."""
     found = _BEARER.match(headers.get("Authorization", ""))
     return found.group(1) if found else None
 
 
 def _trace_of(given: str | None) -> str | None:
-    """The trace context in the form of version 00, if it is sound."""
+    """Return the trace context in the form of version 00, or None if it is invalid."""
     found = _TRACE.fullmatch(given) if given else None
     if found is None or (found[1] == "00" and found[5]):
         return None
@@ -95,7 +95,7 @@ def _declared_length(value: str) -> int:
 
 
 def _upgrades(headers: httputil.HTTPHeaders) -> bool:
-    """Whether a WebSocket is asked for; what `Connection` does not name is no offer (RFC 9110 section 7.8)."""
+    """Return whether a WebSocket is requested; `Connection` must name `Upgrade` (RFC 9110 section 7.8)."""
     options = [option.strip() for option in headers.get("Connection", "").lower().split(",")]
     return "upgrade" in options and headers.get("Upgrade", "").lower() == "websocket"
 

@@ -1,4 +1,4 @@
-"""Sends the response of one request on its connection: in one piece, or as a stream that follows its reader."""
+"""Sends the response of one request on its connection: in one piece, or as a stream at the speed of its reader."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _PREFLIGHT = {
 
 
 class OpenRequests(Protocol):
-    """Counts the requests without a response."""
+    """Counts the requests that have no response yet."""
 
     service: Service
 
     def opened(self) -> None:
-        """A request is being served."""
+        """Count a request that is being served."""
 
     def closed(self) -> None:
-        """A response was sent, or the client went away."""
+        """Stop counting a request, because its response was sent or the client went away."""
 
 
 class Responder:
-    """The response side of an exchange; `closed` once the response was sent or broken off, or the client went away.
+    """The response side of an exchange; `closed` when the response was sent or broken off, or the client went away.
 
     It holds no reference to its exchange: a cycle would keep each request in memory until the next garbage collection.
     """
@@ -65,18 +65,18 @@ class Responder:
         open_requests.opened()
 
     def close(self) -> None:
-        """Note that no response is going to be sent any more."""
+        """Mark the request as done, with or without a response, and stop counting it as open."""
         self.closed = True
         self._open_requests.closed()
 
     def send(self, response: Response, close: bool = False) -> None:
-        """Send a whole response, and `close` the connection behind it."""
+        """Send a whole response; with `close`, the connection closes after it."""
         self.close()
         if self._is_usual(response, close):
             self._send_usual(response)
             return
         headers = self._headers_of(response, close)
-        if response.status != 304:  # it would be the length of what the client holds (RFC 9110 section 8.6)
+        if response.status != 304:  # on a 304 it would be the length of what the client holds (RFC 9110 section 8.6)
             headers["Content-Length"] = str(len(response.body))
         body = None if self._method == "HEAD" or response.status == 304 else response.body
         try:
@@ -85,7 +85,7 @@ class Responder:
             log.debug("client went away before its response", extra={"request_id": self._id})
 
     def _is_usual(self, response: Response, close: bool) -> bool:
-        """Whether the head differs from that of other responses in nothing but its length and request id."""
+        """Return whether the head differs from that of other responses only in its length and request id."""
         return (
             not response.headers
             and response.status == 200
@@ -100,7 +100,7 @@ class Responder:
         self._connection.send_bytes(head.encode("latin-1") + response.body)
 
     async def send_stream(self, response: Response, close: bool) -> None:
-        """Send as fast as the client reads; one that stops reading is cut off."""
+        """Send a stream as fast as the client reads it; a client that stops reading is cut off."""
         headers = self._headers_of(response, close)
         idle = self._service.settings.request_seconds
         try:
@@ -121,13 +121,13 @@ class Responder:
             await _let_go(response.stream)
 
     async def _write(self, chunk: bytes, seconds: float) -> None:
-        """The client has so long for every piece: one that is slow may be slow for hours, one that stops is cut off."""
+        """Write a piece, with a time limit for each: a client may read slowly for hours, but is cut off if it stops."""
         taken = self._connection.write(chunk)
         if not taken.done():
             await asyncio.wait_for(taken, seconds * (1 + len(chunk) // _PIECE_BYTES))
 
     def _break_off(self, reason: str) -> None:
-        """Close without a proper end, so that the client knows that something is missing."""
+        """Close without ending the response properly, so that the client knows that something is missing."""
         log.info("stream ended early", extra={"request_id": self._id, "reason": reason})
         self._connection.abort()
 
@@ -147,7 +147,7 @@ class Responder:
 
 
 async def _let_go(stream: object) -> None:
-    """Close what a stream holds open, whether it was read to its end, in part, or (HEAD) not at all."""
+    """Release what a stream holds open, whether it was read to its end, in part, or (HEAD) not at all."""
     close = getattr(stream, "aclose", None)
     if close is not None:
         await close()
@@ -155,7 +155,7 @@ async def _let_go(stream: object) -> None:
 
 @lru_cache(maxsize=64)
 def _usual(content_type: str, second: int) -> Mapping[str, str]:
-    """The headers of every response."""
+    """Return the headers of every response."""
     return {
         "Content-Type": content_type,
         "Date": formatdate(second, usegmt=True),
@@ -166,5 +166,5 @@ def _usual(content_type: str, second: int) -> Mapping[str, str]:
 
 @lru_cache(maxsize=64)
 def _usual_lines(content_type: str, second: int, cors: str) -> str:
-    """The head of a response that succeeded, as far as many responses share it."""
+    """Return the part of a successful response's head that many responses share."""
     return f"{status_line(200)}{field_lines(_usual(content_type, second))}{cors}"

@@ -1,4 +1,4 @@
-"""WebSockets: a route whose handler talks for as long as the client stays (RFC 6455, by Tornado).
+"""WebSockets: routes whose handler exchanges messages for as long as the client stays (RFC 6455, by Tornado).
 
 The handshake goes through the same checks as a request: route, token, permission. Browsers cannot set headers on a
 WebSocket, so the token may come as the subprotocol `bearer.<token>`.
@@ -58,12 +58,12 @@ class Sockets:
     def shake_hands(
         self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
     ) -> None:
-        """Respond to a handshake, and go on with the client where it is not refused."""
+        """Respond to a handshake, and serve the client unless it is refused."""
         request = httputil.HTTPServerRequest(connection=connection, start_line=start, headers=headers)
         self.application.get_handler_delegate(request, Socket, {"sockets": self}).execute()
 
     async def close(self, code: int, seconds: float = 2) -> None:
-        """Tell every client by `code` that this process goes away, and give them a moment to hear it."""
+        """Close every WebSocket with `code`, and wait up to `seconds` for the clients to close their end."""
         for socket in list(self.open):
             socket.close(code)
         try:
@@ -79,7 +79,7 @@ class Socket(WebSocketHandler):
     """One client, `req.socket` in the route's handler: `await socket.send(…)`, `async for message in socket`."""
 
     def initialize(self, sockets: Sockets) -> None:
-        """Tornado: one for each handshake."""
+        """Tornado: called once for each handshake."""
         self._sockets = sockets
         self._arrived: deque[Any] = deque()
         self._changed = asyncio.Event()
@@ -87,7 +87,7 @@ class Socket(WebSocketHandler):
         self._task: asyncio.Task[None] | None = None
 
     async def prepare(self) -> None:
-        """Check the request; a refusal is sent in the envelope, without an upgrade."""
+        """Tornado: check the request; a refusal is sent in the envelope, without an upgrade."""
         request = self._request()
         begin_waiting()
         try:
@@ -128,15 +128,15 @@ class Socket(WebSocketHandler):
         self.finish(failed(error, request.language))
 
     def check_origin(self, origin: str) -> bool:
-        """Browsers of other origins are refused; programs send none."""
+        """Tornado: return whether a browser page of this origin may connect; programs send no origin."""
         return origin in self._sockets.origins or origin.partition("//")[2] == self.request.host
 
     def select_subprotocol(self, subprotocols: list[str]) -> str | None:
-        """The one that carried the token, which the client insists to hear back."""
+        """Tornado: return the subprotocol that carried the token, which the client expects back."""
         return next((part for part in subprotocols if part.startswith(SUBPROTOCOL)), None)
 
     async def open(self, *args: str, **kwargs: str) -> None:
-        """Tornado: the client is there."""
+        """Tornado: the WebSocket is open."""
         self._sockets.open.add(self)
         self._task = asyncio.create_task(self._run(), name="socket")
 
@@ -153,7 +153,7 @@ class Socket(WebSocketHandler):
             self.close(FAILED)
 
     async def on_message(self, message: str | bytes) -> None:
-        """Tornado: a message. What is no JSON, or more than a client may have waiting, ends the connection."""
+        """Tornado: a message arrived. One that is not JSON, or exceeds `WAITING_MESSAGES`, ends the connection."""
         if len(self._arrived) >= WAITING_MESSAGES:
             self.close(OVERLOADED)
             return
@@ -175,7 +175,7 @@ class Socket(WebSocketHandler):
             self._task.cancel()
 
     async def send(self, value: Any) -> None:
-        """Send a JSON message with the names of what it refers to; raises `WebSocketClosedError` without a client."""
+        """Send a JSON message, with the names of records in it. Raises `WebSocketClosedError` without a client."""
         route = self._route
         shape = route.messages.get(str(value.get("type"))) if isinstance(value, Mapping) else None
         if shape is not None and shape.holds_names:
@@ -186,7 +186,7 @@ class Socket(WebSocketHandler):
         await self.write_message(message)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        """The client's messages, until it goes."""
+        """Yield the client's messages, until it disconnects."""
         while not self._gone:
             while self._arrived:
                 yield self._arrived.popleft()
@@ -194,8 +194,8 @@ class Socket(WebSocketHandler):
             await self._changed.wait()
 
     async def still_allowed(self) -> None:
-        """Raise 40100 or 40300 when the session ended, or the permission was taken away, since the handshake."""
+        """Raise 40100 or 40300 if the session ended or the permission was withdrawn since the handshake."""
         request = self._asked
         await authenticate(request, self._route)
-        # without the rate limit: what the service asks by itself is no request of the person
+        # without the rate limit, because this check is the service's own and no request of the person
         await require_permission(request, self._route)

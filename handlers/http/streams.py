@@ -10,12 +10,12 @@ from handlers.schema.errors import BAD_REQUEST, REQUEST_TIMEOUT, ApiError
 
 FIRST_BYTES = (
     64 << 10
-)  # bytes that may wait before the handler looks at them: a client without the permission sends no more
-HIGH_WATER = 1 << 20  # bytes that may wait for the handler before the sender is held back; less costs quick senders
+)  # bytes that may wait until the handler begins to read: a client without the permission sends no more
+HIGH_WATER = 1 << 20  # bytes that may wait for the handler before the sender is held back; less slows fast senders
 
 
 class BodyStream:
-    """The body of an upload: iterate it once. The sender is held back while the handler is behind.
+    """The body of an upload; iterate over it once. The sender is held back while the handler lags behind.
 
     Raises 40800 when nothing arrives for `idle_seconds`, 40000 when the client goes away.
     """
@@ -32,7 +32,7 @@ class BodyStream:
         self.abandoned = False
 
     def feed(self, chunk: bytes) -> asyncio.Future[None] | None:
-        """A piece arrived; the future, if any, is done when there is room for the next."""
+        """Add a piece that arrived; the future, if any, is done when there is room for the next."""
         if self.abandoned:
             return None
         self._chunks.append(chunk)
@@ -44,23 +44,23 @@ class BodyStream:
         return self._room
 
     def end(self) -> None:
-        """The body is whole."""
+        """Note that the body is complete."""
         self.complete = True
         self._arrived.set()
 
     def lose(self) -> None:
-        """The client went away."""
+        """Note that the client went away."""
         self._gone = True
         self._arrived.set()
 
     def abandon(self) -> None:
-        """The handler wants no more: what arrives is dropped."""
+        """Note that the handler reads no more: drop what has arrived and what still arrives."""
         self.abandoned = True
         self._chunks.clear()
         self._make_room()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """The pieces, in order."""
+        """Yield the pieces, in order."""
         self._most = HIGH_WATER
         self._make_room()
         while True:

@@ -1,4 +1,4 @@
-"""What Tornado's own connection lets pass in the head of a request, and should not."""
+"""Checks the head of a request for what Tornado's own connection accepts but should not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ _CONNECTION = re.compile(rb"(?<=\n)Connection:([\t\x20-\x7e\x80-\xff]*)\r\n", re
 
 
 def checked(head: bytes) -> bytes:
-    """The head; raises HTTPInputError for a bare CR or LF, another version, and a transfer coding in HTTP/1.0 (RFC 9112
-    sections 2.2, 2.3, 6.1). `Connection: close` among other options becomes one that Tornado understands (9.3)."""
+    """Return the head; a `Connection: close` among other options is replaced by one that Tornado understands.
+
+    Raises HTTPInputError for a bare CR or LF, another version, and a transfer coding in HTTP/1.0 (RFC 9112 sections
+    2.2, 2.3 and 6.1; 9.3 for `Connection`).
+    """
     found = _LINE.match(head)
     if found is None or _BARE.search(head) or (found[1] == b"0" and _CODING.search(head)):
         raise HTTPInputError("a head that may be read in two ways")

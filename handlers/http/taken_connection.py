@@ -1,4 +1,4 @@
-"""The connection of a WebSocket whose handshake was read already: Tornado's handler responds and continues on it."""
+"""The connection of a WebSocket whose handshake was already read: Tornado's handler responds and continues on it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SWITCHING = 101
 def take_connection(
     transport: asyncio.Transport, peer_address: str, rest: bytes, serve: Callable[[IOStream, Peer], None]
 ) -> TakenConnection:
-    """Take the socket from `transport`, which ends, with the bytes that it read already (`rest`).
+    """Take the socket from `transport`, which is closed, with the bytes that it has already read (`rest`).
 
-    `serve` goes on with what follows a handshake that is refused. With TLS a socket of our own stands for the client's.
+    `serve` continues with what follows a refused handshake. With TLS, a socket of our own stands in for the client's.
     """
     plain = transport.get_extra_info("sslcontext") is None
     peer = Peer(peer_address, "http" if plain else "https")
@@ -38,7 +38,7 @@ def take_connection(
 
 
 class TakenConnection(httputil.HTTPConnection):
-    """One response on `stream`. `declined` is called behind one that is no WebSocket: the client may ask for more."""
+    """One response on `stream`. `declined` is called after it if it opens no WebSocket: more requests may follow."""
 
     def __init__(self, stream: IOStream, context: Peer, declined: Callable[[], None]) -> None:
         self.context = context
@@ -60,22 +60,22 @@ class TakenConnection(httputil.HTTPConnection):
         return self.write(head + chunk if chunk else head)
 
     def write(self, chunk: bytes) -> asyncio.Future[None]:
-        """Send bytes; fails where the client is gone."""
+        """Send bytes; the future fails if the client is gone."""
         try:
             return self._stream.write(chunk)
         except StreamClosedError as error:
             lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             lost.set_exception(error)
-            lost.exception()  # Tornado does not look at it
+            lost.exception()  # marks it as retrieved, as Tornado does not look at it
             return lost
 
     def finish(self) -> None:
-        """The response is complete."""
+        """Tornado: the response is complete."""
         if self._status != _SWITCHING and not self._stream.closed():
             self._declined()
 
     def detach(self) -> IOStream:
-        """The stream, which nothing else uses from now on."""
+        """Return the stream, which nothing else uses from now on."""
         return self._stream
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:

@@ -26,12 +26,12 @@ class TornadoConnection:
 
     @property
     def upgradable(self) -> httputil.HTTPConnection | None:
-        """Tornado reads handshakes itself."""
+        """The connection itself, because Tornado reads handshakes on it."""
         return self._connection
 
     @property
     def more_waits(self) -> bool:
-        """Whether Tornado or the socket holds bytes that no request was made of."""
+        """Whether Tornado or the socket has bytes that no request has been made of yet."""
         return stream_holds_bytes(self._connection.stream)
 
     def set_body_timeout(self, seconds: float) -> None:
@@ -39,7 +39,7 @@ class TornadoConnection:
         self._connection.set_body_timeout(seconds)
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:
-        """Set what is called when the client goes away."""
+        """Set the function that is called when the client goes away."""
         self._connection.set_close_callback(callback)
 
     def send_response(self, status: int, headers: dict[str, str], body: bytes | None) -> None:
@@ -48,7 +48,7 @@ class TornadoConnection:
         self._connection.finish()
 
     def send_bytes(self, response: bytes) -> None:
-        """Tornado writes every head itself."""
+        """Raise NotImplementedError: Tornado writes every head itself."""
         raise NotImplementedError
 
     def begin_response(self, status: int, headers: Mapping[str, str]) -> asyncio.Future[None]:
@@ -64,7 +64,7 @@ class TornadoConnection:
         self._connection.finish()
 
     def abort(self) -> None:
-        """Close without a proper end."""
+        """Close without ending the response properly."""
         self._connection.stream.close()
 
 

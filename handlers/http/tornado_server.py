@@ -1,4 +1,4 @@
-"""Tornado's server: accepts connections, speaks TLS on them where it is asked to, and reads their requests."""
+"""Tornado's server: accepts connections, speaks TLS on them if it has to, and reads their requests."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _PARSER_RESPONSE = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 
 
 class Front(Protocol):
-    """Who knows which streams are used."""
+    """Knows which streams are in use."""
 
     def is_used(self, stream: iostream.IOStream) -> bool:
-        """Whether a request is under way on a stream."""
+        """Return whether a request is under way on a stream."""
 
 
 class Server(HTTPServer):
-    """Tornado's server, which reads heads strictly, and whose response to what is no HTTP is an envelope too."""
+    """Tornado's server, with strict checks of heads, and with an envelope also in the response to malformed HTTP."""
 
     accepted_at = -math.inf
     draining = False
 
     def initialize(self, *arguments: Any, **options: Any) -> None:
-        """Tornado: what `__init__` is elsewhere."""
+        """Tornado: takes the place of `__init__`."""
         super().initialize(*arguments, **options)
         self._used_at: WeakKeyDictionary[iostream.IOStream, float] = WeakKeyDictionary()
         self._heads: WeakKeyDictionary[iostream.IOStream, asyncio.Future[bytes]] = WeakKeyDictionary()
@@ -53,19 +53,19 @@ class Server(HTTPServer):
         self._shaking_hands: set[asyncio.Task[None]] = set()
 
     def serve(self, front: Front) -> None:
-        """Know the front, which knows what is under way."""
+        """Set the front, which knows what is under way."""
         self._front = front
 
     def listen_on(
         self, sockets: list[socket.socket], tls: ssl.SSLContext | None = None, announcing: Sequence[Network] = ()
     ) -> None:
-        """Begin to accept: with `tls` where it is no Unix socket, and PROXY headers from the networks `announcing`."""
+        """Accept connections: with `tls` except on Unix sockets, with PROXY headers from the networks `announcing`."""
         self._tls, self._acceptor = tls, Acceptor(announcing, self._take)
         for listening in sockets:
             self._acceptor.listen(listening)
 
     def stop(self) -> None:
-        """Accept no further connections; those that are open go on."""
+        """Accept no further connections; open ones continue."""
         self._acceptor.stop()
 
     @property
@@ -74,7 +74,7 @@ class Server(HTTPServer):
         return len(self._connections) + len(self._shaking_hands) + self._acceptor.reading
 
     def close_idle(self, quiet_seconds: float) -> None:
-        """Close the connections on which nothing is under way, and has not been for so long."""
+        """Close the connections on which nothing has been under way for `quiet_seconds`."""
         now = asyncio.get_running_loop().time()
         for connection in list(self._connections):
             stream = connection.stream
@@ -91,7 +91,7 @@ class Server(HTTPServer):
         return self._front.is_used(stream) or (head is not None and head.done())
 
     def _take(self, connection: socket.socket, peer_address: str, local: bool) -> None:
-        """Serve a connection that was accepted. Raises `OSError` where it is closed already."""
+        """Serve a connection that was accepted. Raises `OSError` if it is already closed."""
         self.accepted_at = asyncio.get_running_loop().time()
         sizes = {"max_buffer_size": self.max_buffer_size, "read_chunk_size": self.read_chunk_size}
         if self._tls is None or local:
@@ -103,7 +103,7 @@ class Server(HTTPServer):
             connection.close()
             return
         stream = iostream.SSLIOStream(secured, **sizes)
-        shaken = stream.wait_for_handshake()  # here, as it hears of no end that comes before
+        shaken = stream.wait_for_handshake()  # called at once, or it would miss an earlier end
         work = self._serve_shaken(stream, shaken, Peer(peer_address, "https"))
         task = asyncio.create_task(work, name="TLS handshake")
         self._shaking_hands.add(task)
@@ -127,14 +127,14 @@ class Server(HTTPServer):
         await super().close_all_connections()
 
     def serve_stream(self, stream: iostream.IOStream, peer: Peer) -> None:
-        """Serve what comes on a stream."""
+        """Serve the requests on a stream."""
         write, read = stream.write, stream.read_until_regex
 
         def enveloped(data: bytes | memoryview) -> Any:
             return write(refusal(ApiError(BAD_REQUEST)) if data == _PARSER_RESPONSE else data)
 
         async def read_head(regex: bytes, max_bytes: int | None = None) -> bytes:
-            if stream.closed():  # what came behind the last request would be served else (RFC 9112 section 9.6)
+            if stream.closed():  # or what came after the last request would be served (RFC 9112 section 9.6)
                 raise iostream.StreamClosedError
             self._heads[stream] = asyncio.ensure_future(read(regex, max_bytes))
             return checked(await self._heads[stream])
@@ -147,7 +147,7 @@ class Server(HTTPServer):
 
 
 def refusal(error: ApiError) -> bytes:
-    """The whole response to what is not served, after which the connection is closed."""
+    """Return the whole response to a request that is not served, after which the connection is closed."""
     body = failed(error)
     headers = {
         "Content-Type": "application/json; charset=utf-8",

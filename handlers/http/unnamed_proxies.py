@@ -1,4 +1,4 @@
-"""Proxies that forward requests although no setting names them: then every client has the proxy's address."""
+"""Proxies that forward requests although no setting names them, so that all their clients have the proxy's address."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from handlers.http.addresses import Network, listed
 log = logging.getLogger("tradewind.http")
 NOTES = "core_unnamed_proxies"
 KEPT = timedelta(days=30)
-_MOST = 8  # addresses in a process: who is no proxy can send the fields too
+_MOST = 8  # addresses in a process, because clients that are no proxies can send the headers too
 
 
 class UnnamedProxies:
-    """Says once of each that it is there, in the log and in the database, where `scripts/doctor` finds it."""
+    """Reports each such proxy once, in the log and in the database, where `scripts/doctor` finds it."""
 
     def __init__(self, driver: Driver, proxies: Sequence[Network]) -> None:
         self._driver = driver
@@ -27,7 +27,7 @@ class UnnamedProxies:
         self._writing: set[asyncio.Task[None]] = set()
 
     def notice(self, peer: str) -> None:
-        """`peer` forwarded a request, and for whom is not known."""
+        """Note that `peer` forwarded a request of an unknown client."""
         if peer not in self._seen and len(self._seen) < _MOST and not listed(peer, self._proxies):
             self._seen.add(peer)
             log.warning(

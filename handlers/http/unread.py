@@ -6,7 +6,7 @@ from handlers.http.receiving import Receiving
 
 
 class UnreadBytes:
-    """What one read brought, and one further read at most. Raises 42900 and 50300 where that is too much."""
+    """The bytes of one read, and of at most one further read. Raises 42900 and 50300 if they are too many."""
 
     __slots__ = ("_address", "_at", "_counted", "_data", "_receiving")
 
@@ -28,21 +28,21 @@ class UnreadBytes:
         return self._counted
 
     def keep(self, data: bytes, at: int) -> None:
-        """Keep `data` from `at` on behind what is kept already."""
+        """Keep `data` from `at` on, after what is already kept."""
         if self._data:
             self._data, self._at = self._data[self._at :] + data[at:], 0
         else:
             self._data, self._at = data, at
 
     def take(self) -> tuple[bytes, int]:
-        """What is kept and where to go on in it; nothing is kept or counted afterwards."""
+        """Return what is kept and where to continue in it; nothing is kept or counted afterwards."""
         kept = self._data, self._at
         self._data, self._at = b"", 0
         self.count(0)
         return kept
 
     def count(self, held: int) -> None:
-        """Count so many bytes as held, in place of those counted before."""
+        """Count `held` bytes as held in memory, in place of those counted before."""
         if self._counted:
             self._receiving.give_back(self._address, self._counted)
             self._counted = 0
