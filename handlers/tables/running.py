@@ -88,11 +88,17 @@ class _Interrupted(Exception):
 
 
 class _RolledBack(Exception):
-    """Ends the transaction of a dry run, and carries its report."""
+    """Ends a transaction whose writes must not stay, and carries its report."""
 
     def __init__(self, report: ImportReport) -> None:
-        super().__init__("a dry run")
+        super().__init__("rolled back")
         self.report = report
+
+
+def _interrupt(failure: RowFailed) -> None:
+    """Raise `_Interrupted` if the service was at fault: the import continues later."""
+    if failure.error.kind.status >= 500:
+        raise _Interrupted(str(failure)) from failure
 
 
 class _Import:
@@ -176,9 +182,13 @@ class _Import:
         except _RolledBack as undone:
             return undone.report
         except RowFailed as failure:
-            if failure.error.kind.status >= 500:
-                raise _Interrupted(str(failure)) from failure
+            _interrupt(failure)
             raise
+
+    def _report_of(self, rows: TableRows, failure: RowFailed) -> ImportReport:
+        """Return the report of the one row that failed. Raises `_Interrupted` if the service was at fault."""
+        _interrupt(failure)
+        return self._failed(rows[failure.place][0], failure.error)
 
     def _failed(self, row: int, error: ApiError) -> ImportReport:
         report = ImportReport(Counter(done=1))
@@ -209,6 +219,8 @@ class _Import:
             report = checked
             if not self._record["dry_run"] and not checked.errors:
                 report = await self._writer.write(replace(self.req, now=utc_now()), rows, dry_run=False)
+                if report.errors:
+                    raise _RolledBack(report)
                 report.counts["done"] += len(rows)
             await self._count(report)
             if report.errors:
@@ -218,9 +230,9 @@ class _Import:
 
         try:
             await self.req.transaction(work)
-        except RowFailed as failure:  # something changed since the check
-            checked = self._failed(rows[failure.place][0], failure.error)
-            checked.counts["done"] = len(rows)
+        except (_RolledBack, RowFailed) as failure:  # something changed since the check
+            checked = failure.report if isinstance(failure, _RolledBack) else self._report_of(rows, failure)
+            checked.counts = Counter(done=len(rows), failed=checked.counts["failed"])
             await self.req.transaction(work)
 
     async def _check(self, rows: TableRows) -> ImportReport:

@@ -90,6 +90,26 @@ async def test_atomic_writes_nothing_when_a_row_is_refused(admin: Client) -> Non
     assert expect(await admin.get(f"{PRODUCTS}?sku={sku}"))["total"] == 0
 
 
+async def test_atomic_writes_nothing_when_a_row_becomes_wrong_after_the_check(
+    admin: Client, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, names = await people.person(ALL), [unique("stays"), unique("goes")]
+    _, goes = [await customer(mine, name=name) for name in names]
+    check = _Import._check
+
+    async def check_and_delete(run: _Import, rows: Any) -> Any:
+        checked = await check(run, rows)
+        expect(await admin.delete(f"{CUSTOMERS}/{goes['id']}"))
+        return checked
+
+    monkeypatch.setattr(_Import, "_check", check_and_delete)
+    rows = [["customer_id", "name"], *([name, "a"] for name in names)]
+    report = await imported(mine, CONTACTS, as_csv(rows), atomic="true")
+    assert (report["status"], report["created"], report["failed"]) == ("failed", 0, 1)
+    assert faults(report) == [(3, "customer_id", "reference")]
+    assert expect(await mine.get(CONTACTS))["total"] == 0
+
+
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "＝1"])
 async def test_formulas_are_escaped_and_come_back_unchanged(name: str, people: People) -> None:
     mine = await people.person(ALL)
