@@ -47,18 +47,22 @@ async def delete(req: Request) -> None:
 async def tell_contacts(_: Service, payload: Mapping[str, Any]) -> None:
     """Fill `found` of the payload with the person to call at each of the customers that the caller may see.
 
-    That is the primary contact, if any. A missing phone number or e-mail address is taken from the customer.
+    That is the primary contact, if any. A contact without a phone number is called on the mobile phone; a number or an
+    e-mail address that is still missing is taken from the customer.
     """
     req: Request = payload["request"]
     called = ("name", "phone", "email")
     customers = await req.store(CUSTOMERS).find({"_id": {"$in": payload["customer_ids"]}}, fields=called)
     primary = {"customer_id": {"$in": [one["id"] for one in customers]}, "is_primary": True}
-    contacts = await req.store(CONTACTS).find(primary, fields=("customer_id", *called))
+    contacts = await req.store(CONTACTS).find(primary, fields=("customer_id", "mobile", *called))
     people = {one["customer_id"]: one for one in contacts}
     for customer in customers:
         person = people.get(customer["id"], {"name": None})
-        given = {name: person.get(name) or customer[name] for name in ("phone", "email")}
-        payload["found"][customer["id"]] = {"name": person["name"], **given}
+        payload["found"][customer["id"]] = {
+            "name": person["name"],
+            "phone": person.get("phone") or person.get("mobile") or customer["phone"],
+            "email": person.get("email") or customer["email"],
+        }
 
 
 async def _unset_other_primaries(req: Request, contact: Record) -> None:

@@ -84,11 +84,9 @@ async def claim(req: Request) -> Record:
     if claimed is not None:
         return claimed
     # whoever loses a race saw the customer in the pool; to anybody else it stays invisible
-    if await pool.find_one({"_id": key, "pool_left_at": {"$gt": req.now - _RACE}}) or await req.store(CUSTOMERS).get(
-        key
-    ):
-        raise ApiError(CONFLICT, NOT_IN_POOL)
-    raise ApiError(NOT_FOUND)
+    if await pool.find_one({"_id": key, "pool_left_at": {"$gt": req.now - _RACE}}) is None:
+        await req.store(CUSTOMERS).get(key)  # 40400
+    raise ApiError(CONFLICT, NOT_IN_POOL)
 
 
 async def return_neglected(service: Service) -> None:

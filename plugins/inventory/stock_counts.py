@@ -95,7 +95,7 @@ async def reverse(req: Request) -> Record:
         warehouse = await find_place(req, found["warehouse_id"])
         document = {
             "document_id": new_id(),
-            "day": await date_movement(req),
+            "day": await date_movement(req, since=found["day"]),
             "number": await STOCK_COUNT_NUMBERS.take(req),
         }
         lines = [await _take_back(req, warehouse, line, document) for line in found["lines"]]

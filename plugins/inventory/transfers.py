@@ -57,7 +57,7 @@ async def reverse(req: Request) -> Record:
         target = await find_place(req, found["from_warehouse_id"])
         document = {
             "document_id": new_id(),
-            "day": await date_movement(req),
+            "day": await date_movement(req, since=found["day"]),
             "number": await TRANSFER_NUMBERS.take(req),
         }
         lines = [await _move_back(req, source, target, line, document) for line in found["lines"]]

@@ -109,6 +109,16 @@ async def test_the_totals_are_the_sums_of_all_rows(admin: Client) -> None:
         assert sum(Decimal(row[name]) for row in rows) == Decimal(page["totals"][name])
 
 
+async def test_a_contact_with_a_mobile_phone_alone_is_called_there(admin: Client) -> None:
+    who = await customer(admin, phone="021-5555 0199")
+    contact = {"customer_id": who["id"], "name": "Anna", "is_primary": True, "mobile": "13800138000"}
+    expect(await admin.post("/api/v1/crm/contacts", contact))
+    await billed(admin, {"customer_id": who["id"]}, "80.00", "2026-01-01", "2026-02-01")
+    row = await dunned(admin, {"customer_id": who["id"]}, "2026-02-21")
+    assert row is not None
+    assert (row["contact"]["name"], row["contact"]["phone"]) == ("Anna", "13800138000")
+
+
 async def test_the_dunning_list_names_what_is_past_due_and_whom_to_call(admin: Client) -> None:
     who = await customer(admin, phone="021-5555 0199")
     party = {"customer_id": who["id"]}

@@ -44,10 +44,11 @@ class Goods:
         code = unique("SUP")
         return str(expect(await self.client.post(f"{AT}/suppliers", {"code": code, "name": code}))["id"])
 
-    async def count(self, quantity: Any, cost: str | None = None) -> Reply:
+    async def count(self, quantity: Any, cost: str | None = None, **further: Any) -> Reply:
         """Count the stock."""
         line = {"product_id": self.product_id, "counted": str(quantity), "cost": cost}
-        return await self.client.post(f"{AT}/stock-counts", {"warehouse_id": self.warehouse_id, "lines": [line]})
+        body = {"warehouse_id": self.warehouse_id, "lines": [line], **further}
+        return await self.client.post(f"{AT}/stock-counts", body)
 
     async def purchase(self, quantity: Any, price: str | None = None) -> dict[str, Any]:
         """A purchase order that has gone out."""
@@ -78,10 +79,10 @@ class Goods:
         lines = [{"product_id": self.product_id, "quantity": str(quantity)}]
         return await self.client.post(f"{AT}/{at}/{order['id']}/{action}", {"lines": lines} if quantity else {})
 
-    async def transfer(self, to: str, quantity: Any) -> Reply:
+    async def transfer(self, to: str, quantity: Any, **further: Any) -> Reply:
         """Move some to another warehouse."""
         line = {"product_id": self.product_id, "quantity": str(quantity)}
-        body = {"from_warehouse_id": self.warehouse_id, "to_warehouse_id": to, "lines": [line]}
+        body = {"from_warehouse_id": self.warehouse_id, "to_warehouse_id": to, "lines": [line], **further}
         return await self.client.post(f"{AT}/transfers", body)
 
     async def stock(self, warehouse_id: str | None = None) -> tuple[str, str]:

@@ -68,12 +68,22 @@ async def test_goods_that_are_gone_do_not_come_back(at: str, admin: Client) -> N
 
 @pytest.mark.parametrize("at", [TRANSFERS, COUNTS])
 async def test_a_reversal_is_dated_in_an_open_month_and_made_by_who_may(at: str, admin: Client, people: People) -> None:
-    goods = await Goods.fresh(admin)
-    counted = expect(await goods.count(5, "4.00"))
-    made = expect(await goods.transfer(await goods.warehouse(), 5)) if at == TRANSFERS else counted
-    await admin.post("/api/v1/finance/periods/2008-03/close")
-    expect(await reverse(admin, at, made, day="2008-03-31"), 40901)
+    goods, month = await Goods.fresh(admin), "2008-03" if at == TRANSFERS else "2008-05"
+    counted, there = expect(await goods.count(5, "4.00", day=f"{month}-02")), await goods.warehouse()
+    made = expect(await goods.transfer(there, 5, day=f"{month}-02")) if at == TRANSFERS else counted
+    expect(await admin.post(f"/api/v1/finance/periods/{month}/close"))
+    expect(await reverse(admin, at, made, day=f"{month}-31"), 40901)
     of = at.rpartition("/")[2].removesuffix("s")
     clerk = await people.person([f"inventory:{of}:create"], "all")
     expect(await reverse(clerk, at, made), 40300)
-    assert expect(await reverse(admin, at, made, day="2008-04-01"))["day"] == "2008-04-01"
+    assert expect(await reverse(admin, at, made, day="2008-06-01"))["day"] == "2008-06-01"
+
+
+@pytest.mark.parametrize("at", [TRANSFERS, COUNTS])
+async def test_nothing_is_reversed_before_the_day_on_which_it_happened(at: str, admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    counted, there = expect(await goods.count(5, "4.00", day="2009-03-02")), await goods.warehouse()
+    made = expect(await goods.transfer(there, 5, day="2009-03-02")) if at == TRANSFERS else counted
+    refused = await reverse(admin, at, made, day="2009-03-01")
+    assert (refused.code, [fault["field"] for fault in refused.data["errors"]]) == (40001, ["day"])
+    assert expect(await reverse(admin, at, made, day="2009-03-02"))["day"] == "2009-03-02"
