@@ -1,6 +1,6 @@
-"""`docs/reliability.md`: what the experiments of `scripts/faults` have hurt, and what clients noticed of it.
+"""`docs/reliability.md`: the faults that the experiments of `scripts/faults` cause, and what clients noticed of them.
 
-Every figure is from `scripts/results`, the words are those of the experiments. `scripts/check --write` renews the page.
+The figures are from `scripts/results`, the descriptions from the experiments. `scripts/check --write` renews the page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GOOD, _BAD, _SEEN = "good", "**bad**", ""
 
 @dataclass(frozen=True)
 class Result:
-    """The newest run of an experiment: the day, the time and the commit, and its lines."""
+    """The newest run of an experiment: its day, time, commit and lines."""
 
     day: str
     when: str
@@ -40,12 +40,12 @@ class Result:
     lines: Sequence[Mapping[str, Any]]
 
     def count(self, holds: bool) -> int:
-        """How many of its lines are as expected, or are not."""
+        """Return how many of the lines are as expected or, with `holds=False`, are not."""
         return sum(line["holds"] is holds for line in self.lines)
 
 
 def newest_results(folder: Path = RESULTS) -> dict[str, Result]:
-    """The newest result of each experiment that has one."""
+    """Return the newest result of each experiment that has one."""
     found: dict[str, Result] = {}
     for path in sorted(folder.glob("faults-*.json")):
         day = path.stem.removeprefix("faults-")
@@ -55,12 +55,12 @@ def newest_results(folder: Path = RESULTS) -> dict[str, Result]:
 
 
 def write_reliability() -> None:
-    """Renew the page."""
+    """Write the page anew from the results."""
     PAGE.write_text(render_reliability())
 
 
 def render_reliability(folder: Path = RESULTS) -> str:
-    """The whole page."""
+    """Return the text of the whole page."""
     results = newest_results(folder)
     newest = max(folder.glob("faults-*.json"))
     cores = json.loads(newest.read_text())["machine"]["cores"]
@@ -106,7 +106,7 @@ def _section(name: str, result: Result | None) -> Iterator[str]:
 
 
 def _hurt(name: str) -> str:
-    """What an experiment hurts: the first sentence of its module."""
+    """Return what an experiment does to the service: the first paragraph of its module's docstring."""
     return inspect.cleandoc(inspect.getmodule(EXPERIMENTS[name]).__doc__ or "").partition("\n\n")[0].replace("\n", " ")
 
 

@@ -1,1 +1,1 @@
-"""Fault experiments on one machine: what breaks, what clients notice, and what the database holds afterwards."""
+"""Fault experiments on one machine: what fails, what clients notice, and what the database holds afterwards."""

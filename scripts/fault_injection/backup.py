@@ -1,4 +1,4 @@
-"""Backups under load, of a million customers and 10 GiB of files, of a full disk, and with a flipped byte."""
+"""Backups taken under load, of a million customers and 10 GiB of files, onto a full disk, and with a flipped bit."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _CUSTOMERS, _FILE_BYTES = 1_000_000, 10 << 30
 _MEMORY_MIB = 64
 _FLIPS = 200
 _SMALL_DISK_MB, _DATABASE_DISK_MB = 64, 900
-_DISK = "/var/tmp"  # on a disk, where /tmp may be memory
-# what a command is before it has opened the database
+_DISK = "/var/tmp"  # /var/tmp is on a disk; /tmp may be in memory
+# prints the memory of the commands' imports alone, before a database is opened
 _IMPORTED = """
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ print(Path('/proc/self/status').read_text().split('VmRSS:')[1].split()[0])
 
 @dataclass(frozen=True)
 class Done:
-    """A command that ended: its exit code, what it said, how long it took, the most memory that it had, in MiB."""
+    """A command that has ended: its exit code, output and duration, and the most memory that it used, in MiB."""
 
     code: int
     output: str
@@ -60,7 +60,7 @@ class Done:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What it said as JSON. Raises `RuntimeError` where it failed."""
+        """The last line of the output, parsed as JSON. Raises `RuntimeError` if the command failed."""
         if self.code != 0:
             raise RuntimeError(f"exit code {self.code}: {self.output[-500:]}")
         report: dict[str, Any] = json.loads(self.output.strip().rpartition("\n")[2])
@@ -68,9 +68,10 @@ class Done:
 
 
 async def run(bench: Bench) -> None:
-    """Back up under eight workers, restore into another MongoDB and another folder, compare; then the large database.
+    """Back up while eight workers write, restore into another MongoDB and another folder, and compare the two.
 
-    Files and backups are on a disk (`--option disk=FOLDER`), the databases in memory.
+    Then flip single bits of that backup, and back up and restore the large database. The files and the backups are on a
+    disk (`--option disk=FOLDER`), the databases in memory.
     """
     folder = bench.subfolder("backup")
     disk = Path(tempfile.mkdtemp(prefix="tradewind-backup-", dir=bench.options.get("disk", _DISK)))
@@ -92,7 +93,7 @@ async def run(bench: Bench) -> None:
 
 
 async def _under_load(bench: Bench, server: Server, elsewhere: Mapping[str, str], disk: Path) -> Path:
-    """A backup while eight people work: what they noticed, and whether its restore is the state at its moment."""
+    """Back up while eight workers write; report their responses, and whether the restored state is the right one."""
     folder = disk / "chain"
     folder.mkdir()
     async with Load([server.port], workers=8, pace=0.02) as load:
@@ -112,7 +113,7 @@ async def _under_load(bench: Bench, server: Server, elsewhere: Mapping[str, str]
         restored = await in_thread(_command, elsewhere, "restore", str(path), "--into", "restored", "--json")
         _ = restored.report
         again = await _tally(elsewhere["TRADEWIND_MONGODB_URI"], "restored", None)
-        # who creates the indexes of what was restored holds a lease
+        # the restore creates indexes under a lease, so the collection of leases differs
         differing = sorted(name for name in tallies if tallies[name] != again.get(name) and name != LEASES)
         documents = sum(one["documents"] for one in tallies.values())
         figure = f"{documents} documents in {len(tallies)} collections, differing: {', '.join(differing) or 'none'}"
@@ -127,7 +128,7 @@ async def _under_load(bench: Bench, server: Server, elsewhere: Mapping[str, str]
 
 
 async def _facts_at_a_second(load: Load) -> tuple[Facts, str]:
-    """What was acknowledged shortly before a second of the clock begins, once that has passed; the second."""
+    """Return the facts acknowledged shortly before a full second began, and that second in ISO 8601, after it has passed."""
     await asyncio.sleep(3 - time.time() % 1 - 0.2)
     facts, moment = copy.deepcopy(load.facts), datetime.fromtimestamp(int(time.time()) + 1, UTC)
     await asyncio.sleep(2)
@@ -135,7 +136,7 @@ async def _facts_at_a_second(load: Load) -> tuple[Facts, str]:
 
 
 async def _tell_restored(bench: Bench, load: Load, facts: Facts, env: Mapping[str, str], name: str) -> None:
-    """Whether a restored database has what was acknowledged until its moment, and its ledgers agree."""
+    """Report whether a restored database has all that was acknowledged before its moment, and its ledgers agree."""
     what = {"restored": "the backup", "then": "a second since the backup"}[name]
     earlier = copy.copy(load)
     earlier.facts = facts
@@ -147,7 +148,7 @@ async def _tell_restored(bench: Bench, load: Load, facts: Facts, env: Mapping[st
 
 
 async def _tally(uri: str, name: str, report: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Counts and hashes of the collections, at the moment of a backup or now."""
+    """Return the counts and hashes of the collections: at the moment of the backup in `report`, or without one now."""
     database = RawDatabase(uri, name)
     try:
         found = {}
@@ -169,7 +170,7 @@ def _ledgers(env: Mapping[str, str]) -> str:
 
 
 def _flip(bench: Bench, path: Path) -> None:
-    """Flip bits of a backup, one at a time, anywhere."""
+    """Flip single bits at random places of a backup, one at a time, and report how many of them a reader notices."""
     whole, found, flips = path.read_bytes(), 0, bench.times(_FLIPS)
     damaged = path.with_name("damaged.backup")
     for _ in range(flips):
@@ -229,7 +230,7 @@ def _tell_memory(bench: Bench, what: str, done: Done, start: float) -> None:
 
 
 async def _without_room(bench: Bench, env: Mapping[str, str], disk: Path) -> None:
-    """Back up onto a disk that is too small."""
+    """Report whether a backup onto a disk that is too small ends with an explanation and leaves no files."""
     folder = disk / "small"
     folder.mkdir()
     with small_disk(folder, _SMALL_DISK_MB):
@@ -241,7 +242,7 @@ async def _without_room(bench: Bench, env: Mapping[str, str], disk: Path) -> Non
 
 
 async def _restore_without_room(bench: Bench, env: Mapping[str, str], path: Path, disk: Path) -> None:
-    """Restore into an embedded database on a disk that is too small."""
+    """Report whether a restore into an embedded database on a disk that is too small ends with an explanation."""
     folder = disk / "small-data"
     folder.mkdir()
     with small_disk(folder, _DATABASE_DISK_MB):
@@ -254,7 +255,7 @@ async def _restore_without_room(bench: Bench, env: Mapping[str, str], path: Path
 
 
 def _flip_in_place(path: Path) -> None:
-    """Flip a bit in the middle of a file; again: flip it back."""
+    """Flip a bit in the middle of a file; a second call flips it back."""
     with path.open("r+b") as file:
         file.seek(path.stat().st_size // 2)
         (byte,) = file.read(1)
@@ -268,14 +269,14 @@ def _imported_mib(env: Mapping[str, str]) -> float:
 
 
 def _command(env: Mapping[str, str], *arguments: str) -> Done:
-    """Run `tradewind …`, and look at its memory twenty times a second."""
+    """Run `tradewind …` and sample its memory twenty times a second."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as output:
         command: Sequence[str] = (sys.executable, "-m", "scripts.command", *arguments)
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT)
         peak = 0.0
         while process.poll() is None:
-            with suppress(OSError, IndexError):  # it has just ended
+            with suppress(OSError, IndexError):  # the process has just ended
                 status = Path(f"/proc/{process.pid}/status").read_text()
                 peak = max(peak, int(status.split("VmHWM:")[1].split()[0]) / 1024)
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""An HTTP client that retries nothing and hides nothing, and a watch on liveness from a process of its own."""
+"""An HTTP client that retries nothing and reports every fault, and a probe of liveness in a separate process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _SECONDS = 45.0
-_KEPT_SECONDS = 50.0  # less than the server keeps an idle connection
-LIVENESS_MS = 50  # what liveness may take without the wait for a processor
+_KEPT_SECONDS = 50.0  # shorter than the time for which the server keeps an idle connection
+LIVENESS_MS = 50  # the most that liveness may take, without the time spent waiting for a processor
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of a request: `fault` is empty where a whole response arrived, else it names what happened."""
+    """The result of a request: `fault` is empty if a whole response arrived, otherwise it names what happened."""
 
     fault: str
     status: int = 0
@@ -34,7 +34,10 @@ class Reply:
 
 
 class Connection:
-    """One connection at a time; a new one only after `Connection: close`, a fault, or a long pause, or always."""
+    """A client with one connection at a time.
+
+    It opens a new one only after `Connection: close`, a fault or a long pause; without `keep_alive`, for each request.
+    """
 
     def __init__(self, port: int, token: str = "", keep_alive: bool = True) -> None:
         self.port, self.token, self.keep_alive = port, token, keep_alive
@@ -52,7 +55,7 @@ class Connection:
         seconds: float = _SECONDS,
         content: bytes | None = None,
     ) -> Reply:
-        """Send one request once; `body` goes as JSON, `content` as it is."""
+        """Send one request once; `body` is sent as JSON, `content` unchanged."""
         began = time.monotonic()
         if began - self._used > _KEPT_SECONDS:
             self.drop()
@@ -81,14 +84,14 @@ class Connection:
         return Reply("", status, code, envelope.get("data"), time.monotonic() - began, fields)
 
     async def must(self, method: str, path: str, body: Any = None) -> Any:
-        """The data of a request that has to succeed. Raises `RuntimeError`."""
+        """Return the data of a request that has to succeed. Raises `RuntimeError` if it does not."""
         reply = await self.call(method, path, body)
         if reply.outcome != "0":
             raise RuntimeError(f"{method} {path}: {reply.outcome} {reply.data}")
         return reply.data
 
     async def log_in(self, username: str, password: str, seconds: float = 30) -> Connection:
-        """Log in, trying again while the service is away. Raises `RuntimeError`."""
+        """Log in, retrying for `seconds` while the service is unavailable. Raises `RuntimeError` if that fails."""
         end = time.monotonic() + seconds
         while True:
             reply = await self.call("POST", "/api/v1/auth/login", {"username": username, "password": password})
@@ -146,25 +149,25 @@ async def _body(reader: asyncio.StreamReader, status: int, fields: dict[str, str
 
 @dataclass
 class Waits:
-    """How long liveness took: of each probe the moment, its seconds, and those spent waiting for a processor."""
+    """How long liveness took: per probe its start, its seconds, and the seconds that it waited for a processor."""
 
     probes: list[tuple[float, float, float]]
     failed: list[str]
 
     def slowest_ms(self, since: float = 0.0) -> int:
-        """The longest wait of the probes that began after `since`, by the monotonic clock."""
+        """Return the longest response of the probes that began after `since`, a time of the monotonic clock."""
         return round(max((seconds for at, seconds, _ in self.probes if at >= since), default=0.0) * 1000)
 
     def slowest_running_ms(self) -> int:
-        """The longest wait without the time in which the server was ready to run and had no processor."""
+        """Return the longest response, without the time in which the server was ready to run but had no processor."""
         return round(max((seconds - queued for _, seconds, queued in self.probes), default=0.0) * 1000)
 
 
 class Liveness:
-    """Asks `/api/health` all the time from another process, and beside it a socket that only echoes.
+    """Probes `/api/health` continually from another process, and beside it a socket that only echoes.
 
-    The echo tells how much of a wait is this machine's, and the scheduler how long the servers with these pids waited
-    for a processor: on two busy cores every process waits for its turn.
+    The echo shows how much of a wait is due to this machine; the scheduler reports how long the servers with these pids
+    waited for a processor: on two busy cores every process waits for its turn.
     """
 
     def __init__(self, port: int, *pids: int) -> None:
@@ -183,7 +186,7 @@ class Liveness:
             self._process.wait()
 
     def result(self) -> tuple[Waits, Waits]:
-        """End the probe: the waits for the service, and those for the echo."""
+        """End the probe, and return the waits for the service and those for the echo."""
         if self._process is None:
             raise RuntimeError("the probe was not started")
         with contextlib.suppress(BrokenPipeError):

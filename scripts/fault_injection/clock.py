@@ -1,4 +1,4 @@
-"""Two servers on one database, the clock of one two hours ahead: tokens, keys, leases, publication."""
+"""Two servers on one database, the clock of one of them two hours ahead: tokens, keys, leases, publication."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "clock two hours ahead"
 
 
 def library(folder: Path) -> Path | None:
-    """libfaketime: of this machine, or unpacked from Debian's package; None where it cannot be had."""
+    """Return the path of libfaketime, installed or unpacked from Debian's package, or None if neither is available."""
     pattern = "usr/lib/*/faketime/libfaketime.so.1"
     installed = glob.glob(f"/{pattern}")
     if not installed:
@@ -34,7 +34,7 @@ def library(folder: Path) -> Path | None:
 
 
 async def run(bench: Bench) -> None:
-    """Use both servers as one person, and as twenty twins."""
+    """Use both servers as one person, then send twenty requests with the same idempotency key over both."""
     folder = bench.subfolder("clock")
     faketime = await in_thread(library, folder)
     if faketime is None:
@@ -62,7 +62,7 @@ async def run(bench: Bench) -> None:
 
 
 async def _tell_tokens(bench: Bench, right: Server, ahead: Server) -> None:
-    """The access token of one and a refresh at the other."""
+    """Use an access token of one server at the other, refresh it there, and use the new token at both."""
     first = await Connection(right.port).log_in("admin", ADMIN_PASSWORD)
     other = Connection(ahead.port, first.token)
     old = await other.call("GET", "/api/v1/auth/profile")
@@ -94,7 +94,7 @@ async def _tell_twins(bench: Bench, load: Load, ahead: Server) -> None:
 
 
 async def _tell_publication(bench: Bench, load: Load) -> None:
-    """An article that is due in an hour."""
+    """Schedule an article to be published in an hour, and report its status after a few seconds."""
     article = {"title": "later", "slug": f"later-{load.mark}", "content": "<p>x</p>"}
     made = await load.admin.must("POST", "/api/v1/cms/manage/articles", article)
     due = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""`scripts/faults`: which experiments run, and where their figures go."""
+"""`scripts/faults`: selects the experiments to run, and writes their figures to a file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ EXPERIMENTS: dict[str, Callable[[Bench], Coroutine[None, None, None]]] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run experiments one after the other; 0 when every figure is as expected."""
+    """Run experiments one after the other, and return 0 if every figure is as expected, else 1."""
     parser = argparse.ArgumentParser(
         prog="scripts/faults",
         description="Break things under load, on this machine only, and count what clients noticed. "
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     if unknown:
         parser.error(f"unknown experiment: {', '.join(unknown)}")
     names = given.experiments or list(EXPERIMENTS)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes it started are ended too
     options = dict(option.partition("=")[::2] for option in given.option)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="tradewind-faults-", dir=_memory(), ignore_cleanup_errors=True) as folder:
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(name: str, bench: Bench) -> bool:
-    """Run one experiment; whether every figure is as expected. A crash of an experiment is a failure."""
+    """Run one experiment, and return whether every figure is as expected. An experiment that crashes has failed."""
     print(f"\n{name}", flush=True)
     if name == "disk" and not disk.is_possible():
         bench.tell(disk.NAME, "run", "left out: only root may mount a small disk")
@@ -109,14 +109,14 @@ def _run(name: str, bench: Bench) -> bool:
 
 
 def _keep(name: str, bench: Bench) -> None:
-    """Write the lines into today's result, in place of earlier ones of this experiment."""
+    """Write the lines to today's result file, replacing earlier ones of this experiment."""
     now = datetime.now(UTC)
     path = RESULTS / f"faults-{now:%Y-%m-%d}.json"
     kept = json.loads(path.read_text()) if path.exists() else {}
     kept["machine"] = {"cores": os.cpu_count(), "python": platform.python_version(), "system": platform.system()}
     kept.setdefault("experiments", {})[name] = {"when": f"{now:%H:%M:%S}Z", "commit": _commit(), "lines": bench.rows()}
     path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-    from scripts.reliability import write_reliability  # late, because it needs the experiments of this module
+    from scripts.reliability import write_reliability  # imported late, because it imports this module
 
     write_reliability()
 
@@ -128,6 +128,6 @@ def _commit() -> str:
 
 
 def _memory() -> str | None:
-    """A folder in memory, where this machine has room for one: a disk's own pace is not what is measured."""
+    """Return a folder in memory if it has enough room, or None: the speed of a disk must not affect the figures."""
     shared = "/dev/shm"
     return shared if os.path.isdir(shared) and shutil.disk_usage(shared).free > _ROOM_BYTES else None

@@ -1,4 +1,4 @@
-"""Idle connections, WebSockets, slowloris and slow readers: what others wait meanwhile, and what they cost."""
+"""Idle connections, WebSockets, slowloris and slow readers: how long others wait meanwhile, and what they cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def run(bench: Bench) -> None:
-    """10,000 idle, 2,000 WebSockets, 1,000 slowloris, 50 slow readers of 60 MB."""
+    """Hold 10,000 idle connections, then 2,000 WebSockets, 1,000 slowloris, and 50 slow readers of a 60 MB file."""
     _raise_handle_limit()
     folder = bench.subfolder("connections")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
@@ -57,14 +57,14 @@ def _raise_handle_limit() -> None:
 
 
 class Crowd:
-    """Connections that are held open while five others work."""
+    """Connections that are held open while five other clients send requests."""
 
     def __init__(self, bench: Bench, server: Server, load: Load) -> None:
         self.bench, self.server, self.load = bench, server, load
         self.baseline = 0.0
 
     async def p99_of_others(self) -> float:
-        """The 99th percentile, in ms, of profile and list requests by five people."""
+        """Return the 99th percentile, in ms, of the profile and list requests of five people."""
         took: list[float] = []
         failed: list[str] = []
         end = time.monotonic() + _OTHERS_SECONDS
@@ -97,7 +97,7 @@ class Crowd:
         )
 
     async def _open(self, count: int, first: bytes, at_once: int = 100, until: bytes = b"") -> list[Streams]:
-        """Connections that have sent `first` and read up to `until`."""
+        """Open connections that have sent `first` and, with `until`, have read up to it."""
         gate, opened = asyncio.Semaphore(at_once), []
 
         async def one() -> None:
@@ -112,7 +112,7 @@ class Crowd:
         return opened
 
     async def hold_idle(self, count: int) -> None:
-        """Connections that asked once and stay."""
+        """Hold connections that have sent one request and stay open."""
         before = self.server.rss_mib()
         ask = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
         opened = await self._open(count, ask, until=b"\r\n\r\n")
@@ -122,7 +122,7 @@ class Crowd:
         _close(opened)
 
     async def hold_sockets(self, count: int) -> None:
-        """WebSockets of the notification centre that react to pings."""
+        """Hold WebSockets of the notification centre that answer pings."""
         tokens = [await self._token(n) for n in range(min(40, count))]
         spent, before = processor_seconds(self.server.pid), self.server.rss_mib()
         opened = []
@@ -148,7 +148,7 @@ class Crowd:
         return (await Connection(self.server.port).log_in(name, ADMIN_PASSWORD)).token
 
     async def hold_slowloris(self, count: int) -> None:
-        """Connections that send a byte of a head every second."""
+        """Hold connections that send one byte of a request head every second."""
         began = time.monotonic()
         opened = await self._open(count, b"POST /api/v1/crm/customers HTTP/1.1\r\nHost: localhost\r\nX-A: ")
         dripping = asyncio.create_task(_drip(opened))
@@ -167,7 +167,7 @@ class Crowd:
         _close(opened)
 
     async def hold_readers(self, count: int) -> None:
-        """People who take a big file 8 KiB a second."""
+        """Hold connections that download a big file at 8 KiB a second."""
         key = await self._upload()
         before = self.server.rss_mib()
         opened = [await self._slow_reader(key) for _ in range(count)]

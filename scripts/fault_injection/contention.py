@@ -1,4 +1,4 @@
-"""200 at once for one thing, over two servers: one winner, or exact sums."""
+"""200 simultaneous requests for one thing, over two servers: one winner, or exact sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ask = Callable[[int], tuple[str, str, Any]]
 
 
 async def run(bench: Bench) -> None:
-    """One token, customer, contract, product, number series and approval, three times."""
+    """Contend for one customer, contract, product, number series and approval, in three rounds."""
     folder = bench.subfolder("contention")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     servers = [Server(folder, f"many-{port}", port, replica_set.uri) for port in free_ports(2)]
@@ -44,7 +44,7 @@ async def run(bench: Bench) -> None:
 
 
 class Storm:
-    """Two hundred open connections over the servers."""
+    """Two hundred clients, spread over the servers."""
 
     def __init__(self, bench: Bench, load: Load) -> None:
         self.bench, self.load = bench, load
@@ -52,7 +52,7 @@ class Storm:
         self._pool = [Connection(load.ports[n % len(load.ports)], load.admin.token) for n in range(_AT_ONCE)]
 
     async def at_once(self, what: str, ask: Ask) -> tuple[list[Reply], str]:
-        """Everybody at once; who gets 50300 asks again. The last replies, and a figure."""
+        """Send `ask(n)` from every client at once, and again after 50300; return the last replies and a figure."""
         began, first = time.monotonic(), Counter[str]()
 
         async def one(n: int) -> Reply:
@@ -69,7 +69,7 @@ class Storm:
         return replies, f"first {dict(first)}, {time.monotonic() - began:.1f} s"
 
     def tell(self, what: str, figure: str, expected: str, holds: bool) -> None:
-        """One line of the result."""
+        """Report one line of the result."""
         self.bench.tell(NAME, what, figure, expected, holds)
 
 

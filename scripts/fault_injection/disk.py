@@ -1,4 +1,4 @@
-"""The disk of the embedded database fills up while people write, and has room again; then its supervisor dies."""
+"""The disk of the embedded database fills up while people write, and has room again; then its supervisor is killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BACK_SECONDS = 60.0
 
 
 async def run(bench: Bench) -> None:
-    """Fill the disk for 25 seconds, free it, and wait until the service is ready; then kill the supervisor."""
+    """Fill the disk for 25 seconds, free it, wait until the service is ready; then kill the supervisor and mongod."""
     with small_disk(bench.subfolder("disk"), _DISK_MB) as disk:
         server = Server(disk, "full", free_ports(1)[0])
         filler = disk / "filler"
@@ -54,7 +54,7 @@ async def run(bench: Bench) -> None:
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A file system of so many megabytes in this folder; needs the right to mount one."""
+    """Mount a file system of `megabytes` MB in `folder`; this needs the right to mount."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], check=True)
     try:
         yield folder
@@ -63,7 +63,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
 
 
 async def _keep_full(filler: Path, seconds: int) -> None:
-    """Take all the room, also what the database sets free meanwhile."""
+    """Fill the disk, again every second, because the database frees space meanwhile."""
     for _ in range(seconds):
         await in_thread(_fill, filler)
         await asyncio.sleep(1)
@@ -113,7 +113,7 @@ async def _tell_back(bench: Bench, server: Server, what: str) -> None:
 
 
 def _kill_supervisor(data: Path) -> None:
-    """SIGKILL for the process that watches mongod, then for mongod itself."""
+    """Send SIGKILL to the process that watches mongod, then to mongod itself."""
     record = Folder(data).live_record()
     if record is None:
         raise RuntimeError("no embedded database runs here")
@@ -124,5 +124,5 @@ def _kill_supervisor(data: Path) -> None:
 
 
 def is_possible() -> bool:
-    """Whether this user may mount a file system."""
+    """Return whether this user may mount a file system."""
     return os.geteuid() == 0 and shutil.which("mount") is not None

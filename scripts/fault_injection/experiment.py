@@ -1,4 +1,4 @@
-"""What experiments have in common: where they work, and the lines of their result."""
+"""What all experiments use: a scratch folder, and the lines of their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Line:
-    """One figure. `holds` says whether it is as expected; None for a figure without an aim."""
+    """One figure. `holds` says whether it is as expected; it is None for a figure without an expectation."""
 
     experiment: str
     measure: str
@@ -36,13 +36,13 @@ class Bench:
     lines: list[Line] = field(default_factory=list)
 
     def times(self, count: int) -> int:
-        """How often to do what the whole experiment does `count` times."""
+        """Return how many times to do what the whole experiment does `count` times, at least once."""
         return max(1, round(count * self.scale))
 
     def tell(
         self, experiment: str, measure: str, figure: object, expected: str = "", holds: bool | None = None
     ) -> None:
-        """Print and keep a figure."""
+        """Print a figure and keep it."""
         line = Line(experiment, measure, str(figure), expected, holds)
         self.lines.append(line)
         verdict = {True: "ok  ", False: "FAIL", None: "    "}[holds]
@@ -52,23 +52,23 @@ class Bench:
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """The lines as they are written to the result file."""
+        """Return the lines as they are written to the result file."""
         return [asdict(line) for line in self.lines]
 
     def subfolder(self, name: str) -> Path:
-        """A new folder inside the scratch folder."""
+        """Create a folder inside the scratch folder."""
         made = self.folder / name
         made.mkdir(parents=True)
         return made
 
 
 async def in_thread(function: Callable[..., T], *arguments: object) -> T:
-    """Run what blocks beside the load."""
+    """Run a blocking function in a thread, so that the load goes on."""
     return await asyncio.to_thread(function, *arguments)
 
 
 async def tell_books(bench: Bench, name: str, load: Load, servers: list[Server], uri: str) -> None:
-    """The lines that every experiment with a load ends with: writes, ledgers, anomalies, errors in the log."""
+    """Report the lines that end every experiment with a load: writes, ledgers, anomalies, errors in the log."""
     verdict = await in_thread(verify, load, uri)
     writes = f"{verdict.acknowledged} acknowledged, {len(verdict.faults)} lost, doubled or wrong"
     bench.tell(name, "acknowledged writes", writes, "0 lost, 0 doubled", not verdict.faults)

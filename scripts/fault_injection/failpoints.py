@@ -1,6 +1,6 @@
 """mongod's own fault points: error codes, commands that hang, closed connections, write-concern errors.
 
-And what only needs a command: an index made anew under readers, a primary that dies while transactions commit.
+Two more faults need no fault point or only one: indexes rebuilt under readers, and a primary that dies during commits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scripts.fault_injection.load import CRM, FINANCE, Load
 from scripts.fault_injection.processes import ADMIN_PASSWORD, ReplicaSet, Server, free_ports
 
 NAME = "fault points"
-# src/mongo/base/error_codes.yml; a fault point cannot make 13388 (StaleConfig), which needs further data
+# src/mongo/base/error_codes.yml; a fault point cannot cause 13388 (StaleConfig), which needs additional data
 CODES = (
     *(6, 7, 24, 43, 46, 50, 64, 89, 91, 100, 112, 134, 175, 189, 202, 237, 246, 251, 262, 290),
     *(10107, 11600, 11601, 11602, 13435, 13436, 14031),
@@ -44,7 +44,7 @@ _ROWS = 30_000
 
 
 async def run(bench: Bench) -> None:
-    """Every code on every command, on both drivers at the same time: most of it is waiting for a time limit."""
+    """Try every error code on every command, with both drivers at once, because most of the run waits for timeouts."""
     drivers = bench.options.get("drivers", "direct,motor").split(",")
     benches = [replace(bench, lines=[]) for _ in drivers]
     await asyncio.gather(*(_try_driver(one, driver) for one, driver in zip(benches, drivers, strict=True)))
@@ -53,7 +53,7 @@ async def run(bench: Bench) -> None:
 
 
 async def _try_driver(bench: Bench, driver: str) -> None:
-    """Start a member and a server on it, and hurt them."""
+    """Start a replica set of one member and a server on it, and inject every fault."""
     folder = bench.subfolder(f"failpoints-{driver}")
     replica_set = ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5, failpoints=True)
     await in_thread(replica_set.start)
@@ -79,23 +79,23 @@ async def _try_driver(bench: Bench, driver: str) -> None:
 
 
 class Failpoint:
-    """mongod's `failCommand`."""
+    """mongod's `failCommand` fault point."""
 
     def __init__(self, mongo: MongoClient[dict[str, Any]]) -> None:
         self._mongo = mongo
 
     async def arm(self, commands: Sequence[str], mode: str | Mapping[str, Any] = "alwaysOn", **data: Any) -> None:
-        """Let `commands` fail as `data` says."""
+        """Make `commands` fail as `data` says."""
         detail = {"failCommands": list(commands), "failInternalCommands": False, **data}
         await in_thread(self._mongo.admin.command, {"configureFailPoint": "failCommand", "mode": mode, "data": detail})
 
     async def disarm(self) -> None:
-        """Let every command succeed again."""
+        """Make every command succeed again."""
         await in_thread(self._mongo.admin.command, {"configureFailPoint": "failCommand", "mode": "off"})
 
 
 class People:
-    """One person for each kind of request."""
+    """Two connections for each kind of request."""
 
     def __init__(self, load: Load, customer: str) -> None:
         self.load, self.customer = load, customer
@@ -104,7 +104,7 @@ class People:
 
     @classmethod
     async def of(cls, load: Load) -> People:
-        """Some customers to list, and connections that are open."""
+        """Create some customers to list, and open the connections."""
         must = load.admin.must
         made = await must("POST", f"{CRM}/customers", {"name": "known"})
         for n in range(30):
@@ -116,7 +116,7 @@ class People:
         return people
 
     async def ask(self, times: int = 1) -> list[tuple[str, str, float]]:
-        """Every kind of request at once: kind, outcome, seconds."""
+        """Send all kinds of requests at once, on `times` connections each; return their kinds, outcomes and seconds."""
         asked = [
             self._one(kind, connection)
             for kind, connections in self.connections.items()
@@ -126,7 +126,7 @@ class People:
 
     async def _one(self, kind: str, connection: Connection) -> tuple[str, str, float]:
         method, path, body = await self._request(kind, connection)
-        began = time.monotonic()  # a change is preceded by a request of its own, which reads the version
+        began = time.monotonic()  # a change is preceded by a request that reads the version, which does not count
         reply = await connection.call(method, path, body)
         if kind == "create":
             self.created[body["code"]] = reply.outcome
@@ -154,7 +154,7 @@ class People:
         return "GET", paths[kind], None
 
     async def recover(self) -> float:
-        """Ask until everything succeeds; the seconds that it took, 30 at most."""
+        """Send requests until all of them succeed, for 30 seconds at most, and return the seconds that this took."""
         began = time.monotonic()
         while time.monotonic() - began < 30:
             if all(outcome in ("0", "40902") for _, outcome, _ in await self.ask()):
@@ -163,7 +163,7 @@ class People:
         return time.monotonic() - began
 
     def stored(self, uri: str) -> dict[str, int]:
-        """How many records there are of each outcome of a creation: `0 -> 1`."""
+        """Return how many creations had each outcome and count of records, as in `0 -> 1`."""
         with MongoClient[dict[str, Any]](uri) as mongo:
             counts = Counter(
                 f"{outcome} -> {mongo.tradewind.crm_customers.count_documents({'code': code})}"
@@ -185,7 +185,7 @@ def _odd(replies: Sequence[tuple[str, str, float]]) -> list[str]:
 
 
 def _is_broken_off(kind: str, outcome: str) -> bool:
-    """Whether an export ended early: its status is sent before its rows are read, so that no code can say it."""
+    """Return whether an export ended early, which no code can report: its status is sent before its rows are read."""
     return kind == "export" and outcome.endswith("IncompleteReadError in the middle of a response")
 
 
@@ -215,7 +215,7 @@ async def _hang(bench: Bench, driver: str, people: People, failpoint: Failpoint,
 
 
 async def _fail(bench: Bench, driver: str, people: People, failpoint: Failpoint) -> None:
-    """Every code, always and once."""
+    """Make each command fail with each code, always and once."""
     modes: tuple[tuple[str, str | Mapping[str, Any]], ...] = (("always", "alwaysOn"), ("once", {"times": 1}))
     for label, mode in modes:
         odd: dict[int, list[str]] = {}
@@ -263,7 +263,7 @@ async def _doubt(bench: Bench, driver: str, people: People, failpoint: Failpoint
 
 
 async def _rebuild(bench: Bench, driver: str, load: Load, mongo: MongoClient[dict[str, Any]]) -> None:
-    """Drop and make every index of the customers while they are listed."""
+    """Drop and recreate every index of the customers while they are listed."""
     target = mongo.tradewind.crm_customers
     pattern = await in_thread(target.find_one, {"name": "known"})
     if pattern is None:
@@ -302,7 +302,7 @@ async def _rebuild(bench: Bench, driver: str, load: Load, mongo: MongoClient[dic
 
 
 async def _die_in_commit(bench: Bench, driver: str, load: Load, replica_set: ReplicaSet, pid: int) -> None:
-    """Kill mongod while eight transactions wait for their commit."""
+    """Kill mongod while eight transactions wait for their commits."""
     accounts = []
     for n in range(8):
         account = {"code": f"{load.mark}x{n}", "name": "a", "type": "bank"}

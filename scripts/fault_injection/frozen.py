@@ -1,4 +1,4 @@
-"""One of two servers is frozen for a minute under load, as a machine that is suspended, and goes on: what anybody notices."""
+"""One of two servers is frozen for a minute under load, like a suspended machine, and resumes: what clients notice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BACK_SECONDS = 1.0
 
 
 async def run(bench: Bench) -> None:
-    """Freeze one server for a minute while both have 6 workers; then look at both for ten seconds."""
+    """Freeze one server for a minute while 12 workers use both; then look at both for ten seconds."""
     folder = bench.subfolder("frozen")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     frozen, other = servers = [Server(folder, f"two-{port}", port, replica_set.uri) for port in free_ports(2)]

@@ -19,10 +19,10 @@ _MOST_WITHOUT_LOAD = 15
 
 
 async def run(bench: Bench) -> None:
-    """Kill the process of two servers in turn every five seconds with 16 workers; then without load, with and without supervisor.
+    """Kill the process of one of two servers every five seconds, in turn, under 16 workers; then without load.
 
-    Under load each server is one process under a supervisor, as `--processes 1` starts it. There are 15 kills, or as many
-    as `--option kills=` says: 360 of them take half an hour.
+    Each server is one process under a supervisor, as `--processes 1` starts it; at the end one runs without a supervisor.
+    There are 15 kills, or as many as `--option kills=` says: 360 of them take half an hour.
     """
     folder = bench.subfolder("instances")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
@@ -60,7 +60,7 @@ async def run(bench: Bench) -> None:
         alone.arguments = ()
         await in_thread(alone.start)
         back = [await _kill_stable(alone) for _ in range(alone_kills)]
-        # a whole start, most of it imports: --processes exists to save them
+        # without a supervisor, this is a whole start and mostly imports, which `--processes` saves
         bench.tell(NAME, "back after, without load or supervisor", _figure(back))
     finally:
         for server in servers:
@@ -77,13 +77,13 @@ def _figure(back: list[float]) -> str:
 
 
 async def _kill_stable(server: Server) -> float:
-    """Kill it after a while without faults: a supervisor waits before it restarts what ends soon after its start."""
+    """Kill the process after a while without faults: a supervisor delays the restart of one that ended early."""
     await asyncio.sleep(_EVERY_SECONDS)
     return await _kill(server)
 
 
 async def _kill(server: Server) -> float:
-    """Kill the process of a server, and start it unless a supervisor does; the seconds until it is ready again."""
+    """Kill the process of a server, start it unless a supervisor does, and return the seconds until it is ready."""
     killed = time.monotonic()
     if server.arguments:
         server.kill_children()

@@ -1,4 +1,4 @@
-"""A million customers and ten gibibytes of files, written straight into the database and the storage."""
+"""A million customers and 10 GiB of files, written directly into the database and the storage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POOL_BYTES = 64 << 20
 
 
 def copy_customers(uri: str, source: str, target: str, count: int) -> None:
-    """Insert `count` copies of a customer of one database into another, each with an id, a code and a name of its own."""
+    """Insert `count` copies of a customer of `source` into `target`, each with its own id, code and name."""
     with MongoClient[dict[str, Any]](uri) as client:
         pattern = client[source].crm_customers.find_one() or {}
         rows = (
@@ -39,7 +39,7 @@ def copy_customers(uri: str, source: str, target: str, count: int) -> None:
 
 
 def write_files(uri: str, database: str, folder: Path, total_bytes: int) -> int:
-    """Store files of 4 MiB that nothing can compress, with their records; how many."""
+    """Store incompressible files of 4 MiB and their records, and return how many."""
     contents = _contents(max(1, total_bytes // FILE_BYTES))
     return asyncio.run(_write_files(uri, database, folder, contents))
 
@@ -75,7 +75,7 @@ async def _write_files(uri: str, database: str, folder: Path, contents: Iterator
 
 
 def _contents(count: int) -> Iterator[bytes]:
-    """Different contents of random bytes: each is another piece of one pool behind bytes of its own."""
+    """Yield different random contents: 32 bytes unique to each, followed by a different slice of one shared pool."""
     pool = os.urandom(_POOL_BYTES + FILE_BYTES)
     for number in range(count):
         own = os.urandom(32)

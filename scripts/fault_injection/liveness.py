@@ -1,6 +1,6 @@
-"""A process that asks for liveness until its standard input ends: `… -m scripts.fault_injection.liveness PORT [PID…]`.
+"""A process that probes liveness until its standard input ends: `… -m scripts.fault_injection.liveness PORT [PID…]`.
 
-Of each probe it tells how long the event loop of the server, one of these pids, waited for a processor meanwhile.
+For each probe it reports how long the server, the process among these pids that waited longest, had no processor.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Echo(asyncio.Protocol):
 
 
 def queued_seconds(pid: int) -> float:
-    """How long the main thread of a process has waited for a processor so far (proc_pid_schedstat)."""
+    """Return how many seconds the main thread of a process has waited for a processor so far (proc_pid_schedstat)."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
     except FileNotFoundError:
@@ -38,7 +38,7 @@ def queued_seconds(pid: int) -> float:
 
 
 async def watch(port: int, pids: Sequence[int] = ()) -> dict[str, list[object]]:
-    """Probe the service and the echo in turn: when each probe began, how long it took, and waited for a processor."""
+    """Probe the service and the echo in turn; return each probe's start, its seconds, and those without a processor."""
     service: list[object] = []
     echoes: list[object] = []
     failed: list[object] = []

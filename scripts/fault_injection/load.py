@@ -1,4 +1,4 @@
-"""A mixed load that remembers what was acknowledged: customers, money, stock, vouchers and approvals."""
+"""A mixed load that remembers which writes were acknowledged: customers, money, stock, vouchers and approvals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ State = Literal["acknowledged", "refused", "unknown"]
 
 @dataclass
 class Patched:
-    """A customer that one worker changes: what the service last acknowledged of it."""
+    """A customer that one worker changes, as the service last acknowledged it.
+
+    `maybe` holds the remarks of changes whose outcome is unknown.
+    """
 
     id: str
     version: int
@@ -35,7 +38,7 @@ class Patched:
 
 @dataclass
 class Facts:
-    """What the service said of each write, by the mark that is stored with it."""
+    """The outcome of each write, by the mark that is stored with it."""
 
     customers: dict[str, State] = field(default_factory=dict)
     payments: dict[str, State] = field(default_factory=dict)
@@ -46,9 +49,9 @@ class Facts:
 
 
 class Load:
-    """Workers who each go through operations, one after the other, on the servers at `ports`.
+    """Workers who each perform operations, one after the other, on the servers at `ports`.
 
-    `keyed`: the part of the writes that carry an Idempotency-Key and are retried; the others are sent once.
+    `keyed`: the fraction of the writes that carry an Idempotency-Key and are retried; the others are sent once.
     `pace`: the mean pause between two operations of a worker, in seconds.
     """
 
@@ -122,29 +125,29 @@ class Load:
         return Worker(self, connection, made["id"])
 
     def start(self) -> None:
-        """Let the workers begin."""
+        """Start the workers."""
         self.running = True
         self._tasks = [asyncio.create_task(worker.run()) for worker in self.workers]
 
     async def stop(self) -> None:
-        """Let every worker finish the operation it is at."""
+        """Stop after every worker has finished its current operation."""
         self.running = False
         await asyncio.gather(*self._tasks)
         for worker in self.workers:
             self.facts.patched |= {record.id: record for record in worker.mine}
 
     async def run(self, seconds: float) -> None:
-        """Start, wait, stop."""
+        """Start, wait for `seconds`, and stop."""
         self.start()
         await asyncio.sleep(seconds)
         await self.stop()
 
     def number(self) -> str:
-        """A mark that no other write of this load has."""
+        """Return a mark that no other write of this load has."""
         return f"{self.mark}-{next(self._numbers):07}"
 
     def note(self, method: str, path: str, port: int, reply: Reply, began: float) -> None:
-        """Count a reply, and keep what should never be."""
+        """Count a reply, and record it if it is one that must never occur."""
         self.took.append((began, reply.seconds, reply.outcome, port))
         if reply.code == 50000:
             self.anomalies.append(("50000", method, path, reply.data))
@@ -152,28 +155,28 @@ class Load:
             self.anomalies.append(("50300 without Retry-After", method, path))
 
     def outcomes(self, since: float = 0.0, port: int | None = None) -> Counter[str]:
-        """How often each outcome came, of requests sent after `since`, of all servers or one."""
+        """Return how often each outcome occurred, of the requests sent after `since`, to all servers or to `port`."""
         return Counter(
             outcome for began, _, outcome, at in self.took if began >= since and (port is None or at == port)
         )
 
     def slowest(self, since: float = 0.0) -> float:
-        """The longest response time of requests sent after `since`, in seconds."""
+        """Return the longest response time of the requests sent after `since`, in seconds."""
         return max((seconds for began, seconds, _, _ in self.took if began >= since), default=0.0)
 
     def longest_gap(self, since: float, until: float) -> float:
-        """The longest time without a successful response between two moments, in seconds."""
+        """Return the longest time without a successful response between two moments, in seconds."""
         ended = sorted(began + seconds for began, seconds, outcome, _ in self.took if outcome == "0")
         moments = [since, *(moment for moment in ended if since <= moment <= until), until]
         return max(later - earlier for earlier, later in itertools.pairwise(moments))
 
     def quantile_ms(self, q: float, since: float = 0.0) -> int:
-        """A quantile of the response times of requests sent after `since`."""
+        """Return a quantile of the response times of the requests sent after `since`, in ms."""
         took = sorted(seconds for began, seconds, _, _ in self.took if began >= since)
         return round(took[min(len(took) - 1, int(len(took) * q))] * 1000) if took else 0
 
     def anomaly_counts(self) -> dict[str, int]:
-        """The kinds of what should never be."""
+        """Return how often each kind of anomaly occurred."""
         return dict(Counter(str(anomaly[0]) for anomaly in self.anomalies))
 
 
@@ -198,14 +201,14 @@ class Worker:
                 await asyncio.sleep(random.uniform(0, 2 * self.load.pace))
 
     async def call(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:
-        """One request, counted."""
+        """Send one request and count it."""
         began = time.monotonic()
         reply = await self.connection.call(method, path, body, headers)
         self.load.note(method, path, self.connection.port, reply, began)
         return reply
 
     async def write(self, method: str, path: str, body: Any, keyed: bool | None = None) -> tuple[State, Any]:
-        """What became of a write: its data, or the outcome that it was refused or lost with."""
+        """Send a write, and return its state with its data, or with the outcome with which it was refused or lost."""
         if keyed is None:
             keyed = random.random() < self.load.keyed
         headers = {"Idempotency-Key": secrets.token_hex(12)} if keyed else {}
@@ -224,7 +227,7 @@ class Worker:
             await asyncio.sleep(random.uniform(0.1, 0.5))
 
     async def need(self, path: str, body: Any) -> Any:
-        """The data of a write that the next operation needs; None where it failed."""
+        """Return the data of a write that the next operation needs, or None if it failed."""
         state, data = await self.write("POST", path, body, keyed=True)
         return data if state == "acknowledged" else None
 
@@ -249,7 +252,7 @@ class Worker:
             self.load.facts.patched[oldest.id] = oldest
 
     async def do_patch(self) -> None:
-        """Change a customer of one's own; after a lost response look whether it was changed."""
+        """Change one of this worker's customers; after a lost response, check whether it was changed."""
         if not self.mine:
             return await self.do_customer()
         record, remark = random.choice(self.mine), self.load.number()
@@ -263,7 +266,7 @@ class Worker:
         if now is None:
             self.mine.remove(record)
         elif now["remark"] in record.maybe and now["version"] == record.version + 1:
-            # a write without a response may be applied after the read: when a frozen primary goes on
+            # a write whose response was lost may still be applied after the read, when a frozen primary resumes
             self.load.late_writes += data == 40902
             record.version, record.remark, record.maybe = now["version"], now["remark"], set()
         elif (now["version"], now["remark"]) != (record.version, record.remark) or state == "refused":
@@ -280,7 +283,7 @@ class Worker:
         return None
 
     async def do_pay(self) -> None:
-        """Make a contract, bring it into force and pay on it three times."""
+        """Create a contract, submit and approve it, and pay on it three times."""
         if not self.mine:
             return await self.do_customer()
         tag = self.load.number()
@@ -297,7 +300,7 @@ class Worker:
         return None
 
     async def do_stock(self) -> None:
-        """Order something and receive or deliver it."""
+        """Order a product, and receive or deliver it."""
         buys = random.random() < 0.5
         orders, action = ("purchase-orders", "receive") if buys else ("sales-orders", "deliver")
         partner = {"supplier_id": self.load.supplier} if buys else {"customer_name": self.load.number()}
@@ -319,7 +322,7 @@ class Worker:
         self._keep(self.load.facts.vouchers, mark, state, data)
 
     async def do_approval(self) -> None:
-        """Ask for something and agree to it."""
+        """Submit a request for approval and agree to it."""
         request = {"definition_id": self.definition, "title": self.load.number()}
         made = await self.need(f"{APPROVALS}/instances", request)
         if made is None or await self.need(f"{APPROVALS}/instances/{made['id']}/submit", {}) is None:
@@ -328,7 +331,7 @@ class Worker:
         self._keep(self.load.facts.agreed, made["id"], state, data)
 
     async def do_read(self) -> None:
-        """Open a list, a dashboard or one's profile."""
+        """Read a list, a dashboard or the worker's own profile."""
         paths = (
             f"{CRM}/customers?page_size=20",
             f"{CRM}/customers?q={self.load.mark}&page_size=10",

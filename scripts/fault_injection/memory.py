@@ -1,4 +1,4 @@
-"""The memory of a service is limited, as a container's is, while many send and ask for what is large."""
+"""The memory of a service is limited, as in a container, while many clients upload and request large things."""
 
 from __future__ import annotations
 
@@ -33,20 +33,23 @@ _PIXELS = 6000
 _BOUNDARY = "faults"
 _GROUPS = Path("/sys/fs/cgroup")
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-# 40000 and 40001: the table names nobody; 41300: the body is too long; 42900: too many tasks of one person
+# 40000 and 40001: the rows have no names; 41300: the body is too long; 42900: one person has too many tasks
 _EXPECTED = frozenset({"0", "40000", "40001", "40900", "41300", "42900", "50300"})
 
 
 def is_possible() -> bool:
-    """Whether this user may limit the memory of processes."""
+    """Return whether this user may limit the memory of processes."""
     return os.access(_folder(), os.W_OK)
 
 
 async def run(bench: Bench) -> None:
-    """1.5 GiB for the service and its worker processes; 8 files, tables, images, exports and long bodies at once, 5 times."""
+    """Limit the service and its worker processes to 1.5 GiB; five times, send 8 requests of each large kind at once.
+
+    The kinds are: uploads of files and images, imports of tables, exports, and bodies that are too long.
+    """
     folder = bench.subfolder("memory")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
-    # on a disk: what lies in memory counts for who wrote it
+    # on a disk, because files in memory count towards the limit of the process that wrote them
     with tempfile.TemporaryDirectory(prefix="tradewind-memory-", dir="/var/tmp") as data, _group() as group:
         server = Server(folder, "limited", free_ports(1)[0], replica_set.uri, data_dir=data)
         try:
@@ -75,7 +78,7 @@ def _tell(bench: Bench, group: Path, load: Load, outcomes: Counter[str]) -> None
 
 
 async def _ask_for_much(bench: Bench, load: Load) -> Counter[str]:
-    """Send and ask for what is large; how often each outcome came."""
+    """Send the large requests, and return how often each outcome occurred."""
     file, table, image = await in_thread(lambda: (os.urandom(_FILE_BYTES), _table(), _image()))
     requests = (
         ("file", "POST", "/api/upload", _form("big.zip", "application/zip", _zipped(file))),
@@ -101,7 +104,7 @@ async def _ask_for_much(bench: Bench, load: Load) -> Counter[str]:
 
 
 async def _token(load: Load, n: int) -> str:
-    """The token of one of those who ask: each may have a few tasks at once."""
+    """Return the token of a new user: each user may have only a few tasks at once."""
     name = f"{load.mark}m{n}"
     person = {"username": name, "password": ADMIN_PASSWORD, "is_super": True, "must_change_password": False}
     await load.admin.must("POST", "/api/v1/system/users", person)
@@ -109,7 +112,7 @@ async def _token(load: Load, n: int) -> str:
 
 
 def _form(name: str, kind: str, content: bytes) -> bytes:
-    """A multipart form with one file."""
+    """Return a multipart form with one file."""
     head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: {kind}\r\n\r\n'
     return head.encode() + content + f"\r\n--{_BOUNDARY}--\r\n".encode()
 
@@ -122,7 +125,7 @@ def _zipped(content: bytes) -> bytes:
 
 
 def _table() -> bytes:
-    """Customers without a name: every row is read and refused."""
+    """Return a table of customers without names: every row is read and refused."""
     written = io.BytesIO()
     with xlsxwriter.Workbook(written, {"constant_memory": True}) as book:
         sheet = book.add_worksheet()
@@ -133,7 +136,7 @@ def _table() -> bytes:
 
 
 def _image() -> bytes:
-    """A photograph of 36 million points, that a JPEG of some megabytes holds."""
+    """Return a photograph of 36 million pixels, a JPEG of a few megabytes."""
     written = io.BytesIO()
     noise = Image.effect_noise((_PIXELS // 4, _PIXELS // 4), 80).resize((_PIXELS, _PIXELS)).convert("RGB")
     noise.save(written, "JPEG", quality=40)
@@ -141,13 +144,13 @@ def _image() -> bytes:
 
 
 def _folder() -> Path:
-    """Where groups with limits of memory are made: cgroup v1 has a folder for each resource."""
+    """Return the folder of the control groups that limit memory: cgroup v1 has a folder for each resource."""
     return _GROUPS / "memory" if (_GROUPS / "memory").is_dir() else _GROUPS
 
 
 @contextmanager
 def _group() -> Iterator[Path]:
-    """A group of processes with the limit."""
+    """Create a control group with the memory limit, and remove it at the end."""
     made = _folder() / f"tradewind-{os.getpid()}"
     made.mkdir()
     try:
@@ -165,7 +168,7 @@ def _peak(group: Path) -> int:
 
 
 def _kills(group: Path) -> int:
-    """How many processes of the group the system killed for want of memory."""
+    """Return how many processes of the group the system killed because it ran out of memory."""
     names = ("memory.oom_control", "memory.events")
     text = next(found.read_text() for name in names if (found := group / name).exists())
     return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("oom_kill "))

@@ -1,4 +1,4 @@
-"""The real nginx with the configuration of docs/operations, on ports of this machine."""
+"""A real nginx with the configuration of docs/operations, on ports of this machine."""
 
 from __future__ import annotations
 
@@ -31,22 +31,24 @@ http {{
 
 @dataclass(frozen=True)
 class Certificate:
-    """The files of a certificate and its key."""
+    """The files of a certificate and of its key."""
 
     certificate: Path
     key: Path
 
 
 def is_installed() -> bool:
-    """Whether there is an nginx on this machine."""
+    """Return whether nginx is installed on this machine."""
     return shutil.which("nginx") is not None
 
 
 def adapted(
     text: str, servers: Sequence[int | Path], port: int, redirecting: int, certificate: Certificate | None
 ) -> str:
-    """The documented configuration for the servers at these ports, or Unix sockets; without a certificate it speaks plain
-    HTTP."""
+    """Return the documented configuration for the servers at these ports or Unix sockets.
+
+    Without a certificate it serves plain HTTP.
+    """
     places = (f"unix:{each}" if isinstance(each, Path) else f"127.0.0.1:{each}" for each in servers)
     secured = "ssl http2" if certificate else ""
     text = _replaced(text, "    server 127.0.0.1:8000;\n", "".join(f"    server {each};\n" for each in places))
@@ -69,7 +71,7 @@ def _replaced(text: str, old: str, new: str) -> str:
 
 
 class Nginx:
-    """An nginx in `folder` that listens on `port` and passes on to the servers at these ports, or Unix sockets."""
+    """An nginx in `folder` that listens on `port` and forwards to the servers at these ports or Unix sockets."""
 
     def __init__(
         self,
@@ -89,19 +91,19 @@ class Nginx:
         self._command = ["nginx", "-e", str(self.log), "-p", str(folder), "-c", str(self._configuration)]
 
     def check(self) -> str:
-        """What `nginx -t` says of the configuration; empty where all is well."""
+        """Return the complaints of `nginx -t` about the configuration, or an empty string if it is valid."""
         done = subprocess.run([*self._command, "-t", "-q"], capture_output=True, text=True, check=False)
         return done.stderr if done.returncode else ""
 
     def start(self) -> None:
-        """Start and wait until it listens."""
+        """Start nginx, and wait until it listens."""
         self.log.with_name("nginx.pid").touch()
         self._process = subprocess.Popen(self._command)
-        # the check has left an empty one
+        # `nginx -t` leaves an empty pid file
         wait_until(lambda: self.log.with_name("nginx.pid").stat().st_size > 0, 10, every=0.02)
 
     def stop(self) -> None:
-        """End it."""
+        """Stop nginx."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(10)

@@ -29,7 +29,7 @@ _PROBE_MS = 800
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now."""
+    """Return ports that nothing listens on at the moment."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [int(each.getsockname()[1]) for each in sockets]
     for each in sockets:
@@ -38,7 +38,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def wait_until(condition: Callable[[], Any], seconds: float, every: float = 0.1) -> None:
-    """Poll `condition` until it is true. Raises `TimeoutError`."""
+    """Poll `condition` until it is true. Raises `TimeoutError` after `seconds`."""
     end = time.monotonic() + seconds
     while True:
         with suppress(PyMongoError):
@@ -131,7 +131,7 @@ class ReplicaSet:
             client.admin.command("replSetReconfig", config)
 
     def client(self, port: int | None = None) -> MongoClient[dict[str, Any]]:
-        """A client of the set, or of the member at `port` alone with short time limits."""
+        """Open a client of the set, or of only the member at `port`, with short time limits."""
         if port is None:
             return MongoClient(self.uri, serverSelectionTimeoutMS=40_000)
         limits: dict[str, Any] = dict.fromkeys(
@@ -148,7 +148,7 @@ class ReplicaSet:
         )
 
     def primary(self) -> int | None:
-        """The port of the primary; None where there is none."""
+        """Return the port of the primary, or None if there is none."""
         for port, process in self.processes.items():
             if process.poll() is None and not is_frozen(process.pid):
                 with suppress(PyMongoError), self.client(port) as client:
@@ -157,7 +157,7 @@ class ReplicaSet:
         return None
 
     def wait_for_primary(self, seconds: float = 40) -> int:
-        """The port of the primary, once there is one."""
+        """Wait for a primary, and return its port."""
         found: list[int] = []
 
         def look() -> bool:
@@ -184,11 +184,11 @@ class ReplicaSet:
         self.processes[port].wait()
 
     def freeze(self, port: int) -> None:
-        """Stop a member with SIGSTOP."""
+        """Freeze a member with SIGSTOP."""
         self.processes[port].send_signal(signal.SIGSTOP)
 
     def thaw(self, port: int) -> None:
-        """Let a frozen member go on."""
+        """Resume a frozen member."""
         self.processes[port].send_signal(signal.SIGCONT)
 
     def step_down(self) -> None:
@@ -202,7 +202,7 @@ class ReplicaSet:
 
 
 def end_all(processes: list[subprocess.Popen[bytes]], seconds: float = 15) -> None:
-    """Ask processes to end; kill those that do not."""
+    """Ask processes to end, and kill those that have not ended after `seconds`."""
     for process in processes:
         if process.poll() is None:
             process.send_signal(signal.SIGCONT)
@@ -216,12 +216,12 @@ def end_all(processes: list[subprocess.Popen[bytes]], seconds: float = 15) -> No
 
 
 def is_frozen(pid: int) -> bool:
-    """Whether a process was stopped by a signal."""
+    """Return whether a process was stopped by a signal."""
     return _stat(pid)[0] == "T"
 
 
 def processor_seconds(pid: int) -> float:
-    """The processor time that a process has used."""
+    """Return the processor time that a process has used, in seconds."""
     fields = _stat(pid)
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -235,7 +235,7 @@ def _children(pid: int) -> list[int]:
 
 
 class Server:
-    """One `server.py` in production mode, with what it wrote in `log`."""
+    """One `server.py` in production mode; `log` is the file of its output."""
 
     def __init__(self, folder: Path, name: str, port: int, uri: str = "", source: Path = ROOT, **settings: str) -> None:
         self.port, self.name, self.uri, self.source = port, name, uri, source
@@ -274,7 +274,7 @@ class Server:
             self.process = subprocess.Popen(command, cwd=self.source, env=self.env, stdout=log, stderr=log)
 
     def start(self, seconds: float = 150) -> Server:
-        """Start and wait until the server says that it is ready."""
+        """Start the server, and wait until its log says that it is ready."""
         began = time.monotonic()
         self.spawn()
         wait_until(self.is_ready, seconds, every=0.02)
@@ -282,11 +282,11 @@ class Server:
         return self
 
     async def start_again(self) -> None:
-        """`start`, from a coroutine."""
+        """Do the same as `start`, from a coroutine."""
         await asyncio.to_thread(self.start)
 
     def is_ready(self) -> bool:
-        """Whether the log of this start has the line `ready`. Raises `RuntimeError` when the process ended."""
+        """Return whether the log of this start has the line `ready`. Raises `RuntimeError` if the process has ended."""
         with self.log.open("rb") as log:
             log.seek(self._offset)
             written = log.read()
@@ -301,26 +301,26 @@ class Server:
             self.process.wait()
 
     def kill_children(self) -> None:
-        """End the servers under a supervisor (`--processes`) with SIGKILL; it starts others."""
+        """End the servers under a supervisor (`--processes`) with SIGKILL; the supervisor starts new ones."""
         for fork_server in _children(self.pid):
             for child in _children(fork_server):
                 os.kill(child, signal.SIGKILL)
 
     def freeze(self) -> None:
-        """Stop the process with SIGSTOP."""
+        """Freeze the process with SIGSTOP."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let the process go on, if it runs."""
+        """Resume the process, if it is running."""
         if self.process is not None and self.process.poll() is None:
             os.kill(self.pid, signal.SIGCONT)
 
     def hang_up(self) -> None:
-        """Ask a supervisor to replace its servers."""
+        """Ask a supervisor to replace its servers, with SIGHUP."""
         os.kill(self.pid, signal.SIGHUP)
 
     def stop(self, seconds: float = 40) -> int | None:
-        """Ask the process to end; its exit code, None where it had to be killed."""
+        """Ask the process to end, and return its exit code, or None if it had to be killed or was never started."""
         if self.process is None:
             return None
         if self.process.poll() is None:
@@ -333,21 +333,21 @@ class Server:
         return self.process.returncode
 
     def rss_mib(self) -> float:
-        """Resident memory."""
+        """Return the resident memory, in MiB."""
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
 
     def handles(self) -> int:
-        """Open file descriptors."""
+        """Return the number of open file descriptors."""
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def errors(self) -> list[str]:
-        """Log lines of the level ERROR, of all starts."""
+        """Return the log lines of level ERROR, of all starts."""
         lines = self.log.read_text(errors="replace").splitlines()
         return [line[:1500] for line in lines if '"level": "ERROR"' in line or '"level":"ERROR"' in line]
 
     def ledgers(self) -> str:
-        """What `scripts/verify-ledgers` says of this server's database: empty where nothing differs."""
+        """Return the differences that `scripts/verify-ledgers` finds in this server's database, or an empty string."""
         command = [sys.executable, "scripts/verify-ledgers"]
         done = subprocess.run(command, cwd=self.source, env=self.env, capture_output=True, text=True, check=False)
         return "" if done.returncode == 0 else (done.stdout + done.stderr)[-600:]

@@ -1,4 +1,4 @@
-"""A proxy between server and mongod that hurts replies: cut, reset, half-closed, byte by byte, swallowed."""
+"""A proxy between server and mongod that damages replies: cut, reset, half-closed, byte by byte, swallowed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SILENCE_SECONDS = 30
 
 
 class Proxy:
-    """Passes whole messages of MongoDB's protocol, and hurts a part of the replies as `mode` says."""
+    """Forwards whole messages of MongoDB's protocol, and damages some of the replies as `mode` says."""
 
     def __init__(self, port: int, target: int) -> None:
         self.port, self._target = port, target
@@ -31,7 +31,7 @@ class Proxy:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Listen."""
+        """Start listening."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
 
     async def stop(self) -> None:
@@ -69,7 +69,7 @@ class Proxy:
                     return
 
     async def _send(self, writer: asyncio.StreamWriter, reply: bytes, mode: str) -> bool:
-        """Write a reply, or what is left of it; False where the connection ends with it."""
+        """Write a reply, or a part of it, and return False if the connection ends afterwards."""
         if mode == "cut":
             writer.write(reply[: random.randrange(1, len(reply))])
             await writer.drain()
@@ -95,7 +95,7 @@ async def _write_in_steps(writer: asyncio.StreamWriter, data: bytes, step: int) 
 
 
 async def run(bench: Bench) -> None:
-    """Every way to hurt a reply for ten seconds, under eight workers."""
+    """Damage replies in each of these ways for ten seconds, under eight workers."""
     folder = bench.subfolder("proxy")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     proxy = Proxy(free_ports(1)[0], replica_set.ports[0])

@@ -1,4 +1,4 @@
-"""Three members under load: the primary killed, stepped down, frozen; a secondary frozen; no majority."""
+"""Three members under load: the primary killed, stepping down, frozen; a secondary frozen; no majority left."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scripts.fault_injection.load import Load
 from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
 
 NAME = "replica set"
-_TOKEN_MINUTES = "120"  # it takes more than half an hour
-RESPONSE_SECONDS = 6.5  # six, and what a loaded client adds
+_TOKEN_MINUTES = "120"  # the experiment takes longer than the default lifetime of a token
+RESPONSE_SECONDS = 6.5  # six seconds, and the delay that a loaded client adds
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Phase:
 
 @dataclass
 class Measured:
-    """What one fault did to the load."""
+    """The effect of one fault on the load."""
 
     fault: str
     began: float
@@ -42,7 +42,7 @@ class Measured:
 
 
 async def run(bench: Bench) -> None:
-    """Two servers on one port and a third with the other driver, 12 workers, every fault in turn."""
+    """Run two servers on one port and a third with the other driver, under 12 workers, and cause each fault in turn."""
     folder = bench.subfolder("replica-set")
     replica_set = await in_thread(ReplicaSet(folder / "mongo").start)
     shared, other = free_ports(2)

@@ -24,7 +24,7 @@ _MIGRATE = "/proc/sys/net/ipv4/tcp_migrate_req"
 
 
 async def run(bench: Bench) -> None:
-    """Restart two servers in turn, 12 stops, under 48 clients: kept connections, new connections, writes."""
+    """Stop and restart two servers in turn, 12 times, under 48 clients: kept connections, new connections, writes."""
     if "inside" not in bench.options and os.geteuid() == 0:
         return await _run_in_namespace(bench)
     migrates = _migrates()
@@ -64,7 +64,7 @@ async def run(bench: Bench) -> None:
 
 
 async def _run_in_namespace(bench: Bench) -> None:
-    """The same in a network of its own, where the kernel may hand waiting connections to another listener."""
+    """Run the experiment in a network namespace, where the kernel may hand waiting connections to another listener."""
     command = [sys.executable, "-m", "scripts.fault_injection.rolling", str(bench.folder), str(bench.scale)]
     script = f'ip link set lo up 2>/dev/null; [ ! -e {_MIGRATE} ] || echo 1 >{_MIGRATE}; exec "$@"'
     process = await asyncio.create_subprocess_exec(
@@ -94,7 +94,7 @@ def _migrates() -> bool:
 
 
 class Clients:
-    """People who ask for their profile or create customers, and never ask twice."""
+    """Clients that read their profile or create customers, and never retry."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -106,7 +106,7 @@ class Clients:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Log in and begin."""
+        """Log in and start the clients."""
         token = (await Connection(self.port).log_in("admin", ADMIN_PASSWORD)).token
         kinds: dict[str, Callable[[Connection, int, int], Awaitable[str]]] = {
             "kept connections": self._read,
@@ -119,7 +119,7 @@ class Clients:
                 self._tasks.append(asyncio.create_task(self._run(kind, connection, ask, n)))
 
     async def stop(self) -> None:
-        """Let every request end."""
+        """Stop after every request has ended."""
         self._running = False
         await asyncio.gather(*self._tasks)
 

@@ -17,7 +17,7 @@ _GROWTH_PERCENT = 2.0
 
 
 async def run(bench: Bench) -> None:
-    """30 minutes with eight workers; memory is compared from the fourth minute on."""
+    """Run for 30 minutes with eight workers, and compare memory from the fourth minute on."""
     folder = bench.subfolder("soak")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     server = Server(folder, "soak", free_ports(1)[0], replica_set.uri, access_token_minutes="120")

@@ -25,11 +25,11 @@ _GOODBYE = 1012
 
 
 async def run(bench: Bench) -> None:
-    """SIGHUP 20 times under 32 kept connections, half of which write, and 200 WebSockets; then the same through nginx."""
+    """Send SIGHUP 20 times under 200 WebSockets and 32 kept connections, half of which write; repeat it through nginx."""
     folder = bench.subfolder("supervision")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     port, front, redirecting = free_ports(3)
-    # the addresses of all clients are one: that of this machine
+    # all clients have the same address, that of this machine
     server = Server(folder, "supervised", port, replica_set.uri, trusted_proxies="127.0.0.1")
     server.arguments = ("--processes", "2")
     try:
@@ -78,13 +78,13 @@ async def _roll_under_load(bench: Bench, server: Server, port: int, way: str) ->
 
 
 def _count(server: Server, message: str) -> int:
-    """How often the log has this message."""
+    """Return how often the log has this message."""
     written = server.log.read_bytes()
     return written.count(f'"message":"{message}"'.encode())
 
 
 class Crowd:
-    """Clients that keep their connections and ask nothing twice, and listeners that come back when told so."""
+    """Clients that keep their connections and retry nothing, and WebSockets that reconnect after they are closed."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -99,7 +99,7 @@ class Crowd:
         self._listeners: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
-        """Log in, connect and begin to ask."""
+        """Log in, connect and start sending requests."""
         self._token = (await Connection(self.port).log_in("admin", ADMIN_PASSWORD)).token
         self._asking = [asyncio.create_task(self._ask(n)) for n in range(_CLIENTS)]
         self._listeners = [asyncio.create_task(self._listen()) for _ in range(_SOCKETS)]
@@ -111,7 +111,7 @@ class Crowd:
                 await asyncio.sleep(0.05)
 
     async def end(self) -> None:
-        """Let every request end."""
+        """Stop after every request has ended."""
         self._running = False
         await asyncio.gather(*self._asking)
         for listener in self._listeners:

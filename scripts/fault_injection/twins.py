@@ -1,4 +1,4 @@
-"""Many requests with one Idempotency-Key at once, over two servers that are killed in the middle, and mongod too."""
+"""Many simultaneous requests with one Idempotency-Key, over two servers that are killed meanwhile, as is mongod."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AT_ONCE = 4
 
 
 async def run(bench: Bench) -> None:
-    """100 keys x 50 twins, six kills of a server and two of mongod."""
+    """Send 50 identical requests for each of 100 keys, with six kills of a server and two of mongod."""
     folder = bench.subfolder("twins")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     servers = [Server(folder, f"twin-{port}", port, replica_set.uri) for port in free_ports(2)]
@@ -47,7 +47,7 @@ async def run(bench: Bench) -> None:
 
 
 class Twins:
-    """The requests of every key."""
+    """The identical requests of every key."""
 
     def __init__(self, load: Load, keys: int) -> None:
         self.load, self.keys, self.done = load, keys, 0
@@ -56,7 +56,7 @@ class Twins:
         self.refused: list[str] = []
 
     async def run(self) -> None:
-        """Four keys at a time."""
+        """Send the requests of all keys, four keys at a time."""
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def one(n: int) -> None:
@@ -90,7 +90,7 @@ class Twins:
         return ""
 
     def effects(self, uri: str) -> dict[int, int]:
-        """How many keys have how many records."""
+        """Return how many keys created each number of records."""
         marked = {"$regex": f"^{self.load.mark}"}
         with MongoClient[dict[str, Any]](uri) as mongo:
             database = mongo.tradewind

@@ -1,4 +1,4 @@
-"""Today's code on a database that an older commit made, and the older code on it again."""
+"""The current code on a database that an older commit created, and then the older code on it again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Documents = dict[str, dict[Any, dict[str, Any]]]
 
 
 async def run(bench: Bench) -> None:
-    """Load the old code, start today's on the same folder, compare, and go back."""
+    """Run the old code under load, start the current code on the same folder, compare, and go back to the old code."""
     folder = bench.subfolder("upgrade")
     source = await in_thread(check_out, folder / "old", bench.options.get("old", _OLD))
     if source is None:
@@ -62,7 +62,10 @@ async def run(bench: Bench) -> None:
 
 
 def _fill(server: Server) -> float:
-    """How long it takes until the ledgers agree, at most a minute: what is not filled in yet counts as a difference."""
+    """Wait until the ledgers agree, for a minute at most, and return the seconds.
+
+    A field that is not filled in yet counts as a difference.
+    """
     began = time.monotonic()
     while server.ledgers() and time.monotonic() - began < _FILLED_SECONDS:
         time.sleep(1)
@@ -74,7 +77,7 @@ def _password(server: Server) -> str:
 
 
 def check_out(folder: Path, commit: str) -> Path | None:
-    """The files of a commit."""
+    """Extract the files of a commit into `folder`, or return None if the commit is not available."""
     folder.mkdir(parents=True)
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=False)
     if archive.returncode != 0:
@@ -94,7 +97,7 @@ def _documents(data: Path) -> Documents:
 
 
 async def _lists(admin: Connection) -> dict[str, tuple[int | None, Any]]:
-    """Every GET without a path parameter: code and total."""
+    """Request every GET without a path parameter, and return its code and total."""
     description = json.loads((ROOT / "docs" / "openapi.json").read_text())
     found = {}
     for path, operations in description["paths"].items():
@@ -106,7 +109,7 @@ async def _lists(admin: Connection) -> dict[str, tuple[int | None, Any]]:
 
 def _tell_documents(bench: Bench, before: Documents, after: Documents) -> None:
     lost = {name: len(rows.keys() - after.get(name, {}).keys()) for name, rows in before.items()}
-    # sessions, leases and other technical records come and go
+    # sessions, leases and other technical records are created and removed all the time
     kept = {name: count for name, count in lost.items() if count and not name.startswith(("core_", "auth_"))}
     total = sum(map(len, before.values()))
     bench.tell(NAME, "documents", f"{total} before, lost {kept or 0}", "0 lost", not kept)

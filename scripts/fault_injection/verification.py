@@ -1,4 +1,4 @@
-"""Compares what the service acknowledged with what the database holds."""
+"""Compares what the service acknowledged with what is in the database."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _DATABASE = "tradewind"
 
 
 class Verdict:
-    """How many writes were compared, and those that are not as acknowledged."""
+    """The number of writes that were compared, and those that differ from what was acknowledged."""
 
     def __init__(self) -> None:
         self.acknowledged = 0
         self.faults: list[tuple[Any, ...]] = []
 
     def compare(self, what: str, facts: Mapping[str, State], stored: Iterable[str]) -> None:
-        """Every mark that was acknowledged is stored once, none twice, none that was refused."""
+        """Check that every acknowledged mark is stored once, no mark twice, and no refused mark at all."""
         counts = Counter(stored)
         for mark, state in facts.items():
             count = counts[mark]
@@ -61,7 +61,7 @@ def verify(load: Load, uri: str, name: str = _DATABASE) -> Verdict:
 
 
 def _shipments(database: Database[dict[str, Any]]) -> list[str]:
-    """The order of each receipt and delivery."""
+    """Return the order id of each receipt and delivery."""
     collections = (database.inventory_receipts, database.inventory_deliveries)
     return [str(row["order_id"]) for collection in collections for row in collection.find({}, {"order_id": 1})]
 

@@ -1,4 +1,4 @@
-"""The oldest version and today's on one database at the same time, under load, while today's upgrades the documents."""
+"""The oldest and the current version on one database, under load, while the current one migrates the documents."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scripts.fault_injection.upgrade import check_out
 from scripts.fault_injection.verification import verify
 
 NAME = "versions"
-_OLDEST = "e2b9a96"  # the first commit that could serve
+_OLDEST = "e2b9a96"  # the first commit that can serve requests
 _SECONDS = 30
 
 
 async def run(bench: Bench) -> None:
-    """Four workers of the old version; today's starts beside it and gets four of its own; then the old one stops."""
+    """Use the old version with four workers; start the current one beside it with four more; then stop the old one."""
     folder = bench.subfolder("versions")
     source = await in_thread(check_out, folder / "old", bench.options.get("old", _OLDEST))
     if source is None:
@@ -63,7 +63,7 @@ async def run(bench: Bench) -> None:
 
 
 def _look_again(server: Server) -> tuple[float, int]:
-    """Migrate what the old version has written since the first look: seconds and exit code."""
+    """Migrate what the old version has written since the first migration, and return the seconds and the exit code."""
     began = time.monotonic()
     command = [sys.executable, "-m", "scripts.command", "migrate", "--again", "--json"]
     done = subprocess.run(command, cwd=ROOT, env=server.env, capture_output=True, check=False)
