@@ -1,6 +1,6 @@
-"""What `tradewind user` and `scripts/user` do to the accounts of the server's database, whether a server runs or not.
+"""The commands `tradewind user` and `scripts/user`, which change accounts in the database; no server has to run.
 
-What it does is in the operation log, done by `system`. Running servers follow within two seconds.
+The operation log records the changes as those of `system`. Running servers notice them within two seconds.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ administrator); 2 arguments, settings or the database
 
 
 class Refused(Exception):
-    """It cannot be done; the message says why."""
+    """The command cannot be carried out; the message says why."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """What was done: a sentence for the person at the terminal, and the same for programs."""
+    """The result of a command: a sentence for the person at the terminal, and values for programs."""
 
     sentence: str
     values: Record
@@ -71,7 +71,7 @@ class Accounts:
     given: argparse.Namespace
 
     async def unlock(self) -> Told:
-        """Forget the failed log-ins."""
+        """Reset the failed log-ins of the account."""
         user = await self._named()
         await self._write(user["id"], _UNLOCKED)
         return self._told(user, f"{user['username']} is unlocked.")
@@ -92,7 +92,7 @@ class Accounts:
         return self._told(user, sentence, password=password)
 
     async def create(self) -> Told:
-        """Make an account with a random password, which must be changed."""
+        """Create an account with a random password, which must be changed."""
         given = self.given
         for name in ("username", "real_name"):
             _check(name, getattr(given, name))
@@ -113,7 +113,7 @@ class Accounts:
         return self._told(user, sentence, password=password)
 
     async def make_super(self) -> Told:
-        """Make an account a super administrator, or an ordinary one again."""
+        """Make an account a super administrator or, with `--off`, an ordinary one."""
         user = await self._named()
         wanted = not self.given.off
         if not wanted:
@@ -152,7 +152,7 @@ class Accounts:
         return Told(sentence, {"id": user["id"], "username": user["username"], **values})
 
     async def _note(self, user_id: int) -> None:
-        """The operation log tells it like a request, with who was at the machine as its body."""
+        """Record the command in the operation log like a request, with the machine and its user as the body."""
         command = f"scripts/user {self.given.noted}"
         await self.database.store(OPERATION_LOGS).create(
             {
@@ -174,7 +174,7 @@ class Accounts:
 
 
 async def _new_password(used: Sequence[str] = ()) -> tuple[str, Record]:
-    """A random password, and what is stored of it; `used` are the hashes of earlier ones."""
+    """Return a random password and its stored form; `used` holds the hashes of earlier passwords."""
     from_environment: Any = RbacSettings
     passwords = Passwords(from_environment())
     try:
@@ -195,7 +195,7 @@ def _check(name: str, value: str | None) -> None:
 
 
 def main(arguments: Sequence[str], program: str = "scripts/user") -> int:
-    """Do it and say so; 0 when it is done, 1 where it cannot be, 2 when the database cannot be reached."""
+    """Run the command and print its result; return 0 if done, 1 if refused, 2 for bad settings or no database."""
     given = _parser(program).parse_args(arguments)
     shown: Record = {"demo": True} if given.demo else {}
     try:

@@ -1,4 +1,4 @@
-"""Check what the plugins declare, those of TRADEWIND_PLUGINS and those named here, and the generated tables in docs/."""
+"""Check what plugins declare, those of TRADEWIND_PLUGINS and those named here, and the generated tables in docs/."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ DOCUMENTS = Path(__file__).resolve().parent.parent / "docs"
 
 
 class _Chosen(EnvironmentSettings):
-    """What a server here would load; its other settings are no matter of this check."""
+    """The plugins that a server would load here; the check needs no other settings."""
 
     plugins: str = ""
 
 
 def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
-    """Print every problem; 0 when there is none."""
+    """Print every problem; return 0 if there is none, else 1."""
     parser = command_parser(program, __doc__, _EPILOG)
     parser.add_argument("plugins", nargs="*", help="installed plugins to check besides those of TRADEWIND_PLUGINS")
     parser.add_argument(
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
 
 @dataclass
 class Result:
-    """What was checked: the plugins by name, how many routes and collections they have, what is wrong."""
+    """What was checked, and the problems found: the plugins by name, the counts of their routes and collections."""
 
     plugins: list[str] = field(default_factory=list)
     routes: int = 0
@@ -74,7 +74,7 @@ def _check(named: Sequence[str], write: bool) -> Result:
         return Result(problems=list(error.problems))
     result = Result([plugin.name for plugin in plugins], len(catalogue.routes), len(catalogue.collections))
     result.not_checked = sorted({point.name for point in entry_points(group=GROUP)} - set(result.plugins))
-    # an installed package has no documents
+    # an installed package has no docs/
     documents = render_documents(built_in) if (DOCUMENTS / "settings.md").is_file() else {}
     outdated = {path: text for path, text in documents.items() if not path.is_file() or path.read_text() != text}
     if write:
@@ -104,10 +104,10 @@ def _chosen() -> list[str]:
 
 
 def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
-    """The documents that follow from the code, renewed. Raises ValueError where one has no marks for its table."""
+    """Return the documents in docs/ that are generated from the code. Raises `ValueError` if one lacks its marks."""
     tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
     renewed = {DOCUMENTS / f"{name}.md": _replace_table(name, table) for name, table in tables.items()}
-    reliability = import_module("scripts.reliability")  # by its name, because a wheel has no experiments
+    reliability = import_module("scripts.reliability")  # by name, because a wheel has no experiments
     renewed[reliability.PAGE] = reliability.render_reliability()
     renewed[DOCUMENTS / "operations" / "sizing.md"] = _replace_table("operations/sizing", _table(*sizing_rows()))
     return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}

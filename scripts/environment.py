@@ -1,10 +1,10 @@
-"""The virtual environment of the scripts: made from a lock file, once, with nothing but Python's own library.
+"""The virtual environment of the scripts, made once from a lock file, with Python's standard library alone.
 
-`prepare()` gives the environment's Python; `ensure()` goes on in it. The environment is `.venv`, or the folder that
-TRADEWIND_VENV names. A second call finds the stamp of the first and takes milliseconds.
+`prepare()` returns the environment's Python; `ensure()` runs the calling script in it. The environment is `.venv`, or
+the folder that TRADEWIND_VENV names. A second call finds the stamp of the first and takes milliseconds.
 """
 
-# Old Pythons must be able to read this file to say that they are too old, hence no newer syntax.
+# Old Pythons must be able to read this file, to report that they are too old; hence no newer syntax.
 
 import contextlib
 import fcntl
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEAST_PYTHON = (3, 11)
 RUN_LOCK = "requirements.lock"
-DEV_LOCK = "requirements-dev.lock"  # holds all of RUN_LOCK with the same versions
+DEV_LOCK = "requirements-dev.lock"  # contains everything in RUN_LOCK, in the same versions
 STAMP = "tradewind-installed.json"
 UNFINISHED = "tradewind-unfinished"
 MADE_HERE = "made here"
@@ -38,13 +38,14 @@ NO_NETWORK = re.compile(
 
 
 class EnvironmentProblem(Exception):
-    """The environment cannot be made; the text says why and what to do."""
+    """The environment cannot be made; the text says why, and what to do."""
 
 
 def ensure(dev: bool = False) -> None:
-    """Make sure that the calling script runs in the environment; start it there again if it does not.
+    """Make sure that the calling script runs in the environment, and restart it there if it does not.
 
-    `dev` asks for what tests and checks need too. Ends the process with one line where there is no environment.
+    With `dev` the environment has the packages for tests and checks too. If there can be no environment, the process
+    ends with one line.
     """
     python = prepare(dev)
     if os.path.realpath(sys.prefix) != os.path.realpath(venv_folder()):
@@ -53,7 +54,7 @@ def ensure(dev: bool = False) -> None:
 
 
 def prepare(dev: bool = False) -> str:
-    """The Python of the environment, which is made or brought up to date first; see `ensure`."""
+    """Make or update the environment, and return its Python; see `ensure`."""
     try:
         _check_python()
         folder = venv_folder()
@@ -70,7 +71,7 @@ def prepare(dev: bool = False) -> str:
 
 
 def venv_folder() -> str:
-    """The folder of the environment."""
+    """Return the folder of the environment."""
     return os.path.abspath(os.environ.get("TRADEWIND_VENV") or os.path.join(ROOT, ".venv"))
 
 
@@ -109,7 +110,7 @@ def _is_current(folder: str, lock: str) -> bool:
 
 
 def _has_its_python(folder: str) -> bool:
-    """False where the Python that the environment was made from is gone, or is another version now."""
+    """Return whether the Python from which the environment was made still exists, in the same version."""
     python = os.path.realpath(_python_of(folder))
     if python != os.path.realpath(sys.executable):
         return os.path.exists(python)
@@ -122,7 +123,7 @@ def _python_version() -> str:
 
 @contextlib.contextmanager
 def _alone(folder: str) -> "Iterator[None]":
-    """Let one process at a time make `folder`; the others wait, then find it made."""
+    """Let one process at a time make `folder`; the others wait and then find it made."""
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
     fd = os.open(parent, os.O_RDONLY)
@@ -135,7 +136,7 @@ def _alone(folder: str) -> "Iterator[None]":
 
 def _make(folder: str, lock: str) -> None:
     unfinished = os.path.join(folder, UNFINISHED)
-    # An environment that somebody else made is brought up to date, never removed.
+    # An environment that this module did not make is updated, but never removed.
     is_ours = os.path.exists(unfinished) or MADE_HERE in _stamp(folder)
     if is_ours and (os.path.exists(unfinished) or not _has_its_python(folder)):
         shutil.rmtree(folder)
@@ -198,7 +199,7 @@ def _version_of(folder: str) -> str:
 
 
 def _run(command: "list[str]", title: str) -> None:
-    """Run `command`; say how long it takes if that is more than QUIET_SECONDS, and why it failed if it did."""
+    """Run `command`, and show its progress if it is slow. Raises `EnvironmentProblem` with the reason if it fails."""
     started = time.monotonic()
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)

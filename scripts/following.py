@@ -1,4 +1,4 @@
-"""`scripts/follow-manual`: runs the blocks of docs/operations/manual.md in a new folder, and looks at what came of them."""
+"""Runs the blocks of docs/operations/manual.md in a new folder, and checks their results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STEP_SECONDS = 600
 _SCRAPES_SECONDS = 60
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 _PARTS = ("config", "handlers", "plugins", "scripts", "pyproject.toml", "README.md", "LICENSE", "server.py")
-_NOT_TOLD = "up"  # by Prometheus itself
+_NOT_TOLD = "up"  # Prometheus itself makes this metric
 _EPILOG = """\
 examples:
   {program}
@@ -45,14 +45,14 @@ exit codes: 0 every block ended well and every figure is there; 1 something is n
 
 @dataclass(frozen=True)
 class Block:
-    """A block of the manual and the heading that it is under."""
+    """A block of the manual, and the heading above it."""
 
     heading: str
     text: str
 
 
 def main(arguments: Sequence[str], program: str = "scripts/follow-manual") -> int:
-    """Follow the manual; the exit code."""
+    """Follow the manual, and return the exit code."""
     parser = command_parser(program, __doc__, _EPILOG)
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="do it in this new folder, and leave it")
     parser.add_argument("--rehearsals", action="store_true", help="follow the page of rehearsals instead")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str], program: str = "scripts/follow-manual") -> in
                 return 2
     follow = _follow
     if given.rehearsals:
-        from scripts.rehearsing import is_possible, rehearse  # late, because it needs the blocks of this module
+        from scripts.rehearsing import is_possible, rehearse  # imported late, because it imports this module
 
         if why := is_possible():
             print(f"{program}: {why}", file=sys.stderr)
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str], program: str = "scripts/follow-manual") -> in
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a manual that a shell runs, in order."""
+    """Yield the blocks of a manual that a shell runs, in order."""
     heading = ""
     for found in re.finditer(r"^## ([^\n]+)$|^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         if found[1]:
@@ -105,7 +105,7 @@ def _follow(folder: Path) -> int:
         problems = list(_run_blocks(shell, folder))
         code = _ended(shell)
     finally:
-        with suppress(ProcessLookupError):  # what the manual has started and not ended
+        with suppress(ProcessLookupError):  # processes that the manual has started and not ended
             os.killpg(shell.pid, signal.SIGTERM)
     problems += [f"the shell ended with {code}"] if code else []
     print("\n".join(f"FAIL  {one}" for one in problems) or "The manual leads to the dashboards.", flush=True)
@@ -125,7 +125,7 @@ def _build_wheel(folder: Path) -> None:
 
 
 def _run_blocks(shell: subprocess.Popen[str], folder: Path) -> Iterator[str]:
-    """Run the blocks one after the other in one shell; what is wrong."""
+    """Run the blocks one after the other in one shell, and yield the problems."""
     has_prometheus = shutil.which("prometheus") is not None
     for number, block in enumerate(blocks(MANUAL.read_text())):
         if "prometheus --config" in block.text and not has_prometheus:
@@ -145,7 +145,7 @@ def _run_blocks(shell: subprocess.Popen[str], folder: Path) -> Iterator[str]:
 
 
 def _run_block(shell: subprocess.Popen[str], text: str, done: Path) -> bool:
-    """Have the shell run a block, and wait for its end; False where the shell has ended."""
+    """Let the shell run a block, and wait for its end; return False if the shell has ended or the time is up."""
     if shell.stdin is None:
         raise RuntimeError("the shell has no input")
     with suppress(BrokenPipeError):
@@ -171,7 +171,7 @@ def _expressions() -> list[str]:
 
 
 def _missing_metrics(text: str) -> Iterator[str]:
-    """The metrics of the dashboard and of the alerts that the service does not tell."""
+    """Yield a problem for each metric of the dashboard and the alerts that the service does not have."""
     wanted = {name for expression in _expressions() for name in metrics_in(expression)} - {_NOT_TOLD}
     missing = sorted(wanted - metrics_told(text))
     print(f"ok    {len(wanted) - len(missing)} of {len(wanted)} metrics of dashboard and alerts are told", flush=True)
@@ -179,7 +179,7 @@ def _missing_metrics(text: str) -> Iterator[str]:
 
 
 def _not_green() -> Iterator[str]:
-    """What Prometheus says against green dashboards: a target that is down, an alert, a panel that it cannot compute."""
+    """Yield what Prometheus shows to be wrong: the service cannot be scraped, or an alert is active."""
     end = time.monotonic() + _SCRAPES_SECONDS
     while not _query("count_over_time(tradewind_build_info[1m]) > 5") and time.monotonic() < end:
         time.sleep(1)
@@ -196,7 +196,7 @@ def _not_green() -> Iterator[str]:
 
 
 def _query(expression: str) -> list[Any]:
-    """What Prometheus answers. An expression that it does not understand is an error."""
+    """Return the result of a query to Prometheus. An invalid expression raises an error."""
     with urlopen(f"{_PROMETHEUS}/api/v1/query?{urlencode({'query': expression})}", timeout=10) as response:
         result: list[Any] = json.load(response)["data"]["result"]
     return result

@@ -1,6 +1,6 @@
-"""Inputs of any size that make a careless parser take far longer than their size says; by parser, by name.
+"""Inputs of any size that make a careless parser take much longer than their size justifies, by parser and name.
 
-Each is a function of about how many bytes it is to make. Tests and `scripts/hostile` double them.
+Each is a function of the approximate number of bytes to make. Tests and `scripts/hostile` double the size.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
 
 def repeated(text: str, before: str = "", after: str = "") -> Maker:
-    """`text` again and again, between two others."""
+    """Return a maker of `text`, repeated, between `before` and `after`."""
     return lambda size: (before + text * max(1, size // len(text.encode())) + after).encode()
 
 
 def numbered(text: str, before: str = "", after: str = "") -> Maker:
-    """`text` again and again, with another number in each `{}`."""
+    """Return a maker of `text`, repeated with a different number in each `{}`, between `before` and `after`."""
 
     def make(size: int) -> bytes:
         count = max(1, size // (len(text) + 4))
@@ -33,7 +33,7 @@ def numbered(text: str, before: str = "", after: str = "") -> Maker:
 
 
 def halves(first: Maker, second: Maker) -> Maker:
-    """One input behind another, each of half the size."""
+    """Return a maker of two inputs, one after the other, each of half the size."""
     return lambda size: first(size // 2) + second(size // 2)
 
 
@@ -185,7 +185,7 @@ IMAGES: Mapping[str, Mapping[str, Maker]] = {
 
 
 def workbook(sheet: str, texts: str = "") -> bytes:
-    """A workbook of one sheet; `sheet` and `texts` are what is in its parts."""
+    """Return a workbook of one sheet; `sheet` and `texts` are the XML of its cells and of its shared strings."""
     relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     packages = "http://schemas.openxmlformats.org/package/2006/relationships"
     parts = {
@@ -212,7 +212,7 @@ def _rows(size: int) -> bytes:
     return workbook("".join(row.format(number) for number in range(1, max(2, size // len(row)))))
 
 
-# stored without packing: what packing makes small is measured by the size that it says of itself
+# stored uncompressed: compressed content is limited by the size that the archive declares for it
 XLSX: Mapping[str, Maker] = {
     "rows": _rows,
     "texts": lambda size: workbook("", "<si><t>x</t></si>" * (size // 17)),

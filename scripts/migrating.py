@@ -1,4 +1,4 @@
-"""What `tradewind migrate` does: run the migrations that are due, and say how far they are; with `--plan` only say it."""
+"""The command `tradewind migrate`: runs the migrations that are due and shows their progress; `--plan` lists them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ database; 130 interrupted
 
 @dataclass
 class _Teller:
-    """Says how far the run is, at most once a second for each stage."""
+    """Prints the progress of the run, at most once a second for each stage."""
 
     quiet: bool
     said: dict[str, float] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class _Teller:
 
 
 def main(arguments: Sequence[str], program: str = "scripts/migrate") -> int:
-    """Run or plan; the exit code."""
+    """Run or plan the migrations, and return the exit code."""
     parser = command_parser(program, "Changes what older versions have stored into the form of this one.", _EPILOG)
     parser.add_argument("--plan", action="store_true", help="say what is due and on how many documents; write nothing")
     parser.add_argument("--contract", action="store_true", help="also what older versions cannot read afterwards")
@@ -120,7 +120,7 @@ def _as_json(states: Sequence[StageState], failure: str | None) -> str:
 
 
 def _as_table(states: Sequence[StageState]) -> str:
-    """The migrations that have stages left, with what they do, and a closing line."""
+    """Return the migrations that are due, with a summary of each, and a closing line."""
     due, lines = _due(states), []
     for name in dict.fromkeys(one.name for one in due):
         stages = [one for one in due if one.name == name]

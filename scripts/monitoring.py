@@ -1,4 +1,4 @@
-"""What Prometheus and Grafana should know of a service: alerts and panels, from which `docs/operations` is made."""
+"""Prometheus alerts and Grafana panels for a service, from which files in `docs/operations` are generated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDTH, _HEIGHT, _COLUMNS = 8, 8, 3
 
 @dataclass(frozen=True)
 class Alert:
-    """A rule: its name, what must be true for so long, how urgent it is, and what an operator reads."""
+    """An alert rule: its name, its condition, how long that must last, its severity, and a summary for the operator."""
 
     name: str
     expression: str
@@ -25,7 +25,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel: its title, its unit in Grafana, and its queries by their legends."""
+    """A panel: its title, its unit in Grafana, and its queries by legend."""
 
     title: str
     unit: str
@@ -34,7 +34,7 @@ class Panel:
 
 _LATENCY = "sum by (le) (rate(tradewind_request_seconds_bucket[5m]))"
 _LAG = "sum by (le, instance, process) (rate(tradewind_event_loop_lag_seconds_bucket[5m]))"
-_FAILED = '(sum(rate(tradewind_requests_total{status=~"5.."}[5m])) or vector(0))'  # no error yet: no series
+_FAILED = '(sum(rate(tradewind_requests_total{status=~"5.."}[5m])) or vector(0))'  # without errors there is no series
 _ALL = "sum(rate(tradewind_requests_total[5m]))"
 _CERTIFICATE_LEFT = "min by (instance) (tradewind_tls_certificate_expiry_timestamp_seconds) - time()"
 _BACKUP_AGE = "time() - max(tradewind_backup_last_success_timestamp_seconds)"
@@ -240,13 +240,13 @@ PANELS: Sequence[Panel] = (
 
 
 def metrics_in(expression: str) -> set[str]:
-    """The names of metrics in an expression, without labels and their values."""
+    """Return the names of the metrics in an expression, without labels and their values."""
     bare = re.sub(r"\{[^}]*\}|\b(?:by|without) \([^)]*\)", "", expression)
     return set(re.findall(r"\b(?:up|(?:tradewind|process)_[a-z_]+)\b", bare))
 
 
 def metrics_told(text: str) -> set[str]:
-    """The names that an answer of `/metrics` has, those of histograms with their endings."""
+    """Return the names of the metrics in a response of `/metrics`, those of histograms with their suffixes."""
     types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
     return {
         name
@@ -256,7 +256,7 @@ def metrics_told(text: str) -> set[str]:
 
 
 def render_monitoring() -> dict[str, str]:
-    """The files of `docs/operations`, by name."""
+    """Return the generated files of `docs/operations`, by name."""
     return {"alerts.yml": "\n".join(_rules()) + "\n", "dashboard.json": json.dumps(_dashboard(), indent=1) + "\n"}
 
 

@@ -1,6 +1,6 @@
-"""What `scripts/new-plugin` does: a package of one kind of record that loads, is tested and waits to be filled.
+"""The command `scripts/new-plugin`: writes a package of one kind of record that loads, has a test, and can be extended.
 
-The files are named as those of the built-in plugins: `records.py` has the collections, with their routes at its foot,
+The files are named as those of the built-in plugins: `records.py` has the collections and, at its end, their routes;
 `plugin.py` is the table of contents.
 """
 
@@ -107,7 +107,7 @@ ROUTES: tuple[Route, ...] = (
     ),
 )
 '''
-# file → what a dashboard changes in it
+# file → the replacements that a dashboard makes in it
 _CHANGES = {
     _PLUGIN: (
         ("import records", "import dashboards, records"),
@@ -150,7 +150,7 @@ NEXT = """\
 
 
 def main(arguments: Sequence[str], program: str = "scripts/new-plugin") -> int:
-    """Write the files; 0, or 2 with a sentence where a name or the folder will not do."""
+    """Write the files; return 0, or 2 after printing why a name or the folder cannot be used."""
     parser = argparse.ArgumentParser(
         prog=program,
         description="Writes a package of one kind of record that loads, is tested and waits to be filled.",
@@ -183,7 +183,7 @@ def main(arguments: Sequence[str], program: str = "scripts/new-plugin") -> int:
 
 
 def with_dashboard() -> dict[str, str]:
-    """The files of a plugin that has a dashboard."""
+    """Return the files of a plugin that has a dashboard."""
     files = {**FILES, "tradewind_$plugin/dashboards.py": DASHBOARD}
     for name, changes in _CHANGES.items():
         for before, after in changes:
@@ -192,7 +192,7 @@ def with_dashboard() -> dict[str, str]:
 
 
 def filled(text: str, plugin: str, noun: str) -> str:
-    """The template with the names in their places."""
+    """Return the template with the names filled in."""
     nouns = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
     places = {
         "$plugin": plugin,

@@ -1,4 +1,4 @@
-"""What `scripts/export-openapi` does: write the OpenAPI description of the plugins. It needs no database."""
+"""The command `scripts/export-openapi`: writes the OpenAPI description of the plugins. It needs no database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ exit codes: 0 written; 1 a plugin is not there, or declares something wrong
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "scripts/export-openapi") -> int:
-    """Write to FILE, or to standard output; the exit code."""
+    """Write the description to FILE or to standard output, and return the exit code."""
     from plugins.registry import RegistryError
 
     parser = command_parser(
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "scripts/export-
 
 
 def description(plugins: Sequence[str]) -> bytes:
-    """The document of these plugins, with paths in order. Raises `RegistryError`."""
+    """Return the document of these plugins, with its paths sorted. Raises `RegistryError`."""
     from config.version import VERSION
     from handlers.docs.openapi import describe
     from plugins.registry import freeze, load_plugins
@@ -53,7 +53,7 @@ def description(plugins: Sequence[str]) -> bytes:
 
 
 def indented(value: object, depth: int = 0) -> str:
-    """JSON in which an object or array that fits on a line has one line: a change is a difference of few lines."""
+    """Return JSON in which each object or array that fits on one line has one, so that a change alters few lines."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + depth <= LINE_LENGTH or not isinstance(value, (dict, list)):
         return line

@@ -1,7 +1,7 @@
 """`scripts/follow-manual --rehearsals`: runs the blocks of docs/operations/rehearsals.md on a service of its own.
 
-Everything lies in one folder, and the backups on a small disk that nobody else sees. In place of systemd and of mongosh there
-are commands that do what the page asks of them.
+Everything is in one folder; the backups are on a small disk that only the shell and its children see. Small commands
+replace systemd and mongosh, and do what the page asks of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REHEARSALS = OPERATIONS / "rehearsals.md"
 _MOST_SECONDS = 900
 _SMALL_DISK = 'mount -t tmpfs -o size=200m tmpfs "$backups" && exec bash -eu -o pipefail "$0"'
 _TRADEWIND = '#!/bin/sh\nPYTHONPATH={root} exec {python} -m scripts.command "$@"\n'
-# what stands for systemd: it starts and ends the service, and knows its process and that of the primary
+# replaces systemctl: it starts and stops the service, and knows its process id and that of the primary
 _SYSTEMCTL = r"""#!/bin/bash
 cd {folder}
 stop() {{ kill -TERM "$(cat service.pid)" && while kill -0 "$(cat service.pid)" 2> /dev/null; do sleep 0.1; done; }}
@@ -43,7 +43,7 @@ case "$1 ${{!#}}" in
     *) exit 64 ;;
 esac
 """
-# what stands for mongosh: the expressions of the page
+# replaces mongosh: it knows the expressions of the page
 _MONGOSH = """#!{python}
 import sys
 from pymongo import MongoClient
@@ -67,7 +67,7 @@ for second in $(seq 120); do ls "$backups"/*.backup 2> /dev/null && break; sleep
 
 
 def rehearse(folder: Path) -> int:
-    """Do all rehearsals in this folder, which exists; the exit code."""
+    """Do all rehearsals in this folder, which must exist, and return the exit code."""
     members = ReplicaSet(folder / "members", election_ms=2000)
     try:
         members.start()
@@ -112,7 +112,7 @@ def _script(folder: Path) -> Iterator[str]:
 
 
 def _run(folder: Path, members: ReplicaSet) -> int:
-    """Run the script, and start the member again that it asks for; the exit code."""
+    """Run the script, restarting the dead member when the script asks for it; return the exit code."""
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
     given = {
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
@@ -136,13 +136,13 @@ def _run(folder: Path, members: ReplicaSet) -> int:
                     members.start_member(port)
             time.sleep(0.1)
     finally:
-        with suppress(ProcessLookupError):  # what the page has started and not ended
+        with suppress(ProcessLookupError):  # processes that the page has started and not ended
             os.killpg(shell.pid, signal.SIGTERM)
     return shell.wait()
 
 
 def is_possible() -> str:
-    """Why it is not possible on this machine; "" where it is."""
+    """Return why rehearsals are not possible on this machine, or "" if they are."""
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
         return "`unshare -rm` is not permitted on this machine: there is nowhere to mount a small disk."
     return ""

@@ -1,4 +1,4 @@
-"""An S3 for tests and measurements: `moto[server]` as a process of its own, over HTTP. It checks no signature."""
+"""An S3 for tests and measurements: `moto[server]` in a separate process, over HTTP. It checks no signatures."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ while True:
 
 @dataclass(frozen=True)
 class S3Server:
-    """A running S3; `client` is botocore's own, for looking at what the service did."""
+    """A running S3."""
 
     endpoint: str
 
     @cached_property
     def client(self) -> Any:
-        """botocore's own."""
+        """A client of botocore, to look at what the service did."""
         return botocore.session.get_session().create_client(
             "s3",
             endpoint_url=self.endpoint,
@@ -44,7 +44,7 @@ class S3Server:
         )
 
     def buckets(self) -> dict[str, str]:
-        """The settings of two new buckets."""
+        """Create two buckets, and return the settings for them."""
         mark = secrets.token_hex(4)
         names = {"s3_public_bucket": f"public-{mark}", "s3_private_bucket": f"private-{mark}"}
         for name in names.values():
@@ -60,21 +60,21 @@ class S3Server:
         }
 
     def holds(self, bucket: str) -> set[str]:
-        """Everything in a bucket: objects, and uploads that were begun and not ended."""
+        """Return everything in a bucket: objects, and multipart uploads that were begun and not completed."""
         objects = self.client.list_objects_v2(Bucket=bucket).get("Contents", ())
         begun = self.client.list_multipart_uploads(Bucket=bucket).get("Uploads", ())
         return {found["Key"] for found in objects} | {f"{found['Key']} in parts" for found in begun}
 
 
 def _readable(bucket: str) -> str:
-    """The policy of a bucket that everybody may read, and nobody may list."""
+    """Return the policy of a bucket that everybody may read and nobody may list."""
     statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{bucket}/*"}
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
-    """An S3 that ends with the block."""
+    """Start an S3 that ends with the block."""
     with subprocess.Popen([sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as moto:
         try:
             assert moto.stdout is not None

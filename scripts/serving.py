@@ -1,4 +1,4 @@
-"""What `tradewind serve` does: the same as `server.py`."""
+"""The command `tradewind serve`: does the same as `server.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of docs/operations/sizing.md: what requests cost, as `scripts/bench` measured it last."""
+"""The table of docs/operations/sizing.md: the cost of requests, as last measured by `scripts/bench`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 _RESULTS = Path(__file__).resolve().parent / "results"
 _SMALL, _LARGE = re.compile(r"bench-\d{4}-\d\d-\d\d\.json"), re.compile(r"bench-\d{4}-\d\d-\d\d-1000000\.json")
-_BUSY = 0.6  # of a core, beyond which requests begin to wait for each other
+_BUSY = 0.6  # the load of a core beyond which requests begin to wait for each other
 
 Work = Mapping[str, Any]
 
 
 def sizing_rows(folder: Path = _RESULTS) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """The head and the rows: for each kind of request its processor time, and how many a core does, at two sizes."""
+    """Return the head and the rows: the processor time of each kind of request, and its rate per core, at two sizes."""
     small, large = _newest(folder, _SMALL), _newest(folder, _LARGE)
     head = [
         "Request",

@@ -1,4 +1,4 @@
-"""What `tradewind supervise` does: several server processes on one port, which are started again and replaced in turn."""
+"""The command `tradewind supervise`: runs several server processes on one port; restarts and replaces them in turn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ exit codes: 0 stopped by a signal; 1 settings, plugins, database or port do not 
 
 
 def main(arguments: Sequence[str], program: str = "tradewind supervise") -> int:
-    """Supervise until SIGTERM or SIGINT; the exit code."""
+    """Supervise until SIGTERM or SIGINT, and return the exit code."""
     parser = command_parser(program, "Runs one server process for each core on one port.", _EPILOG)
     parser.add_argument("--processes", type=int, metavar="N", help="so many instead of one for each core")
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")

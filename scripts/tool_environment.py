@@ -1,4 +1,4 @@
-"""Environments of tools that the service itself does not need, made when they are first used and kept."""
+"""Environments of tools that the service itself does not need; each is made when it is first used, and kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def python_with(requirements: Path, folder: Path) -> Path:
-    """The interpreter of the environment in `folder`, which holds what the file `requirements` lists."""
+    """Return the interpreter of the environment in `folder`, after installing what `requirements` lists."""
     stamp, python = folder / "installed.txt", folder / "bin" / "python"
     if not stamp.exists() or stamp.read_text() != requirements.read_text():
         print(f"Installing what {requirements.parent.name} needs …", flush=True)

@@ -1,4 +1,4 @@
-"""The stand-in for WeCom beside a demo server, so that a visitor can try the QR-code log-in."""
+"""The stand-in for WeCom that runs beside a demo server, so that a visitor can try the QR-code log-in."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def start_wecom(python: str, arguments: "Sequence[str]") -> None:
-    """Start the stand-in and point the settings at it, unless a WeCom is set already. It ends with this process."""
+    """Start the stand-in and point the settings at it, unless a WeCom is configured already.
+
+    The stand-in ends with this process.
+    """
     if os.environ.get("TRADEWIND_WECOM_CORP_ID"):
         return
     port = _free_port()
@@ -42,14 +45,14 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
 
 
 def _end_with_parent() -> None:
-    os.nice(10)  # the server starts first
-    # elsewhere than on Linux the stand-in hears Ctrl-C by itself
+    os.nice(10)  # lower priority, so that the server starts first
+    # on systems other than Linux the stand-in receives Ctrl-C itself
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _port(arguments: "Sequence[str]") -> str:
-    """The port of the server: as given, else as set, else its default."""
+    """Return the port of the server: the one given, else the one set, else the default."""
     for at, argument in enumerate(arguments):
         if argument == "--port" and at + 1 < len(arguments):
             return arguments[at + 1]

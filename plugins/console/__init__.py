@@ -1,1 +1,1 @@
-"""A console in the browser, made from the declarations: lists, forms, records, actions and dashboards."""
+"""A console in the browser, generated from the declarations: lists, forms, records, actions and dashboards."""

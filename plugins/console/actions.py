@@ -1,4 +1,4 @@
-"""The buttons that change a record, and those of its actions."""
+"""The buttons that change, delete or act on a record."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,10 @@ from plugins.console.viewer import Viewer
 
 
 def drawer(title: str, api: Node, body: list[Node], knows: Mapping[str, object], **more: object) -> Node:
-    """A button with a form. The form knows these values of what is around it, those in its address, and no others."""
+    """Return a button that opens a form in a drawer.
+
+    Of the values around it, the form gets only those in `knows` and those that the address of `api` contains.
+    """
     form = node("form", api=api, body=body, mode="horizontal", **more)
     data = {**values_of(dict.fromkeys(VARIABLE.findall(str(api["url"])))), **knows}
     opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": data, "body": form}
@@ -20,13 +23,13 @@ def drawer(title: str, api: Node, body: list[Node], knows: Mapping[str, object],
 
 
 def form_of(viewer: Viewer, subject: Subject, route: Route) -> list[Node]:
-    """The controls of the body of a route, by the fields of the records."""
+    """Return the controls for the body of a route, labelled by the fields of the records."""
     view = viewer.site.view_of(subject.collection)
     return [] if route.body is None else controls(viewer, route.body, subject.fields, view)
 
 
 def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
-    """The button that changes a record, which the form reads anew, if the viewer may."""
+    """Yield the button that changes a record, if the viewer may; its form reads the record again."""
     update, read = subject.route("PATCH", "/{id}"), subject.read
     if update is None or not viewer.may(update) or not viewer.may(read):
         return
@@ -37,7 +40,7 @@ def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[No
 
 
 def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
-    """The button in the form of a change that shows what the change would do: a rehearsal."""
+    """Return the button, in the form of a change, that shows what the change would do: a rehearsal."""
     title, fields = viewer.say(viewer.site.action_title(route)), (route.body.fields if route.body is not None else None)
     api = call(route.method, addressed(route.path, id), values_of(fields or {}))
     feedback = _feedback(viewer, subject, route, title)
@@ -45,7 +48,7 @@ def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
 
 
 def delete_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
-    """The button that deletes a record, as of the version that is shown, if the viewer may."""
+    """Yield the button that deletes a record at the version that is shown, if the viewer may."""
     delete = subject.route("DELETE", "/{id}")
     if delete is None or not viewer.may(delete):
         return
@@ -56,7 +59,7 @@ def delete_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[
 
 
 def action_buttons(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
-    """The buttons of the actions that the viewer may take. In a state that allows none, they say in which they are."""
+    """Yield the buttons of the actions that the viewer may take; a disabled one names the states that allow it."""
     update = subject.route("PATCH", "/{id}")
     for route in subject.actions:
         if viewer.may(route) and (update is None or route.body is None or route.body is not update.body):
@@ -64,7 +67,7 @@ def action_buttons(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator
 
 
 def verb_of(route: Route) -> str:
-    """What a history calls an action."""
+    """Return the name that a history gives an action."""
     return route.action or route.path.rpartition("/")[2]
 
 
@@ -82,7 +85,7 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
 
 
 def _feedback(viewer: Viewer, subject: Subject, route: Route, title: str) -> Node:
-    """What is shown of a response that is no record: a rehearsal, a new password."""
+    """Return what is shown of a response that is not a record, such as a rehearsal or a new password."""
     fields = route.returns.fields or {}
     known = subject.read is not None and route.returns is subject.read.returns
     shown = [] if known or "version" in fields else [*figures(viewer, fields), *tables(viewer, fields)]
@@ -113,7 +116,7 @@ def _quoted(text: str) -> str:
 
 
 def _asked(viewer: Viewer, subject: Subject, route: Route) -> str:
-    """Whether one of the tasks in the record waits for the viewer's decision, for an action that is one; else empty."""
+    """Return a condition: a task of the record waits for the viewer's decision. Empty if the action is no decision."""
     for name, _, inside in lines(subject.shape):
         for machine in viewer.site.catalogue.state_machines:
             decision = machine.transitions.get(verb_of(route))

@@ -1,4 +1,4 @@
-"""The records behind a figure of a dashboard, opened by a click on it."""
+"""The records behind a figure of a dashboard, opened by a click on the figure."""
 
 from collections.abc import Iterator
 
@@ -10,10 +10,10 @@ ROWS = "/rows"
 
 
 def opened_by(viewer: Viewer, route: Route, array: str, measure: str) -> Node | None:
-    """What a click on a figure does; None where no records are behind it, or the viewer may not see them.
+    """Return what a click on a figure does, or None if there are no records behind it or the viewer may not see them.
 
-    `array` is empty for a figure of the response itself. Of a row the renderer knows the number, `dataIndex`; an empty
-    `measure` stands for any, which is then the `seriesId` of the chart.
+    `array` is empty for a figure of the response itself. The renderer knows the number of a row as `dataIndex`. If
+    `measure` is empty, it stands for any measure, which is then the `seriesId` of the chart.
     """
     found = [*_figures(viewer, route, array, measure)]
     if not found or not viewer.may(viewer.site.called("GET", f"{route.path}{ROWS}")):
@@ -39,7 +39,7 @@ def _figures(viewer: Viewer, route: Route, array: str, measure: str) -> Iterator
 
 
 def _records(viewer: Viewer, route: Route, found: list[Figures]) -> Node:
-    """The list of the records, with what each of them counts; its first line is the figure."""
+    """Return the list of the records with the amount that each adds, below the figure itself."""
     collections = {one.collection.name: one.collection for one in found}
     kinds = {name: viewer.noun(one) for name, one in collections.items()}
     sent = "&".join(f"{name}=${{{name}}}" for name in ("cell", *route.query))

@@ -1,4 +1,4 @@
-"""The page of the dashboards: for each one its figures, its chart and its period, by the shape of its response."""
+"""The page of the dashboards: for each one its figures, its charts and its period, by the shape of its response."""
 
 from collections.abc import Mapping
 
@@ -12,13 +12,13 @@ from plugins.console.viewer import Viewer
 
 _FIGURES = ("money", "quantity", "integer", "number")
 _TIMES = ("date", "month")
-_GREY = {"color": "#7a8794"}  # can be read on white and on black
+_GREY = {"color": "#7a8794"}  # legible on white and on black
 _COLORS = ["#2f6fb7", "#e08e2b", "#2a9d8f", "#c4546b", "#7463b8", "#8c9aa8", "#b58a1f", "#4e9ad1"]
 _COMMON = {"color": _COLORS, "backgroundColor": "transparent"}
 
 
 def dashboards_page(viewer: Viewer, title: str) -> Node:
-    """All dashboards that the viewer may see, in two columns; one without a chart is as wide as both."""
+    """Return the page of all dashboards that the viewer may see, in two columns; one without a chart spans both."""
     cards = [_card(viewer, route) for route in viewer.site.dashboards if viewer.may(route)]
     if not cards:
         return page(title, node("alert", level="info", body=viewer.word("no_right")))
@@ -26,7 +26,7 @@ def dashboards_page(viewer: Viewer, title: str) -> Node:
 
 
 def _card(viewer: Viewer, route: Route) -> Node:
-    """One dashboard: a service that loads it, again whenever its period changes."""
+    """Return one dashboard: a service node that loads it, and loads it again when its period changes."""
     name = route.path.rpartition("/")[2]
     title = viewer.say(viewer.site.catalogue.permission_title(route.access))
     period = _period(viewer, route.query)
@@ -45,7 +45,7 @@ def _card(viewer: Viewer, route: Route) -> Node:
 
 
 def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
-    """The controls of the query; the first and the last day are one."""
+    """Return the controls for the query; the first and the last day share one."""
     days = {name: field for name, field in query.items() if name.endswith(("_from", "_to"))}
     picked = [{**one, "label": viewer.word("period")} for one in filter_controls(viewer, days, {}, {})]
     others = {name: one for name, one in query.items() if name not in days and viewer.may_pick(one.ref)}
@@ -54,7 +54,7 @@ def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
 
 
 def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
-    """A figure, with what it is; a button where it has records."""
+    """Return a figure with its label; it is a button if there are records behind it."""
     number = f"${{{name} | {'amount' if field.kind in ('money', 'quantity') else 'text'}}}"
     opens = opened_by(viewer, route, "", name)
     label = viewer.label(name, field)
@@ -65,7 +65,7 @@ def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
 
 
 def _chart(viewer: Viewer, route: Route, source: str, row: Mapping[str, Field]) -> Node:
-    """The chart of a list of rows: lines over time, slices of a whole, the steps of a funnel, else bars by name."""
+    """Return the chart of a list of rows: lines or bars over time, a pie, a funnel of stages, or bars by name."""
     measures = [name for name, field in row.items() if field.kind in _FIGURES and not field.ref and name != "rank"]
     over = next((name for name in _TIMES if name in row), "")
     if "stage" in row:
@@ -77,13 +77,13 @@ def _chart(viewer: Viewer, route: Route, source: str, row: Mapping[str, Field]) 
         config = _series(viewer, source, over or "name", {name: row[name] for name in measures}, drawn)
     opens = opened_by(viewer, route, source, "")
     more = {"clickAction": opens} if opens is not None else {}
-    # drawn when the rows are there, and again when they are others
+    # drawn once the rows are there, and again when they change
     again = f"${{{source} | json}}"
     return node("chart", height=280, config=config, visibleOn=f"${{{source}}}", trackExpression=again, **more)
 
 
 def _series(viewer: Viewer, source: str, by: str, measures: Mapping[str, Field], kind: str) -> Node:
-    """Lines or bars: amounts by the axis on the left, counts by that on the right where there are both."""
+    """Return lines or bars; if there are both amounts and counts, counts are drawn on the right axis."""
     kinds = {field.kind == "money" for field in measures.values()}
     counts: Node = {"type": "value", "minInterval": 1, "splitLine": {"show": len(kinds) == 1}}
     series: list[Node] = []

@@ -1,4 +1,4 @@
-"""What a browser loads: the shell, our own few files, and those of the renderer. Nothing comes from another host."""
+"""The files that a browser loads: the shell, the console's own files, and the renderer's. None is on another host."""
 
 import asyncio
 from importlib.resources import files
@@ -19,7 +19,7 @@ _KEPT = {**_CHECKED, "Cache-Control": "public, max-age=31536000, immutable", "Co
 
 
 async def shell(req: Request) -> Response:
-    """The page that everything else is drawn in. It names the scripts, which come while somebody types a password."""
+    """Return the page in which everything is drawn; it names the scripts, so that they load during the log-in."""
     renderer = req.part(Renderer)
     body, state = await asyncio.to_thread(lambda: (_read("console.html"), renderer.state()))
     links = [f'<link rel="modulepreload" href="console/{name}">' for name in OWN if name.endswith(".js")]
@@ -31,7 +31,7 @@ async def shell(req: Request) -> Response:
 
 
 async def file(req: Request) -> Response:
-    """One of our own files, or one of the renderer's, which every browser takes compressed. Raises 40400."""
+    """Return one of the console's own files or one of the renderer's, which are stored compressed. Raises 40400."""
     renderer, name, version = req.part(Renderer), req.path["file"], req.path.get("version")
     if version is None and name in OWN:
         return Response(200, await asyncio.to_thread(_read, name), _CHECKED, MEDIA[PurePath(name).suffix])

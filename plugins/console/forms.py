@@ -21,7 +21,7 @@ _PLAIN: Mapping[str, Node] = {
 
 
 def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: View | None = None) -> list[Node]:
-    """The controls of a body; `labelled` are the fields of the record, for what the body itself gives no label."""
+    """Return the controls of a body; `labelled` are the record's fields, for the labels that the body itself lacks."""
     own = view.widgets if view is not None else {}
     made = [{**one, **own.get(str(one["name"]), {})} for one in _controls(viewer, shape.fields or {}, labelled)]
     parts = grouped(viewer, view, [(str(one["name"]), one) for one in made])
@@ -30,7 +30,7 @@ def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: 
 
 
 def picker(viewer: Viewer, name: str, target: str) -> Node:
-    """A control that chooses a record of a collection; `chosen` keeps the present one among what it offers."""
+    """Return a control that chooses a record of a collection; `chosen` keeps the current record among the options."""
     path = OPTIONS.replace("{collection}", target)
     source = call("GET", f"{path}?q=${{term}}&chosen=${{{name}}}")
     chosen = {"joinValues": False, "extractValue": True}
@@ -38,7 +38,7 @@ def picker(viewer: Viewer, name: str, target: str) -> Node:
 
 
 def choices(labels: Mapping[str, str]) -> Node:
-    """A control that chooses one of some values."""
+    """Return a control that chooses one of several values."""
     options = [{"value": value, "label": label} for value, label in labels.items()]
     return node("select", options=options, joinValues=False, extractValue=True)
 
@@ -63,7 +63,7 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
 
 
 def _shown(field: Field) -> bool:
-    """Whether a form has a control for it: JSON of any shape has none."""
+    """Return whether a form has a control for the field: JSON of any shape has none."""
     inside = field.items if field.kind == "array" else field
     return field.documented and inside is not None and inside.kind not in ("any", "mapping", "array")
 
@@ -72,7 +72,7 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
     if field.kind == "array" and field.items is not None:
         return _several(viewer, name, field, field.items)
     if field.kind == "object":
-        inside = _controls(viewer, field.fields or {}, {})  # what may be left out whole has nothing that must be there
+        inside = _controls(viewer, field.fields or {}, {})  # an object that may be left out has no required fields
         items = [{**one, "required": bool(one.get("required")) and field.required} for one in inside]
         return {"type": "combo", "multiLine": True, "items": items}
     if field.ref and viewer.may_pick(field.ref):

@@ -1,4 +1,4 @@
-"""The page of a list: search, filters, columns, pages, and what can be done with the list and with its rows."""
+"""The page of a list: search, filters, columns, pages, and the actions on the list and on its rows."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,7 +16,7 @@ _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", 
 
 
 def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = None) -> Node:
-    """The list, with what the viewer may do; `fixed` are parameters that it always sends."""
+    """Return the list with the actions that the viewer may take; `fixed` are parameters that it always sends."""
     fixed = fixed or {}
     query = "&".join(f"{name}={value}" for name, value in fixed.items())
     view = viewer.site.view_of(viewer.site.records_of(subject).collection)
@@ -37,7 +37,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar}
     if filters:
         more |= {"filter": {**FILTER, "body": filters}, "filterTogglable": True, "filterDefaultVisible": False}
-    if not subject.list.paged:  # a tree, whole in one response
+    if not subject.list.paged:  # a tree, which comes in one response
         more |= {"loadDataOnce": True, "expandConfig": {"expand": "first"}, "syncLocation": False}
         return node("crud", api={**api, "data": {}}, columns=shown, **more)
     sizes = ["statistics", "pagination", "switch-per-page"]
@@ -45,7 +45,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
 
 
 def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
-    """The boxes of a list, each as a list with its title, and those that only the list of its records has."""
+    """Yield the boxes of a list, each as a list with its title, then those that only the list of its records has."""
     records = viewer.site.records_of(subject)
     view = viewer.site.view_of(records.collection)
     name, known = view.boxes if view is not None else "", set[str]()
@@ -60,7 +60,7 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
 
 
 def _telling(viewer: Viewer, subject: Subject) -> list[str]:
-    """The fields that a list shows first: those by which people find records, and amounts."""
+    """Return the fields that a list shows first: amounts, the state, and fields by which people find records."""
     machine = subject.collection.states if subject.collection is not None else None
     shown = {name: field for name, field in subject.fields.items() if name not in viewer.site.stamps}
     needed = [_AMOUNT, *([machine.field] if machine is not None else [])]
@@ -81,7 +81,7 @@ def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str) -
 
 
 def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
-    """The button that opens a record beside its list, which is read anew afterwards."""
+    """Return the button that opens a record beside its list; the list is reloaded when the record is closed."""
     body = node("service", schemaApi=call("GET", RECORD_PAGE.replace("{list}", records.name)))
     opened: Node = {"title": viewer.word("details"), "size": "lg", "closeOnEsc": True, "actions": [], "body": body}
     opened |= {"data": {"record_id": "${id}", "me": "${me}"}}
@@ -129,7 +129,10 @@ def _import(viewer: Viewer, subject: Subject) -> Iterator[Node]:
 def filter_controls(
     viewer: Viewer, query: Mapping[str, Field], fields: Mapping[str, Field], fixed: Mapping[str, str]
 ) -> Iterator[Node]:
-    """A control for each parameter that filters; the two ends of a range of days are one. `fields` are what it shows."""
+    """Yield a control for each parameter that filters; `fields` are those of the list.
+
+    The two ends of a range of days share one control.
+    """
     for name, parameter in query.items():
         if name in _PAGING or name in fixed or (name.endswith("_to") and f"{name[:-3]}_from" in query):
             continue

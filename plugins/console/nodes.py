@@ -1,4 +1,4 @@
-"""Parts of a page description. Texts that people or plugins wrote are no templates in it, and no markup."""
+"""Parts of a page description. Texts that people or plugins wrote act neither as templates nor as markup in it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from plugins.api import Message
 
 Node = dict[str, object]
-# what begins a template, a variable, a tag or an entity; a space without width after it ends that
+# what begins a template, a variable, a tag or an entity, unless a zero-width space follows
 _BEGINNING = re.compile(r"[$<&\\](?=\S)")
 _PARAMETER, VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)\}")
 _NO_SPACE = "\u200b"
@@ -15,40 +15,44 @@ PAGE_SIZES = (20, 50, 100, 200)
 
 
 def plain(text: str) -> str:
-    """The text for a page description, where it is shown as it is: `${name}` and `<b>` too."""
+    """Return the text for a page description, so that it is shown literally, even `${name}` and `<b>`."""
     return _BEGINNING.sub(lambda found: found.group() + _NO_SPACE, text)
 
 
 def node(kind: str, /, **parts: object) -> Node:
-    """A part of a page: its type, as the renderer calls it, and its settings."""
+    """Return a part of a page: its type, as the renderer calls it, and its settings."""
     return {"type": kind, **parts}
 
 
 def page(title: str, *body: Node, **more: object) -> Node:
-    """A whole page."""
+    """Return a whole page."""
     return node("page", title=title, body=[*body], **more)
 
 
 def link(title: str, address: str, **more: object) -> Node:
-    """A button that goes to another page."""
+    """Return a button that goes to another page."""
     return node("button", label=title, actionType="url", url=address, blank=False, **{"level": "link", **more})
 
 
 def rows(api: Node, columns: Sequence[Node], **more: object) -> Node:
-    """A list that is read page by page; `forceAppendDataToQuery`: also where its address has variables."""
+    """Return a list that is read page by page; `forceAppendDataToQuery` is needed if its address has variables."""
     paged = {**api, "forceAppendDataToQuery": True}
     common: Node = {"syncLocation": False, "perPage": PAGE_SIZES[0], "footerToolbar": ["statistics", "pagination"]}
     return node("crud", api=paged, columns=[*columns], **{**common, **more})
 
 
 def call(method: str, path: str, data: Mapping[str, object] | None = None) -> Node:
-    """A request to the API; `data` are templates of the values that it sends, by name."""
+    """Return a request to the API; `data` are the templates of the values that it sends, by name."""
     sent = {} if data is None else {"data": dict(data)}
     return {"method": method.lower(), "url": path, **sent}
 
 
 def addressed(path: str, id: str = "record_id") -> str:
-    """The path with templates for its parameters: `id` has that of its record, and the shell that of the page."""
+    """Return the path with templates in place of its parameters.
+
+    The last parameter becomes `${<id>}` if it is called `id`, else a template of its own name. The ones before it
+    become `${record_id}`, which the shell sets to the record of the page.
+    """
     *outer, last = _PARAMETER.findall(path) or [""]
     for name in outer:
         path = path.replace(f"{{{name}}}", "${record_id}")
@@ -56,12 +60,12 @@ def addressed(path: str, id: str = "record_id") -> str:
 
 
 def values_of(names: Mapping[str, object]) -> dict[str, object]:
-    """The templates that send the values of these fields under their own names."""
+    """Return the templates that send the values of these fields under their own names."""
     return {name: f"${{{name}}}" for name in names}
 
 
 def tabs(*parts: tuple[str, list[Node]]) -> Node:
-    """Tabs whose contents are made, and loaded, when they are first opened."""
+    """Return tabs whose contents are created, and loaded, when they are first opened."""
     return node("tabs", mountOnEnter=True, tabs=[{"title": title, "body": body} for title, body in parts])
 
 

@@ -1,4 +1,4 @@
-"""Makes the page of a menu, and the page of a record, for one person; what two people share is made once."""
+"""Makes the page of a menu and the page of a record for one person; a page that several people share is made once."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
@@ -29,25 +29,25 @@ from plugins.console.site import DASHBOARDS, Site
 from plugins.console.viewer import Viewer, view
 
 _KEPT = 64
-_REQUESTS = ("api", "initApi", "source")  # of a part of a page
+_REQUESTS = ("api", "initApi", "source")  # the requests of a part of a page
 _PAGE = mapping(anything(), nullable=False, description="A page as the renderer takes it; what it holds may change.")
 _NO_PAGE = Message("没有这样的页面，或没有查看权限", "There is no such page, or nothing on it is permitted")
 
 
 class Pages:
-    """The pages of one process. The few that were asked for last are kept."""
+    """The pages of one process. The most recently used ones are kept."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.site = Site(catalogue)
         self._made: LRUCache[Hashable, tuple[Entries, Node | None]] = LRUCache(_KEPT)
 
     async def page(self, req: Request, make: Callable[[Viewer, str], Node | None]) -> Node:
-        """The page that the path names, for the caller. Raises 40400 where there is none for them."""
+        """Return the page that the path names, for the caller. Raises 40400 if there is none for them."""
         entries, (name,) = await req.part(Dictionaries).current(), req.path.values()
         viewer = await view(req, self.site, entries)
         key = (make, name, viewer.language, viewer.allowed)
         known, made = self._made.get(key, (None, None))
-        if known is not entries:  # the first time, or a dictionary has changed
+        if known is not entries:  # the first time, or after a change of a dictionary
             made = make(viewer, name)
             self._made[key] = entries, made
         if made is None:
@@ -56,7 +56,7 @@ class Pages:
 
 
 def menu_page(viewer: Viewer, code: str) -> Node | None:
-    """The page of a menu, or of the inbox by its name; None for one that no plugin declares."""
+    """Return the page of a menu, or of the inbox by its name, or None for a menu that no plugin declares."""
     menu, inbox = viewer.site.menus.get(code), viewer.site.inbox
     if menu is None and inbox is not None and inbox.name == code and viewer.may(inbox.list):
         return page(viewer.say(viewer.site.title_of(inbox)), listing(viewer, inbox))
@@ -79,7 +79,7 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
 
 
 def _own_tabs(viewer: Viewer, collections: Sequence[Collection | None]) -> Iterator[tuple[str, list[Node]]]:
-    """The tabs that views of these collections add, but for those of which nothing is left for the viewer."""
+    """Yield the tabs that the views of these collections add, except those that the viewer may not load."""
     found = [view for one in collections if (view := viewer.site.view_of(one)) is not None]
     for view in {view.collection.name: view for view in found}.values():
         for heading, part in view.tabs.items():
@@ -88,7 +88,7 @@ def _own_tabs(viewer: Viewer, collections: Sequence[Collection | None]) -> Itera
 
 
 def _permitted(viewer: Viewer, part: Mapping[str, object]) -> bool:
-    """Whether the viewer may send every request that the part itself makes."""
+    """Return whether the viewer may send every request that the part itself makes."""
     requests = [one for name in _REQUESTS if isinstance(one := part.get(name), Mapping)]
     return all(viewer.may(viewer.site.called(str(one["method"]), str(one["url"]))) for one in requests)
 

@@ -1,4 +1,4 @@
-"""The page of one record: its fields, its lines, what hangs below it, its files, its history, and its actions."""
+"""The page of one record: its fields, its lines, the lists below it, its files, its history, and its actions."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,12 +11,12 @@ from plugins.console.shown import columns_of, details, grouped, lines, propertie
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
-ID = "record_id"  # what the shell gives the page
-PAGE = "record"  # what its buttons load anew
+ID = "record_id"  # the shell gives the page this value
+PAGE = "record"  # the name by which buttons reload the page
 
 
 def record_page(viewer: Viewer, subject: Subject) -> Node | None:
-    """The page of a record; None where the viewer may read none."""
+    """Return the page of a record, or None if the viewer may not read one."""
     read = subject.read
     if read is None or not viewer.may(read):
         return None
@@ -49,7 +49,7 @@ def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
 
 
 def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
-    """The record of another kind that a record is about: what it has of it by the fields of that kind, and its page."""
+    """Yield the record that this one is about: the fields that are kept of it, and a link to its page."""
     if not {"biz_type", "resource_id"} <= shape.keys():
         return
     within = [name for name, field in shape.items() if field.kind == "mapping"]
@@ -74,7 +74,7 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
 
 
 def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
-    """The lists of what refers to the record."""
+    """Yield the lists of records that refer to this one."""
     if subject.collection is None:
         return
     found = [
@@ -86,7 +86,7 @@ def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node
     ]
     known = Counter(title for _, _, title in found)
     for other, name, title in found:
-        group = viewer.site.group_of(other) if known[title] > 1 else None  # payments of contracts, and of finance
+        group = viewer.site.group_of(other) if known[title] > 1 else None  # two menus may have the same title
         named = f"{title} ({viewer.say(group)})" if group is not None else title
         yield named, [listing(viewer, other, {name: f"${{{ID}}}"})]
 
@@ -102,7 +102,7 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     route = subject.route("GET", "/{id}/history")
     if route is None or not viewer.may(route):
         return
-    # a state or choice is called what people call it, and a moment is shown in the business time zone
+    # states and choices are shown by their labels, moments in the business time zone
     made = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
     made |= {verb_of(one): viewer.say(viewer.site.action_title(one)) for one in subject.actions}
     called = {name: f"${{(labels[field] && labels[field][{name}]) || {name} | when}}" for name in ("before", "after")}

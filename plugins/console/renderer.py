@@ -1,4 +1,4 @@
-"""The files of the renderer: where they are, and how far their arrival is. `scripts/fetch-console` brings them."""
+"""The files of the renderer: where they are, and whether they are there yet. `scripts/fetch-console` fetches them."""
 
 import asyncio
 import json
@@ -31,28 +31,28 @@ STATES = {
 
 @dataclass(frozen=True)
 class Renderer:
-    """The renderer's files, each stored compressed, in a folder of the environment that is named by the version."""
+    """The renderer's files, each stored compressed, in a folder of the environment that has the version in its name."""
 
     home: Path = field(default_factory=lambda: Path(sys.prefix) / "share" / "tradewind-console")
 
     @cached_property
     def pinned(self) -> dict[str, Any]:
-        """What is pinned: package, version and integrity, files, and modules by what they are for."""
+        """What is pinned: the package, its version and integrity, the files, and some modules by their purpose."""
         found: dict[str, Any] = json.loads((files("plugins.console") / "renderer.json").read_bytes())
         return found
 
     @property
     def version(self) -> str:
-        """The pinned version, and which of what is kept of it."""
+        """The pinned version, and the edition, which changes with the parts of the release that are kept."""
         return f"{self.pinned['version']}-{self.pinned['edition']}"
 
     @property
     def folder(self) -> Path:
-        """Where the files are, once all have come."""
+        """The folder of the files, once all of them are there."""
         return self.home / f"{self.pinned['package']}-{self.version}"
 
     def state(self) -> str:
-        """How far the files are: one of `STATES`."""
+        """Return how far the download is: one of `STATES`."""
         if all((self.folder / f"{name}.gz").exists() for name in self.pinned["files"]):
             return "ready"
         try:
@@ -62,7 +62,7 @@ class Renderer:
         return noted if noted in STATES and noted != "ready" else "missing"
 
     def compressed(self, name: str) -> bytes | None:
-        """One of the files, compressed with gzip; None for another name, or before it came."""
+        """Return one of the files, compressed with gzip, or None if its name is unknown or it is not there yet."""
         try:
             return (self.folder / f"{name}.gz").read_bytes() if name in self.pinned["files"] else None
         except OSError:
@@ -70,7 +70,7 @@ class Renderer:
 
 
 async def renderer_state(req: Request) -> dict[str, object]:
-    """How far the renderer's files are; the page asks until they are there."""
+    """Return how far the download of the renderer's files is; the page asks until they are there."""
     renderer, inbox = req.part(Renderer), req.part(Pages).site.inbox
     state = await asyncio.to_thread(renderer.state)
     return {

@@ -1,4 +1,4 @@
-"""The page of a menu without lists: what its routes return, as figures and tables, and what else can be done there."""
+"""The page of a menu without lists: the responses of its routes as figures and tables, and the actions on them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,11 +12,11 @@ from plugins.console.viewer import Viewer
 
 
 def reports(viewer: Viewer, menu: Menu) -> Iterator[tuple[str, list[Node]]]:
-    """The reports of a menu that the viewer may see, each with its title."""
+    """Yield the reports of a menu that the viewer may see, each with its title."""
     for route in viewer.site.reports_of(menu):
         if viewer.may(route):
             title = viewer.say(viewer.site.catalogue.permission_title(route.access))
-            name = route.path.strip("/").replace("/", "-")  # by which the renderer loads it anew
+            name = route.path.strip("/").replace("/", "-")  # the name by which the renderer reloads it
             yield title, [*_buttons(viewer, route, name), *_report(viewer, route, name)]
 
 
@@ -34,13 +34,13 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
         yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button])
-    # what has to be asked for first is
+    # with a form, nothing is loaded before the form is sent
     api = call("GET", route.path, values_of(dict.fromkeys(sorted(sent))))
     yield node("service", name=name, id=name, api=api, initFetch=not asked, body=shown)
 
 
 def _complete(parameter: Field, control: Node) -> None:
-    """Mark a control that must have a value; one with a choice begins with the first."""
+    """Mark a control that must have a value; one with options starts with the default or the first."""
     options = control.get("options")
     if parameter.required:
         control["required"] = True
@@ -49,14 +49,14 @@ def _complete(parameter: Field, control: Node) -> None:
 
 
 def _list(viewer: Viewer, route: Route, asked: list[Node], inside: Mapping[str, Field]) -> Node:
-    """A report that is read page by page."""
+    """Return a report that is read page by page."""
     fields = {name: field for name, field in (route.returns.fields or {}).items() if name not in route.query}
     head = {"filter": {**FILTER, "body": asked}, "headerToolbar": [*figures(viewer, fields)], "perPage": 50}
     return rows(call("GET", route.path), columns_of(viewer, inside), **head)
 
 
 def _buttons(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
-    """What changes what the report shows: a form for what takes a body, else a button."""
+    """Yield the buttons that change what the report shows: a form for routes with a body, else a plain button."""
     for one in viewer.site.catalogue.routes:
         here = one.path == route.path or (one.path.startswith(f"{route.path}/") and not one.parameters)
         if here and one.writes and one.bare is None and viewer.may(one):

@@ -14,7 +14,7 @@ OF_PAGES = ("page", "page_size", "cursor", "next_cursor", "total", "format")
 
 
 def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = ()) -> list[Node]:
-    """The columns of a list: those in `first`, or else the first few; the others are there to be switched on."""
+    """Return the columns of a list: those in `first`, or else the first few, are visible; others can be switched on."""
     order = [*(name for name in first if name in fields), *(name for name in fields if name not in first)]
     made: list[Node] = []
     for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, first)):
@@ -28,7 +28,7 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = 
 def grouped(
     viewer: Viewer, view: View | None, named: Sequence[tuple[str, Node]]
 ) -> Iterator[tuple[str, Sequence[Node]]]:
-    """The nodes of fields by the headings of a view; without a heading those of the fields that it does not name."""
+    """Yield the nodes of fields under the headings of a view; fields that it does not name come last, without one."""
     rest = dict(named)
     for heading, names in (view.groups if view is not None else {}).items():
         nodes = [rest.pop(name) for name in names if name in rest]
@@ -39,18 +39,18 @@ def grouped(
 
 
 def details(viewer: Viewer, fields: Mapping[str, Field], also: Sequence[str] = ()) -> Iterator[tuple[str, str, Node]]:
-    """The fields that have a value of their own, each with its name, its label and the node of the value."""
+    """Yield the fields that are shown as a value, each with its name, its label and the node of its value."""
     for name, field in fields.items():
-        hidden = (name in _NEVER and name not in also) or (name == "schema" and field.kind == "any")  # of forms
+        hidden = (name in _NEVER and name not in also) or (name == "schema" and field.kind == "any")  # used by forms
         if hidden or field.secret or field.write_only or field.holds_fields or name == "children":
             continue
-        if f"{name.removesuffix('s')}_names" in fields:  # codes, beside what people call them
+        if f"{name.removesuffix('s')}_names" in fields:  # codes, whose names are shown instead
             continue
         yield name, viewer.label(name, field), value(viewer, name, field)
 
 
 def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str, Field]]]:
-    """The lists of objects in a record, with the fields of one object."""
+    """Yield the lists of objects in a record, each with the fields of one object."""
     for name, field in fields.items():
         inside = field.items.fields if field.items is not None and name != "children" else None
         if field.kind == "array" and inside:
@@ -58,7 +58,7 @@ def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str
 
 
 def value(viewer: Viewer, name: str, field: Field) -> Node:
-    """The node that shows the value of a field."""
+    """Return the node that shows the value of a field."""
     beside = next((one.name for one in obj(None, {name: field}).siblings), None)
     if beside is not None:
         return _template(beside, "text") if field.kind == "array" else {"type": "text", "name": beside}
@@ -78,12 +78,12 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
 
 
 def _template(name: str, shown_as: str) -> Node:
-    """A value through one of the filters that `api.js` registers."""
+    """Return a node that shows a value through one of the filters that `api.js` registers."""
     return {"type": "tpl", "name": name, "tpl": f"${{{name} | {shown_as}}}"}
 
 
 def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
-    """The values that are not in a list: those of the response, and those of each object in it."""
+    """Yield the values that are not in a list: those of the response, and those of each object in it."""
     plain = {name: field for name, field in fields.items() if name not in OF_PAGES}
     groups = [("", plain)]
     objects = {name: (one, one.fields) for name, one in plain.items() if one.fields and one.label is not None}
@@ -97,12 +97,12 @@ def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
 
 
 def properties(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
-    """What a table of properties has of fields: each label, and the node of the value."""
+    """Return the items of a property table: the label of each field, and the node of its value."""
     return [{"label": label, "content": shown} for _, label, shown in details(viewer, fields)]
 
 
 def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
-    """The tables of the lists of objects that have a label."""
+    """Yield a table for each list of objects that has a label."""
     for name, field, inside in lines(fields):
         columns = columns_of(viewer, inside) if field.label is not None else []
         if columns:
@@ -110,5 +110,5 @@ def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
 
 
 def columns_of(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
-    """The columns of a table of objects with these fields."""
+    """Return the columns of a table of objects with these fields."""
     return [{**shown, "label": label} for _, label, shown in details(viewer, fields)]

@@ -1,4 +1,4 @@
-"""What there is to show: the lists of records that routes declare, and all that can be done with one of them."""
+"""What there is to show: the lists of records that routes declare, and everything that can be done with a record."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _NOT_ACTIONS = ("import", "restore", "notes")
 class Subject:
     """Records of one kind, at one path: the routes that list, read and change them.
 
-    `collection` is None for lists that are no collection's. `routes` are those at the path and below it, by name.
-    `key` is the parameter of one of them in paths; a list below a record has that record's in its own path.
+    `collection` is None for lists that belong to no collection. `routes` are those at the path and below it, by name.
+    `key` is the path parameter of one of the records; a list below a record has the outer record's parameter in `at`.
     """
 
     at: str
@@ -31,7 +31,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """Its name in addresses: `crm.customers`."""
+        """The name of the list in addresses, such as `crm.customers`."""
         return self.at.removeprefix("/api/").removeprefix("v1/").replace("/{id}", "").replace("/", ".")
 
     @cached_property
@@ -45,21 +45,21 @@ class Subject:
 
     @cached_property
     def shape(self) -> Mapping[str, Field]:
-        """The fields of a record that is read by itself."""
+        """The fields of a record that is read individually."""
         return (self.read.returns.fields if self.read is not None else None) or {}
 
     def route(self, method: str, below: str = "") -> Route | None:
-        """The route of this method at `below` the path."""
+        """Return the route of this method at the path followed by `below`, or None."""
         return self.routes.get(f"{method} {self._base}{below.replace('{id}', f'{{{self.key}}}')}")
 
     @property
     def read(self) -> Route | None:
-        """The route of one record."""
+        """The route that reads one record, or None."""
         return self.route("GET", "/{id}")
 
     @property
     def actions(self) -> Iterator[Route]:
-        """The routes that do something with one record, besides changing and deleting it."""
+        """The routes of actions on one record, besides changing and deleting it."""
         for one in self.routes.values():
             verb = one.path.rpartition("}/")[2]
             takes_json = one.writes and not one.streamed and not one.bare and one.method != "DELETE"
@@ -74,7 +74,7 @@ class Subject:
 
     @cached_property
     def below(self) -> Mapping[str, Subject]:
-        """The lists below one record, by their paths; its history is none."""
+        """The lists below one record, by path, without its history."""
         found = {}
         for one in self.routes.values():
             outer, _, last = one.path.rpartition("/")
@@ -87,7 +87,7 @@ class Subject:
         return found
 
     def refers_to(self, target: Collection) -> str | None:
-        """The filter of the list by the records of `target` that its own refer to."""
+        """Return the filter by which the list shows the records that refer to one of `target`, or None."""
         references = self.collection.references if self.collection is not None else {}
         named = (name for name, to in references.items() if to in (target.name, target.alias or target.name))
         return next((name for name in named if name in self.list.query), None)
@@ -98,7 +98,7 @@ class Subject:
 
 
 class Site:
-    """Everything that pages show, by menus and by names. It is made when the first page is asked for."""
+    """Everything that pages show, by menus and by names, computed when it is first needed."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
@@ -119,38 +119,38 @@ class Site:
         return {menu.code: menu for menu in self.catalogue.menus}
 
     def of_menu(self, menu: Menu) -> Sequence[Subject]:
-        """The lists that a menu shows, the plainest path first."""
+        """Return the lists that a menu shows, those with the shortest paths first."""
         found = (one for one in self.subjects.values() if menu.resource and menu.resource in _resources(one))
         return sorted(found, key=lambda one: (one.at.count("/"), one.list.access.rpartition(":")[2] != "list"))
 
     def records_of(self, subject: Subject) -> Subject:
-        """The list that has the records of a list: itself, or where they cannot be read there, one with the same rows."""
+        """Return the list of a list's records: itself or, if they cannot be read there, one with the same rows."""
         alike = (one for one in self.subjects.values() if one.read and one.list.returns is subject.list.returns)
         return subject if subject.read is not None else next(alike, subject)
 
     @cached_property
     def inbox(self) -> Subject | None:
-        """The list whose news a WebSocket below it sends, if a plugin has one."""
+        """The list whose news are sent by a WebSocket below it, or None if no plugin has one."""
         sockets = {one.path for one in self.catalogue.routes if one.socket}
         return next((one for one in self.subjects.values() if f"{one.at}/ws" in sockets), None)
 
     @cached_property
     def stamps(self) -> frozenset[str]:
-        """The names of the fields that say who made and changed a record, and when."""
+        """The names of the fields that record who created and changed a record, and when."""
         return frozenset(name for one in self.catalogue.collections.values() for name in one.audit_fields)
 
     def reports_of(self, menu: Menu) -> Sequence[Route]:
-        """The routes of a menu without lists: each returns one object, such as a report."""
+        """Return the routes of a menu without lists; each returns one object, such as a report."""
         of_menu = (one for one in self.catalogue.routes if menu.resource and one.access.startswith(f"{menu.resource}:"))
         reads = (one for one in of_menu if one.reads and not one.parameters and one.bare is None and not one.paged)
         return [one for one in reads if one.returns.fields]
 
     def menu_of(self, subject: Subject) -> str:
-        """The code of the menu that shows a list; empty for one that none does."""
+        """Return the code of the menu that shows a list, or an empty string if none does."""
         return next((menu.code for menu in self.menus.values() if menu.resource in _resources(subject)), "")
 
     def group_of(self, subject: Subject) -> Message | None:
-        """What the directory of a list's menu is called."""
+        """Return the title of the directory that contains a list's menu, or None."""
         menu = self.menus.get(self.menu_of(subject))
         directory = self.menus.get(menu.parent) if menu is not None else None
         return directory.title if directory is not None else None
@@ -163,14 +163,14 @@ class Site:
 
     @cached_property
     def labels(self) -> Mapping[str, Message]:
-        """What most records call a field of a name, for shapes whose own field of this name has no label."""
+        """The label that most records give a field, by field name, for shapes whose field has no label."""
         fields = (item for one in self.catalogue.collections.values() for item in one.all_fields.items())
         counted = Counter((name, label) for name, field in fields if (label := field.label) is not None)
         return {name: label for (name, label), _ in reversed(counted.most_common())}
 
     @cached_property
     def attachments(self) -> Subject | None:
-        """The list of the files of a record, if a plugin has it."""
+        """The list of the files of a record, or None if no plugin has it."""
         found = self._named.get(ATTACHMENTS)
         return self._subject(found) if found is not None else None
 
@@ -180,18 +180,18 @@ class Site:
         return {collection.name: name for name, collection in self.catalogue.biz_types.items()}
 
     def view_of(self, collection: Collection | None) -> View | None:
-        """How a plugin wants the records of a collection shown."""
+        """Return how a plugin wants the records of a collection to be shown, or None."""
         return next((one for one in self.catalogue.views if one.collection is collection), None)
 
     def called(self, method: str, address: str) -> Route | None:
-        """The route of a request in a page that a plugin wrote; `${id}` in its address stands for any value."""
+        """Return the route of a request in a plugin's page, or None; `${id}` in its address stands for any value."""
         steps = address.partition("?")[0].split("/")
         found = (one for one in self.catalogue.routes if one.method == method.upper())
         return next((one for one in found if _leads(one.path.split("/"), steps)), None)
 
     @cached_property
     def writers(self) -> Mapping[str, Sequence[str]]:
-        """The names of the routes whose bodies refer to a collection, by its name: their senders may use its picker."""
+        """The names of the routes whose bodies refer to a collection, by collection; callers may use its picker."""
         found: dict[str, list[str]] = {}
         for one in self.catalogue.routes:
             shapes = [shape for shape in (one.body, one.form) if shape is not None]
@@ -199,13 +199,13 @@ class Site:
             for target in referred - {None}:
                 found.setdefault(str(target), []).append(one.name)
         for known in self.catalogue.collections.values():
-            if known.alias:  # what some call `rbac_users`, others call `users`
+            if known.alias:  # some fields refer to `rbac_users`, others to `users`
                 both = [*found.get(known.name, ()), *found.get(known.alias, ())]
                 found[known.name] = found[known.alias] = both
         return found
 
     def title_of(self, subject: Subject) -> Message:
-        """What a list is called beside others: by its own title, its menu, what only it permits, or its records."""
+        """Return the title of a list: its own, its menu's, its permission's, its noun, or the summary of its route."""
         one, menu = subject.list, self.menus.get(self.menu_of(subject))
         if one.title is not None:
             return Message(*one.title)
@@ -220,7 +220,7 @@ class Site:
         return self.catalogue.summaries[one.name]
 
     def action_title(self, action: Route) -> Message:
-        """What the button of an action says: the label of its transition, else the title of its permission."""
+        """Return the text of an action's button: its title, or that of its transition or permission, or its summary."""
         if action.title is not None:
             return Message(*action.title)
         collection = self.catalogue.collections.get(action.collection)
@@ -247,7 +247,7 @@ def _leads(path: Sequence[str], steps: Sequence[str]) -> bool:
 
 
 def _lists(one: Route, named: Mapping[str, Route]) -> bool:
-    """Whether the route is a list that a page can show: without anything that it must be given."""
+    """Return whether the route is a list that a page can show, which needs no parameters to be given."""
     if one.method != "GET" or one.parameters or one.bare or one.path.endswith("/imports") or f"{one.name}/all" in named:
         return False
     if not (one.guarded or (one.access == SIGNED_IN and f"POST {one.path}" in named)):
@@ -257,7 +257,7 @@ def _lists(one: Route, named: Mapping[str, Route]) -> bool:
 
 
 def _resources(subject: Subject) -> set[str]:
-    """The resources whose menu shows the list: its own, or of a list without one, those of what writes it."""
+    """Return the resources whose menus show the list: its own, or else that of the route that creates its records."""
     if subject.list.guarded:
         return {subject.list.access.rpartition(":")[0]}
     writer = subject.route("POST")

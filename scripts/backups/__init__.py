@@ -1,1 +1,1 @@
-"""Backups: one file with all documents of one moment and the stored files, and the way back."""
+"""Backups: one file with all documents as of one moment and the stored files, and restoring it."""

@@ -1,8 +1,8 @@
 """The format of a backup: one file of pieces, which is written and read as a stream.
 
-A piece is its kind, how it is packed, its length, its bytes, and a hash that chains it to the piece before: a byte that
-differs, a piece that is missing, repeated or at another place, and a file that was cut are all found. The first piece
-is the header, which is readable without the key; the last one is the manifest.
+A piece consists of its kind, its packing, its length, its bytes, and a hash that chains it to the previous piece. This
+detects a byte that differs, a piece that is missing, repeated or moved, and a file that is cut off. The first piece is
+the header, which is readable without the key; the last one is the manifest.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ MAGIC = b"tradewind backup\n"
 _HEAD = struct.Struct(">ccI")
 _HASH_BYTES = 16
 _RAW, _PACKED = b"r", b"z"
-_LEVEL = 1  # the higher ones cost several times the processor for a tenth of the size
+_LEVEL = 1  # higher levels take several times the processor time to save another tenth of the size
 _SAMPLE, _WORTH = 16 << 10, 0.9
 _LARGEST_PIECE = 33 << 20  # a document has 16 MiB at most
 
 
 class Kind(Enum):
-    """What a piece holds."""
+    """The kind of content that a piece holds."""
 
     HEADER = b"H"
     SETTINGS = b"S"
@@ -46,7 +46,7 @@ class Kind(Enum):
 
 
 class ArchiveWriter:
-    """Writes a backup to `output`; with a `seal` all pieces but the header are encrypted."""
+    """Writes a backup to `output`; with a `seal`, all pieces except the header are encrypted."""
 
     def __init__(self, output: BinaryIO, header: Mapping[str, Any], seal: Seal | None) -> None:
         self._output = output
@@ -58,11 +58,11 @@ class ArchiveWriter:
         self._seal = seal
 
     def describe(self, kind: Kind, value: Mapping[str, Any]) -> None:
-        """Write a piece that is JSON."""
+        """Write a piece whose content is JSON."""
         self.write(kind, json.dumps(value).encode())
 
     def write(self, kind: Kind, data: bytes) -> None:
-        """Write a piece, compressed where that makes it smaller."""
+        """Write a piece, compressed if that makes it smaller."""
         packing, body = _pack(data)
         if self._seal is not None:
             body = self._seal.close(self._number, body, self._chain + kind.value + packing)
@@ -75,16 +75,16 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """Reads and checks a backup from `source`, which is called `name`. Every fault raises `BackupError`.
+    """Reads and checks a backup from `source`, which error messages call `name`. Every fault raises `BackupError`.
 
-    Without a secret at all, None, it reads the header alone.
+    If `secret` is None, only the header can be read.
     """
 
     def __init__(self, source: BinaryIO, name: str, secret: str | None) -> None:
         self._source, self._name = source, name
         self._chain, self._number, self._at = MAGIC, 0, len(MAGIC)
         self._seal: Seal | None = None
-        self.settings: dict[str, str] = {}  # once they have been read
+        self.settings: dict[str, str] = {}  # filled once the piece with the settings has been read
         if source.read(len(MAGIC)) != MAGIC:
             raise BackupError(f"{name} is no backup of Tradewind.")
         kind, data = self._next()
@@ -93,7 +93,7 @@ class ArchiveReader:
         self._seal = self._open_seal(secret) if secret is not None else None
 
     def __iter__(self) -> Iterator[tuple[Kind, bytes]]:
-        """Iterate over the pieces behind the header, up to the manifest, behind which nothing may follow."""
+        """Iterate over the pieces after the header, up to and including the manifest, which must be the last."""
         kind = Kind.HEADER
         while kind is not Kind.MANIFEST:
             kind, data = self._next()
@@ -104,7 +104,7 @@ class ArchiveReader:
             raise BackupError(f"{self._name} is damaged: something follows behind its end.")
 
     def parse(self, data: bytes) -> dict[str, Any]:
-        """The content of a piece that is JSON."""
+        """Return the content of a piece that is JSON."""
         try:
             value: dict[str, Any] = json.loads(data)
         except ValueError as error:
@@ -112,7 +112,7 @@ class ArchiveReader:
         return value
 
     def damaged(self) -> BackupError:
-        """The error for a piece that is not what was written."""
+        """Return the error for a piece that is not as it was written."""
         return BackupError(f"{self._name} is damaged before byte {self._at:,}.")
 
     def _next(self) -> tuple[Kind, bytes]:
@@ -163,18 +163,18 @@ class ArchiveReader:
 
 
 def moment_of(described: Mapping[str, Any]) -> Timestamp:
-    """The moment that a header or a manifest describes."""
+    """Return the moment that a header or a manifest describes."""
     return Timestamp(described["seconds"], described["increment"])
 
 
 def described_moment(moment: Timestamp) -> dict[str, Any]:
-    """A moment as it stands in headers and manifests."""
+    """Return a moment in the form that headers and manifests hold."""
     at = datetime.fromtimestamp(moment.time, UTC).isoformat().replace("+00:00", "Z")
     return {"at": at, "seconds": moment.time, "increment": moment.inc}
 
 
 def _pack(data: bytes) -> tuple[bytes, bytes]:
-    """Compress, unless a sample shows that it is no use, as with images."""
+    """Compress `data`, unless a sample shows that compression gains too little, as with images."""
     sample = data[:_SAMPLE]
     if len(zlib.compress(sample, _LEVEL)) > _WORTH * len(sample):
         return _RAW, data

@@ -1,4 +1,4 @@
-"""What `scripts/backup` does: write one file with everything that a service needs to be restored."""
+"""The command `scripts/backup`: writes one file with everything that is needed to restore a service."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _STANDARD_OUTPUT = "-"
 
 
 def main(arguments: Sequence[str], program: str = "scripts/backup", folder: str = "") -> int:
-    """Take a backup and say what is in it; the exit code. Paths are relative to `folder`."""
+    """Take a backup and print what is in it; return the exit code. Paths are relative to `folder`."""
     parser = argparse.ArgumentParser(
         prog=program,
         description="Writes all documents as they are at one moment, and the stored files, while the service runs.",
@@ -119,7 +119,7 @@ async def _changes_to(
 
 
 async def back_up_to(output: BinaryIO, settings: Settings, uri: str, secret: str = "") -> dict[str, Any]:
-    """Write a backup of the database and the files of these settings, encrypted with a secret; see `take`."""
+    """Write a backup of the database and files of these settings, encrypted if there is a secret; see `take`."""
     database = RawDatabase(uri, settings.mongodb_database)
     try:
         kept = kept_settings(settings, load_plugins(settings.plugins), with_secrets=bool(secret))
@@ -129,7 +129,7 @@ async def back_up_to(output: BinaryIO, settings: Settings, uri: str, secret: str
 
 
 async def _note(settings: Settings, uri: str, moment: str) -> None:
-    """Note in the database that there is a backup as of a moment, for monitoring; one that may not be written to is left."""
+    """Record the moment of the backup in the database, for monitoring; if that fails, print a warning."""
     driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
     try:
         at = datetime.fromisoformat(moment)
@@ -154,7 +154,7 @@ def _new_path(settings: Settings, given: Path | None, ending: str = WHOLE) -> Pa
 
 @contextmanager
 def _opened(path: Path | None) -> Iterator[BinaryIO]:
-    """The file for the block to write, which has its name once it is complete; standard output without a path."""
+    """Give the block a file to write, which gets its name once it is complete, or standard output if `path` is None."""
     if path is None:
         if sys.stdout.isatty():
             raise BackupError("Standard output is a terminal: send the backup to a file or into a pipe.")
@@ -164,7 +164,7 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
     partial = partial_of(path)
     try:
         with closing(os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")) as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which says that somebody writes it
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # shows that a process still writes the file
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""What goes wrong with backups."""
+"""The errors of backups."""
 
 
 class BackupError(Exception):

@@ -1,4 +1,4 @@
-"""A folder of backups: the names of its files, which of them are old, and from which one changes go on."""
+"""A folder of backups: the names of its files, which of them are old, and where saved changes start."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _PARTIAL = ".partial"
 
 
 def new_name(database: str, ending: str) -> str:
-    """The name of a backup that is taken now."""
+    """Return the name of a backup that is taken now."""
     return f"{database}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{ending}"
 
 
 def partial_of(path: Path) -> Path:
-    """What a file is called while it is written."""
+    """Return the name that a file has while it is being written."""
     return path.with_name(f".{path.name}{_PARTIAL}")
 
 
 def header_of(path: Path) -> dict[str, Any]:
-    """The header of a backup, which is readable without its key. Raises `BackupError`."""
+    """Return the header of a backup, which is readable without its key. Raises `BackupError`."""
     with path.open("rb") as source:
         return ArchiveReader(source, path.name, None).header
 
 
 def newest_moments(folder: Path, database: str) -> Sequence[Timestamp]:
-    """The moments from which changes may go on, the best first: the last changes, else the last whole backup.
+    """Return the moments from which changes can be saved, the best first: of the last changes, then of the last backup.
 
-    Raises `BackupError` where there is no backup.
+    Raises `BackupError` if there is no whole backup.
     """
     last = [ours[-1] for ending in (CHANGES, WHOLE) if (ours := _ours(folder, database, ending))]
     if not _ours(folder, database, WHOLE):
@@ -47,7 +47,7 @@ def newest_moments(folder: Path, database: str) -> Sequence[Timestamp]:
 
 
 def remove_abandoned(folder: Path, database: str) -> None:
-    """Remove what backups that were killed have left, unless somebody still writes it."""
+    """Remove partial files that killed backups have left, except those that a process is still writing."""
     for path in folder.glob(f".{database}-*{_PARTIAL}"):
         with path.open("rb") as file, suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,7 +55,10 @@ def remove_abandoned(folder: Path, database: str) -> None:
 
 
 def remove_old(folder: Path, database: str, keep: int) -> list[str]:
-    """Remove the oldest backups that have names of ours, and the changes before the oldest that stays; their names."""
+    """Remove all but the newest `keep` whole backups, and the changes older than those; return the removed names.
+
+    Only files with names such as `new_name` makes are considered.
+    """
     whole = _ours(folder, database, WHOLE)
     old = whole[:-keep]
     if old:
@@ -67,6 +70,6 @@ def remove_old(folder: Path, database: str, keep: int) -> list[str]:
 
 
 def _ours(folder: Path, database: str, ending: str) -> list[Path]:
-    """The files with names of ours, the oldest first."""
+    """Return the files that have names such as `new_name` makes, the oldest first."""
     name = re.compile(re.escape(database) + r"-\d{8}T\d{6}Z" + re.escape(ending))
     return sorted(path for path in folder.iterdir() if name.fullmatch(path.name))

@@ -1,4 +1,4 @@
-"""The settings that a backup keeps: what was set, by the names of the variables."""
+"""The settings that a backup keeps: those that were set, by the names of their variables."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pydantic import SecretStr
 from config.settings import EnvironmentSettings, Settings
 from plugins.plugin import Plugin
 
-_NEVER = frozenset({"backup_key"})  # the lock does not hold its own key
+_NEVER = frozenset({"backup_key"})  # a backup must not hold its own key
 
 
 def kept_settings(settings: Settings, plugins: Sequence[Plugin], with_secrets: bool) -> dict[str, str]:
-    """The settings of the core and of the plugins that differ from their defaults, without secrets unless they are
-    to be kept too."""
+    """Return the settings of the core and of the plugins that were set; secrets are included only if `with_secrets`."""
     kinds: list[Any] = [plugin.settings for plugin in plugins if plugin.settings is not None]
     found: dict[str, str] = {}
     for one in [settings, *(kind() for kind in kinds)]:
@@ -35,7 +34,7 @@ def _is_secret(value: object) -> bool:
 
 
 def write_settings(path: Path, values: Mapping[str, str]) -> None:
-    """Write them as a new `.env` file that only its owner can read. Raises OSError."""
+    """Write the settings to a new `.env` file that only its owner can read. Raises `OSError`."""
     path.touch(mode=0o600, exist_ok=False)
     path.write_text("".join(f"{name}={_quoted(value)}\n" for name, value in values.items()))
 

@@ -1,4 +1,4 @@
-"""The key of a backup: that of the settings, or of a file."""
+"""The key of a backup: from the settings, or from a file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from scripts.backups.errors import BackupError
 
 
 class _Key(EnvironmentSettings):
-    """The one setting that is needed to read a backup, on a machine that has no others yet."""
+    """The only setting that is needed to read a backup, on a machine that may have no other settings yet."""
 
     backup_key: SecretStr = SecretStr("")
 
 
 def backup_secret(key_file: Path | None) -> str:
-    """The secret that encrypts backups, or "" without one. Raises `BackupError` for a weak one or none in the file."""
+    """Return the secret that encrypts backups, or "" without one.
+
+    Raises `BackupError` if the secret is weak, or `key_file` is given and cannot be read.
+    """
     if key_file is None:
         named, secret = "TRADEWIND_BACKUP_KEY", _Key().backup_key.get_secret_value()
         if not secret:

@@ -1,4 +1,4 @@
-"""Tells the person at the terminal how far it is, when it takes longer than two seconds."""
+"""Shows the person at the terminal the progress of work that takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import time
 from collections.abc import Awaitable
 
 _QUIET_SECONDS = 2.0
-_LINE_SECONDS = 10.0  # into a log file, where lines stay
+_LINE_SECONDS = 10.0  # into a log file, where each line stays
 _LOOK_SECONDS = 0.5
 
 
 class Progress:
-    """What has been done so far; `title` says what it is, `total` how many documents there are, if that is known."""
+    """The progress so far; `title` names the work, `total` is the number of documents, if it is known."""
 
     def __init__(self, title: str, total: int = 0) -> None:
         self._title = title
@@ -25,18 +25,18 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """The seconds since the start."""
         return time.monotonic() - self._begun
 
     def add(self, size: int, documents: int = 0, files: int = 0) -> None:
-        """Count what was done, and tell of it now and then."""
+        """Count finished work, and show the progress from time to time."""
         self.documents += documents
         self.files += files
         self.bytes += size
         self._tell_sometimes()
 
     async def during(self, work: Awaitable[None]) -> None:
-        """Wait for work that cannot say how far it is."""
+        """Wait for work that cannot report its progress, showing the time that has passed."""
         task = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:

@@ -1,4 +1,4 @@
-"""Goes on from a backup: applies the changes that later files of its folder hold, up to a moment."""
+"""Applies the changes that later files in the folder of a backup hold, up to a moment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INCREMENTS = 0xFFFFFFFF
 
 
 def moment_to_reach(text: str) -> Timestamp:
-    """The last moment before a point in time in ISO 8601 with its offset, for argparse."""
+    """Return the last moment before a point in time in ISO 8601 with its offset, for argparse."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError as error:
@@ -43,7 +43,10 @@ class Later:
     secret: str
 
     def files(self, database: str, moment: Timestamp) -> Sequence[Path]:
-        """The files that lead from a moment of a database to `until`. Raises `BackupError` where one is missing."""
+        """Return the files that lead from `moment` of a database to `until`.
+
+        Raises `BackupError` if one is missing, or if `moment` is later than `until`.
+        """
         if moment > self.until:
             raise BackupError(f"The backup is of a later moment, {_told(moment)}: choose an earlier one.")
         wanted, reached = [], moment
@@ -51,7 +54,7 @@ class Later:
             if since <= reached < end and reached < self.until:
                 wanted.append(path)
                 reached = end
-        # what was committed within a second and behind the last change of a file is in the next one
+        # changes committed in the same second as the last change of a file, but after it, are in the next file
         if reached.time < self.until.time:
             raise BackupError(
                 f"The changes in {self.folder} that go on from this backup reach until {_told(reached)}, and no further."
@@ -69,9 +72,9 @@ class Later:
 
 
 async def replay(later: Later, database: RawDatabase, files: FileTarget, backup: ArchiveReader) -> Timestamp:
-    """Apply the changes up to the moment to the restored backup; the last moment that it has then.
+    """Apply the changes up to `later.until` to the restored backup, and return the moment of its new state.
 
-    Raises `BackupError`, also for damage.
+    Raises `BackupError`, also for damage. After any failure everything that was restored is removed again.
     """
     moment = moment_of(backup.header["moment"])
     progress = Progress("Changes")
@@ -124,7 +127,7 @@ async def _replay_file(
 
 
 async def _is_stored(database: RawDatabase, file: StoredFile) -> bool:
-    """Whether the database has this file as a stored one."""
+    """Return whether the database has a record of this file that says it is stored."""
     return any(map(StoredFile.of, await database.named(OBJECTS.name, [file.key])))
 
 
@@ -134,7 +137,7 @@ async def _pass_over(blocks: AsyncIterator[bytes]) -> None:
 
 
 def _between(data: bytes, reader: ArchiveReader, moment: Timestamp, until: Timestamp) -> Iterator[Event]:
-    """The events of a piece after a moment up to another."""
+    """Yield the events of a piece that are after `moment` and not after `until`."""
     for document in split(data, reader):
         event = Event(document)
         if moment < event["clusterTime"] <= until:

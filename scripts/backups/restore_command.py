@@ -1,4 +1,4 @@
-"""What `scripts/restore` does: put a backup into a new database, or prove that it could be."""
+"""The command `scripts/restore`: restores a backup into a new database, or proves that it can be restored."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _EXAMPLES = """examples:
   {0} today.backup --list --settings-to restored.env
 
 """
-_NAME = re.compile("[A-Za-z0-9_-]{1,38}")  # as TRADEWIND_MONGODB_DATABASE
-_LEAST_ROOM = 256 << 20  # bytes, with which the embedded `mongod` has ended
+_NAME = re.compile("[A-Za-z0-9_-]{1,38}")  # the same limits as those of TRADEWIND_MONGODB_DATABASE
+_LEAST_ROOM = 256 << 20  # bytes; with less the embedded `mongod` may end
 
 
 def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str = "") -> int:
-    """Restore, check or list a backup; the exit code. Paths are relative to `folder`."""
+    """Restore, check or list a backup, and return the exit code. Paths are relative to `folder`."""
     path = partial(Path, folder)
     parser = argparse.ArgumentParser(
         prog=program,
@@ -101,7 +101,7 @@ def _restore_from(reader: ArchiveReader, chosen: argparse.Namespace, secret: str
 
 @contextmanager
 def _room_told(settings: Settings) -> Iterator[None]:
-    """In the block, a database that goes away because the disk is full is a `BackupError` that says so."""
+    """Turn the loss of the database within the block into a `BackupError` that says so, if the disk is full."""
     try:
         yield
     except DatabaseUnavailable as error:
@@ -115,7 +115,7 @@ def _room_told(settings: Settings) -> Iterator[None]:
 
 
 def read_through(reader: ArchiveReader) -> dict[str, Any]:
-    """Check every piece; the manifest."""
+    """Check every piece, and return the manifest."""
     manifest: dict[str, Any] = {}
     for kind, data in reader:
         if kind is Kind.MANIFEST:
@@ -126,12 +126,12 @@ def read_through(reader: ArchiveReader) -> dict[str, Any]:
 async def restore_into(
     name: str, reader: ArchiveReader, settings: Settings, uri: str, keeps: bool = True, later: Later | None = None
 ) -> dict[str, Any]:
-    """Restore into the database `name` and the storage of files, and go on with the changes of `later`.
+    """Restore into the database `name` and the storage of files, and apply the changes of `later`; return the manifest.
 
-    If it `keeps` nothing, both are as before afterwards.
+    Unless `keeps` is set, both are removed again afterwards.
     """
     if later is not None:
-        later.files(reader.header["database"], moment_of(reader.header["moment"]))  # before anything is written
+        later.files(reader.header["database"], moment_of(reader.header["moment"]))  # fails before anything is written
     database = RawDatabase(uri, name)
     try:
         async with _file_target(settings, keeps) as files:

@@ -1,4 +1,4 @@
-"""Restores a backup into a new database, reads it again and compares, and creates the indexes."""
+"""Restores a backup into a new database, reads it back and compares it, and creates the indexes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Piece = tuple[Kind, bytes]
 
 
 async def restore(reader: ArchiveReader, database: RawDatabase, files: FileTarget) -> dict[str, Any]:
-    """Write the backup into the database, which must be empty, and compare the two; the manifest.
+    """Write the backup into the database, which must be empty, and compare the two; return the manifest.
 
-    After any failure the database is dropped again, and the files are removed. Raises `BackupError`.
+    After any failure the database is dropped and the files are removed. Raises `BackupError`.
     """
     if not await database.claim():
         raise BackupError(
@@ -48,7 +48,7 @@ async def restore(reader: ArchiveReader, database: RawDatabase, files: FileTarge
 
 
 async def undo(database: RawDatabase, files: FileTarget) -> None:
-    """Remove what was restored."""
+    """Remove everything that was restored."""
     try:
         await files.undo()
     finally:
@@ -56,7 +56,7 @@ async def undo(database: RawDatabase, files: FileTarget) -> None:
 
 
 async def finish(database: RawDatabase, files: FileTarget, settings: Settings, uri: str) -> None:
-    """Create the indexes as the service does at its start, and make the database usable."""
+    """Create the indexes as the service does at its start, and make the database usable; undo everything on failure."""
     try:
         await _create_indexes(settings, uri, database.name)
         await files.settle(database)
@@ -103,7 +103,7 @@ async def _load(reader: ArchiveReader, database: RawDatabase, files: FileTarget)
 
 
 def split(data: bytes, reader: ArchiveReader) -> Iterator[bytes]:
-    """The documents of a piece."""
+    """Yield the documents of a piece."""
     at = 0
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "little")
@@ -114,7 +114,7 @@ def split(data: bytes, reader: ArchiveReader) -> Iterator[bytes]:
 
 
 class Pieces:
-    """The pieces of a backup, each read and checked in a thread while the one before is written."""
+    """The pieces of a backup; each one is read and checked in a thread while the previous one is written."""
 
     def __init__(self, reader: ArchiveReader) -> None:
         self._pieces = iter(reader)
@@ -124,25 +124,25 @@ class Pieces:
         return asyncio.create_task(asyncio.to_thread(next, self._pieces, None))
 
     async def take(self) -> Piece:
-        """Return the next piece. There is one until the manifest was taken."""
+        """Return the next piece. Must not be called again after the manifest."""
         piece = await self._ahead
         assert piece is not None
         self._ahead = self._read()
         return piece
 
     async def run(self, kind: Kind, progress: Progress) -> AsyncIterator[bytes]:
-        """Take the pieces of this kind that follow."""
+        """Yield the contents of the following pieces, as long as they are of this kind."""
         while (piece := await self._ahead) is not None and piece[0] is kind:
             _, data = await self.take()
             progress.add(len(data))
             yield data
 
     async def check_end(self) -> None:
-        """Raise `BackupError` where something follows behind the manifest."""
+        """Raise `BackupError` if anything follows the manifest."""
         await self._ahead
 
     async def close(self) -> None:
-        """Wait for the thread."""
+        """Wait for the thread to finish."""
         await asyncio.wait([self._ahead])
         if not self._ahead.cancelled():
             self._ahead.exception()

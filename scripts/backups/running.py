@@ -1,4 +1,4 @@
-"""What both commands share: exit codes, signals, and where the database is."""
+"""What both commands share: exit codes, signals, and the address of the database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXIT_CODES = "exit codes: 0 done; 1 not done, for the reason that is printed; 2 
 
 
 def exit_code_of(name: str, work: Callable[[], int]) -> int:
-    """Run `work`; what goes wrong is one line on standard error, and an exit code."""
+    """Run `work` and return its exit code; a failure is one line on standard error and an exit code."""
     try:
         return work()
     except ValidationError as error:
@@ -55,7 +55,7 @@ def _fail(name: str, sentence: str, code: int) -> int:
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run `work`; SIGTERM interrupts it as Ctrl-C does, so that it cleans up."""
+    """Run `work`; SIGTERM interrupts it as Ctrl-C does, so that it can clean up."""
 
     async def interruptible() -> Any:
         task = asyncio.current_task()
@@ -68,7 +68,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 
 @contextmanager
 def read_from(settings: Settings) -> Iterator[str]:
-    """The address of the database, which keeps the state of a moment while the block runs; it is never made."""
+    """Give the block the address of the database, which is never created, and keep its history while the block runs."""
     uri = settings.mongodb_uri.get_secret_value()
     if uri:
         asyncio.run(check_connection(settings, uri))
@@ -82,7 +82,7 @@ def read_from(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def written_to(settings: Settings) -> Iterator[str]:
-    """The address of the MongoDB to restore into; the embedded one is made if there is none."""
+    """Give the block the address of the MongoDB to restore into; the embedded one is created if there is none."""
     uri = settings.mongodb_uri.get_secret_value()
     if uri:
         asyncio.run(check_connection(settings, uri))
@@ -94,7 +94,7 @@ def written_to(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def _embedded(settings: Settings) -> Iterator[str]:
-    embedded = acquire(settings.data_dir)  # with rights on databases of any name
+    embedded = acquire(settings.data_dir)  # the embedded one has rights on databases of any name
     try:
         yield embedded.uri
     finally:

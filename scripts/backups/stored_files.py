@@ -1,4 +1,4 @@
-"""The files of the service, out of its storage and into it, by the storage's own interface."""
+"""The files of the service, read from its storage and written into it, through the storage's own interface."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UPDATES_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class StoredFile:
-    """What the record of a stored file says about it."""
+    """The facts about a stored file that its record holds."""
 
     key: str
     visibility: Visibility
@@ -41,7 +41,7 @@ class StoredFile:
 
     @classmethod
     def of(cls, document: RawDocument) -> StoredFile | None:
-        """The file of a record; None where none is stored yet, or any longer."""
+        """Return the file of a record, or None if no file is stored yet, or any more."""
         record = bson.decode(document)
         if record["state"] != "stored":
             return None
@@ -55,7 +55,7 @@ class StoredFile:
 
 
 class Spool:
-    """Files that are dealt with later, in a temporary file: there may be millions."""
+    """A list of files for later, kept in a temporary file because there may be millions."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -67,7 +67,7 @@ class Spool:
         self.count += 1
 
     def __iter__(self) -> Iterator[StoredFile]:
-        """Iterate over all of them."""
+        """Iterate over all files."""
         self._file.seek(0)
         for line in self._file:
             yield StoredFile(**json.loads(line))
@@ -75,7 +75,7 @@ class Spool:
 
 @asynccontextmanager
 async def open_files(settings: Settings) -> AsyncIterator[Storage]:
-    """The storage of the settings. In the block its errors are `BackupError`, with the reason."""
+    """Open the storage of the settings. Within the block its errors are `BackupError` with the reason."""
     from_environment: Any = FilesSettings
     try:
         async with open_storage(from_environment(), settings.data_dir / "files", Signatures(())) as storage:
@@ -85,7 +85,10 @@ async def open_files(settings: Settings) -> AsyncIterator[Storage]:
 
 
 async def read_file(storage: Storage, file: StoredFile) -> AsyncIterator[bytes] | None:
-    """The content of a file in blocks of `BLOCK_BYTES`; None where it is gone. A file that ends early is shorter."""
+    """Return the content of a file in blocks of `BLOCK_BYTES`, or None if the file is gone.
+
+    A file that ends early gives fewer bytes.
+    """
     if not file.size:
         return _nothing() if await storage.stat(file.visibility, file.key) is not None else None
     source = await storage.open(file.visibility, file.key, file.etag, 0, file.size)
@@ -106,7 +109,7 @@ async def _blocks(source: Any) -> AsyncIterator[bytes]:
                 yield bytes(block)
                 block.clear()
     except EOFError:
-        pass  # its hash will tell
+        pass  # the hash will show that the file is incomplete
     finally:
         await source.aclose()
     if block:
@@ -114,16 +117,16 @@ async def _blocks(source: Any) -> AsyncIterator[bytes]:
 
 
 class FileTarget(Protocol):
-    """Where the files of a backup go."""
+    """The place to which the files of a backup are restored."""
 
     async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
-        """Take a file, and all of its blocks."""
+        """Consume a file and all of its blocks."""
 
     async def settle(self, database: RawDatabase) -> None:
-        """Write into the restored records what the storage calls the files now."""
+        """Write into the restored records the etags that the storage gave the files."""
 
     async def remove_unknown(self, database: RawDatabase) -> None:
-        """Remove those of the files that were put which the database does not have any more."""
+        """Remove those of the files that were put which the database no longer calls stored."""
 
     async def undo(self) -> None:
         """Remove the files that were put."""
@@ -133,22 +136,22 @@ class NoTarget:
     """Checks that the files can be read, and keeps none of them."""
 
     async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
-        """Read all of its blocks."""
+        """Read all blocks of the file."""
         async for _ in blocks:
             pass
 
     async def settle(self, database: RawDatabase) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     async def remove_unknown(self, database: RawDatabase) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     async def undo(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
 
 class StorageTarget:
-    """Puts files into a storage. Those that are there already, as their keys are never used twice, stay as they are."""
+    """Puts files into a storage. Files that it has already stay as they are: a key is never used twice."""
 
     def __init__(self, storage: Storage, written: Spool, kept: Spool) -> None:
         self._storage = storage
@@ -156,7 +159,7 @@ class StorageTarget:
         self._kept = kept
 
     async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
-        """Write the file. Raises `BackupError` where there is another one with its key."""
+        """Write the file. Raises `BackupError` if the storage has a different one with its key."""
         found = await self._storage.stat(file.visibility, file.key)
         if found is not None:
             return await self._compare(file, found.etag, found.size, blocks)
@@ -174,7 +177,7 @@ class StorageTarget:
         self._kept.add(there)
 
     async def settle(self, database: RawDatabase) -> None:
-        """Set the etags, which S3 makes of the content and of how it was sent."""
+        """Set the etags in the records: S3 derives them from the content and from the way it was sent."""
         etags: dict[str, str] = {}
         for file in chain(self._written, self._kept):
             etags[file.key] = file.etag

@@ -1,4 +1,4 @@
-"""Takes a backup: all documents as they are at one moment, or what changed since one, then the files that they name."""
+"""Takes a backup: all documents as of one moment, or the changes since one, then the files that they refer to."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Part = TypeVar("Part")
 async def take(
     database: RawDatabase, settings: Settings, kept_settings: Mapping[str, str], output: BinaryIO, seal: Seal | None
 ) -> dict[str, Any]:
-    """Write a backup of the database and of its files to `output`; the manifest, with the size of the backup.
+    """Write a backup of the database and of its files to `output`; return the manifest with the size and the seconds.
 
     Raises `BackupError` and `SnapshotLost`.
     """
@@ -58,7 +58,10 @@ async def take(
 async def take_changes(
     database: RawDatabase, settings: Settings, since: Timestamp, output: BinaryIO, seal: Seal | None
 ) -> dict[str, Any]:
-    """Write what changed since a moment to `output`; the manifest. Raises as `take` does, and `ChangesLost`."""
+    """Write the changes since a moment to `output`; return the manifest with the size and the seconds.
+
+    Raises the same errors as `take`, and `ChangesLost`.
+    """
     await RawChanges(database).mark(BACKUPS)
     moment = await database.now(BACKUPS)
     progress = Progress("Changes")
@@ -89,7 +92,7 @@ class Taking:
         self._progress = progress
 
     async def copy(self, collection: str) -> dict[str, Any]:
-        """Copy a collection; its line of the manifest."""
+        """Copy a collection, and return its entry in the manifest."""
         self._archive.describe(Kind.COLLECTION, {"name": collection})
         tally = Tally()
 
@@ -105,7 +108,7 @@ class Taking:
         return tally.as_json()
 
     async def copy_changes(self, since: Timestamp) -> int:
-        """Copy what changed since a moment; how many changes."""
+        """Copy the changes since a moment, and return how many there are."""
         pages = [0]
 
         def write(page: Sequence[Event]) -> None:
@@ -118,7 +121,7 @@ class Taking:
         return sum(pages)
 
     async def _with_their_files(self, pages: AsyncIterator[list[Event]]) -> AsyncIterator[list[Event]]:
-        """The same pages; the files that they tell of and that are stored by now go into the spool."""
+        """Yield the same pages; add the files that their events concern, and that are stored by now, to the spool."""
         async for page in pages:
             of_files = (event for event in page if "documentKey" in event and event["ns"]["coll"] == OBJECTS.name)
             if keys := {event["documentKey"]["_id"] for event in of_files}:
@@ -127,13 +130,13 @@ class Taking:
             yield page
 
     async def copy_files(self, settings: Settings) -> dict[str, Any]:
-        """Copy the files; what the manifest says about them."""
+        """Copy the files, and return their entry in the manifest."""
         taken, missing, damaged = 0, [], []
         if self._spool.count:
             async with open_files(settings) as storage:
                 for file in self._spool:
                     blocks = await read_file(storage, file)
-                    if blocks is None:  # nothing referred to it: the sweep removes such files at any time
+                    if blocks is None:  # a file without references: the sweep may remove such files at any time
                         missing.append(file.key)
                         continue
                     if not await self._copy_file(file, blocks):
@@ -142,7 +145,7 @@ class Taking:
         return {"count": taken, **_counted("missing", missing), **_counted("damaged", damaged)}
 
     async def _copy_file(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> bool:
-        """Copy a file; return whether it is what its record says."""
+        """Copy a file, and return whether it is what its record says."""
         self._archive.describe(Kind.FILE, vars(file))
         hashed, sizes = hashlib.sha256(), [0]
 

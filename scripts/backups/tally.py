@@ -1,4 +1,4 @@
-"""Counts and hashes of collections: what a backup says of each, and what a restored one is compared with."""
+"""Counts and hashes of collections: those in a manifest, and those of a restored database to compare with them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scripts.backups.progress import Progress
 
 
 class Tally:
-    """The documents of one collection in the order of their ids."""
+    """The count, size and hash of the documents of one collection, in the order of their ids."""
 
     def __init__(self) -> None:
         self.documents = self.bytes = 0
         self._hash = hashlib.sha256()
 
     def add(self, page: Sequence[RawDocument]) -> bytes:
-        """Count a page; return its documents as one piece."""
+        """Count a page, and return its documents as one piece."""
         data = b"".join(page)
         self.documents += len(page)
         self.bytes += len(data)
@@ -27,12 +27,12 @@ class Tally:
         return data
 
     def as_json(self) -> dict[str, Any]:
-        """As it stands in a manifest."""
+        """Return the tally in the form that a manifest holds."""
         return {"documents": self.documents, "bytes": self.bytes, "sha256": self._hash.hexdigest()}
 
 
 async def compare(database: RawDatabase, collections: Mapping[str, Mapping[str, Any]], progress: Progress) -> None:
-    """Read the collections again. Raises `BackupError` where one is not what the manifest says."""
+    """Read the collections back. Raises `BackupError` if one differs from the manifest."""
     for name, wanted in collections.items():
         tally = Tally()
         async for page in database.pages(name):

@@ -1,1 +1,1 @@
-"""Tradewind beside its peers under the same load, and what single features cost."""
+"""Tradewind beside its peers under the same load, and the cost of single features."""

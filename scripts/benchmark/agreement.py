@@ -1,4 +1,4 @@
-"""Whether servers that are compared return the same."""
+"""Checks that the servers which are compared return the same responses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scripts.benchmark.works import Call, Work
 
 
 def check(work: Work, ports: Mapping[str, int]) -> str:
-    """Check the response of every server, by its name, before it is timed.
+    """Check the response of every server, by its name, before it is timed; return the total of a list.
 
-    Returns the total of a list; raises RuntimeError for another response than that of the first server.
+    Raises `RuntimeError` if a response differs from that of the first server, or a forged token is accepted.
     """
     call, total, expected = work.calls[0], "", None
     for name, port in ports.items():
@@ -33,7 +33,7 @@ def check(work: Work, ports: Mapping[str, int]) -> str:
 
 
 def comparable(data: Any) -> Any:
-    """A response without what only Tradewind adds: the next cursor, names beside references, responsible departments."""
+    """Return a response without what only Tradewind adds: the next cursor, reference names, responsible departments."""
     if isinstance(data, dict):
         added = ("next_cursor", "_name", "_names", "owner_department_id")
         return {name: comparable(value) for name, value in data.items() if not name.endswith(added)}
@@ -41,7 +41,7 @@ def comparable(data: Any) -> Any:
 
 
 def ask(port: int, call: Call) -> tuple[int, Any]:
-    """One request: status and body."""
+    """Send one request, and return the status and the body."""
     headers = {"Content-Type": "application/json"} if call.body else {}
     headers |= {"Authorization": f"Bearer {call.token}"} if call.token else {}
     body = call.body.replace("{n}", str(time.time_ns())).encode() if call.body else None

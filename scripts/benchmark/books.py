@@ -1,8 +1,9 @@
 """The books of a large company: open items, the payments that settle them, and the entries of both.
 
-Documents are inserted past the service, as it would have stored them, without indexes; those are built afterwards. A
-quarter of them is made here, the rest are copies of those that MongoDB makes, with other ids and numbers. Every fifth item is a payable. A tenth of the payments are advances, and as many pay half of their item; one customer has
-a twentieth of everything.
+Documents are inserted directly into MongoDB, as the service would have stored them, without indexes; those are built
+afterwards. A quarter of the documents is made here; the rest are copies that MongoDB makes, with other ids and numbers.
+Every fifth item is a payable. A tenth of the payments are advances, and another tenth pay half of their item; one
+customer has a twentieth of the receivables.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ SUPPLIER_COUNT = 500
 _LARGEST_ONE_IN = 20
 _DAYS, _TERMS = 730, 30
 _BATCH = 2000
-_COPIES = ("a1", "a2", "a3")  # what the ids of copies begin with; those made now begin with less
+_COPIES = ("a1", "a2", "a3")  # the first digits of the ids of copies; the ids of originals begin with smaller ones
 _ORIGINALS = {"_id": {"$lt": ObjectId("a0" + "0" * 22)}}
 Row = dict[str, Any]
 Party = tuple[ObjectId, str]
 
 
 def make_books(uri: str, count: int) -> Row:
-    """Fill the books of the customers that are there; answers whose statements are asked for."""
+    """Fill the books of the existing customers; return the ids of the customers for whom statements are requested."""
     with MongoClient[Row](uri) as client:
         database = client[DATABASE]
         customers = [(one["_id"], one["name"]) for one in database.crm_customers.find({}, ["name"]).sort("_id")]
@@ -60,7 +61,7 @@ def _supplier(id: ObjectId, name: str, number: int) -> Row:
 
 
 def _copy(database: Database[Row], begin: str) -> None:
-    """Copy everything that was made here, with ids that begin so."""
+    """Copy everything that was made here, with ids that start with `begin`."""
     item_id = {"$cond": [{"$eq": ["$open_item_id", None]}, None, _copied(begin, "$open_item_id")]}
     allocation = {"$mergeObjects": ["$$this", {"open_item_id": _copied(begin, "$$this.open_item_id")}]}
     own: Mapping[str, Row] = {
@@ -101,7 +102,7 @@ def _insert(
 
 
 def _pair(draw: random.Random, number: int, payable: bool, party: Party, today: date) -> tuple[Row, Row]:
-    """An item, and a payment: of all of it, of half of it, or of nothing."""
+    """Return an item, and a payment that settles all or half of it or, as an advance, nothing."""
     arose = today - timedelta(days=draw.randrange(1, _DAYS))
     paid_on = min(arose + timedelta(days=draw.randrange(3 * _TERMS)), today)
     amount = Decimal(draw.randrange(1_000, 5_000_000)) / 100

@@ -1,7 +1,7 @@
-"""What a payment and a delivery cost, beside an older checkout: the same requests to both, in turn.
+"""The cost of payments and deliveries beside an older checkout: the same requests to both, in turn.
 
-Every request changes documents of its own, which are made before the clock runs. One connection sends them, one after
-the other, so what is measured is the work of a request and not how many of them wait for the balance of one account.
+Every request changes its own documents, which are made before the clock starts. One connection sends the requests, one
+after the other, so that the time measured is the work of a request, not the wait for the balance of one account.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Client:
         self._headers["Authorization"] = f"Bearer {token}"
 
     def post(self, path: str, body: Figures | None = None) -> Any:
-        """The `data` of a response; raises RuntimeError for a refusal."""
+        """Send a POST, and return the `data` of the response. Raises `RuntimeError` if it is refused."""
         return self._ask("POST", path, body or {})
 
     def get(self, path: str) -> Any:
-        """The `data` of a response; raises RuntimeError for a refusal."""
+        """Send a GET, and return the `data` of the response. Raises `RuntimeError` if it is refused."""
         return self._ask("GET", path, None)
 
     def _ask(self, method: str, path: str, body: Figures | None) -> Any:
@@ -65,7 +65,7 @@ class Client:
 
 @dataclass
 class Company:
-    """The records that all documents of a server name: ids."""
+    """The ids of the records that all documents of a server refer to."""
 
     client: Client
     account: str
@@ -76,7 +76,7 @@ class Company:
 
     @classmethod
     def found(cls, client: Client) -> Company:
-        """Make a company with more goods than will be delivered."""
+        """Create a company with more goods than will be delivered."""
 
         def make(path: str, **body: Any) -> str:
             id: str = client.post(path, body)["id"]
@@ -99,21 +99,21 @@ class Company:
         )
 
     def invoice(self, number: int) -> Post:
-        """The payment of an invoice that was sent."""
+        """Create an invoice, and return the request that pays it."""
         body = {"direction": "out", "number": f"I-{number}", "counterparty": "Customer", "amount": "100.00"}
         invoice = self.client.post("/finance/invoices", body)
         self.client.post(f"/finance/invoices/{invoice['id']}/confirm")
         return f"/finance/invoices/{invoice['id']}/pay", {"account_id": self.account}
 
     def payable(self, number: int) -> Post:
-        """The payment of a purchase that was received."""
+        """Receive a purchase, and return the request that pays it."""
         order = self._confirmed("purchase-orders", supplier_id=self.supplier, remark=str(number))
         self.client.post(f"/inventory/purchase-orders/{order}/receive")
         (item,) = self.client.get(f"/finance/payables?resource_id={order}")["items"]
         return f"/finance/payables/{item['id']}/pay", {"account_id": self.account}
 
     def contract(self, number: int) -> Post:
-        """A payment of a contract, in crm."""
+        """Create a contract in crm, and return the request that pays it."""
         body = {"customer_id": self.customer, "name": f"Contract {number}", "amount": "100.00"}
         contract = self.client.post("/crm/contracts", body)
         at = f"/crm/contracts/{contract['id']}"
@@ -122,7 +122,7 @@ class Company:
         return "/crm/payments", {"contract_id": contract["id"], "amount": "100.00", "method": "transfer"}
 
     def delivery(self, number: int) -> Post:
-        """The delivery of an order."""
+        """Confirm an order, and return the request that delivers it."""
         order = self._confirmed("sales-orders", customer_id=self.customer, customer_name="Customer", remark=str(number))
         return f"/inventory/sales-orders/{order}/deliver", {}
 
@@ -143,11 +143,11 @@ _WORKS: dict[str, tuple[str, Callable[[Company, int], Post]]] = {
 
 
 def chain(before: Path | None, rounds: int, only: Sequence[str], folder: Path | None) -> Figures:
-    """Measure every work in blocks of 20 requests to each server in turn, as many blocks as there are `rounds`."""
+    """Measure every work in blocks of 20 requests to each server in turn, with `rounds` blocks for each."""
     folder = folder or CACHE / "chain"
     for needed in (CACHE, folder):
         needed.mkdir(parents=True, exist_ok=True)
-    os.sched_setaffinity(0, {OTHER_CORE})  # mongod and the client are there, the servers have their core to themselves
+    os.sched_setaffinity(0, {OTHER_CORE})  # for mongod and the client; the servers have their own core
     embedded = acquire(folder)
     try:
         with MongoClient[Figures](embedded.uri) as client, ExitStack() as stack:
@@ -209,7 +209,7 @@ def _seconds_of(client: Client, posts: Sequence[Post]) -> Iterator[float]:
 
 
 def _compared(seen: dict[str, list[Figures]]) -> Figures:
-    """The medians by server, the mean processor times, and how much the newer one takes of the older one."""
+    """Return the medians by server, the mean processor times, and the ratio of the newer version to the older one."""
     servers = {
         name: {
             "ms": round(statistics.median(block["ms"] for block in blocks), 2),

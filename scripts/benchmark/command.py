@@ -1,4 +1,4 @@
-"""`scripts/bench`: what to measure, and where the figures go."""
+"""`scripts/bench`: selects what to measure, and writes the figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERS = ("dashboards", "finance", "chain", "console")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, print, write the raw result; with `--write` the table of docs/speed.md and its picture too."""
+    """Measure, print, and write the raw result; with `--write` also the table of docs/speed.md and its picture."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Tradewind beside its peers.")
     parser.add_argument("what", nargs="?", choices=("peers", *_OTHERS), default="peers")
     parser.add_argument("--quick", action="store_true", help="one short round")
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--write", action="store_true", help="write the table into docs/speed.md")
     given = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes it started are ended too
     rounds, seconds = (1, 0.3) if given.quick else (given.rounds, given.seconds)
     if given.what in _OTHERS:
         run = {"dashboards": _dashboards, "finance": _finance, "chain": _chain, "console": _console}
@@ -69,14 +69,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _console(given: argparse.Namespace) -> int:
-    from scripts.benchmark.console import console  # late: it needs a browser, and the packages of the tests
+    from scripts.benchmark.console import console  # late, because it needs a browser and the packages of the tests
 
     rounds = 1 if given.quick else given.rounds
     figures = console(given.only, given.customers or (2_000 if given.quick else 1_000_000), rounds, given.seed_only)
     if not given.quick and not given.seed_only:
         path = RESULTS / f"console-{figures['when'][:10]}.json"
         known = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps({**known, **figures}, indent=1) + "\n")  # beside the other parts of the same day
+        path.write_text(json.dumps({**known, **figures}, indent=1) + "\n")  # keeps the other parts of the same day
     return 0
 
 
@@ -104,7 +104,7 @@ def _chain(given: argparse.Namespace) -> int:
 
 
 def _keep(given: argparse.Namespace, name: str, figures: Figures) -> int:
-    """Write the raw result of a measurement that is not a quick one."""
+    """Write the raw result of a measurement, unless it is a quick one."""
     if figures and not given.quick:
         RESULTS.mkdir(exist_ok=True)
         path = RESULTS / f"{name}-{figures['when'][:10]}.json"

@@ -1,6 +1,7 @@
-"""What the thirteen dashboards are computed from: a company of many years' trade, staff, stock and books.
+"""The data of the thirteen dashboards: a company with years of trade, staff, stock and books.
 
-Documents are inserted past the service, as it would have stored them, without indexes; those are built afterwards.
+Documents are inserted directly into MongoDB, as the service would have stored them, without indexes; those are built
+afterwards.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from scripts.benchmark.world import audited, batches, make_payments, make_world,
 WAREHOUSE_COUNT = 20
 ATTENDED_DAYS = 120
 Row = dict[str, Any]
-Owner = tuple[ObjectId, int, int]  # a customer, who made it, and their department
+Owner = tuple[ObjectId, int, int]  # a customer, its creator, and their department
 
 
 def make_company(port: int, uri: str, admin_password: str, customers: int, payments: int) -> Row:
-    """Fill a new database; answers what is to be remembered."""
+    """Fill a new database, and return what later runs need to know."""
     world = make_world(port, uri, admin_password, customers, 0)
     with MongoClient[Row](uri) as client:
         database = client[DATABASE]
@@ -48,7 +49,7 @@ def make_company(port: int, uri: str, admin_password: str, customers: int, payme
 
 
 class _Company:
-    """Records of three years, their numbers in proportion to the customers."""
+    """Records of three years, whose numbers are in proportion to the customers."""
 
     def __init__(self, database: Database[Row], owners: list[Owner]) -> None:
         self._database, self._owners, self._count = database, owners, len(owners)
@@ -56,7 +57,7 @@ class _Company:
         self._warehouses = [ObjectId() for _ in range(WAREHOUSE_COUNT)]
 
     def fill(self) -> None:
-        """All of it."""
+        """Insert all records."""
         sizes: Mapping[str, tuple[int, Callable[[int], Row]]] = {
             CONTRACTS.name: (self._count, self._contract),
             OPPORTUNITIES.name: (self._count, self._opportunity),

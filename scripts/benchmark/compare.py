@@ -36,7 +36,7 @@ CACHE = ROOT / ".data" / "bench"
 PEERS = ROOT / "scripts" / "benchmark" / "peers"
 SERVER_CORE, OTHER_CORE = 0, 1
 _LEFT_SECONDS = 1
-_LONGER = 5  # at most, of a work that needs long
+_LONGER = 5  # the factor by which a round of a slow work may be prolonged
 _RECORDS = 200
 Figures = dict[str, Any]
 OURS: Mapping[str, dict[str, str]] = {
@@ -54,18 +54,18 @@ EVERYBODY = ("tradewind", *PYTHON_PEERS, "fastify")
 
 @dataclass
 class Server:
-    """A running server: what it is called, where it listens, its process."""
+    """A running server: its name, its port and its process."""
 
     name: str
     port: int
     process: subprocess.Popen[bytes]
 
     def processor_seconds(self) -> float:
-        """Processor time that it has used."""
+        """Return the processor time that it has used, in seconds."""
         return processor_seconds(self.process.pid)
 
     def resident_mib(self) -> float:
-        """Resident memory now, in MiB."""
+        """Return its resident memory, in MiB."""
         return resident_mib(self.process.pid)
 
 
@@ -76,10 +76,10 @@ def compare(
     seconds: float,
     customers: int,
 ) -> Figures:
-    """Measure the works `codes` (all where there are none) on the servers `names`."""
+    """Measure the works `codes`, or all of them if there are none, on the servers `names`."""
     folder = CACHE / f"world-{customers}"
     folder.mkdir(parents=True, exist_ok=True)
-    os.sched_setaffinity(0, {OTHER_CORE})  # what is started from here is there too: mongod and the load
+    os.sched_setaffinity(0, {OTHER_CORE})  # processes started from here inherit it: mongod and the load
     embedded = acquire(folder)
     try:
         world = the_world(folder, embedded.uri, customers)
@@ -97,7 +97,7 @@ def compare(
 
 
 def neighbours(uri: str, id: str) -> list[str]:
-    """Customers of the department that one belongs to: who sees it sees them."""
+    """Return the ids of customers in the department of customer `id`; whoever sees that one sees them too."""
     with MongoClient[Figures](uri) as client:
         customers = client[DATABASE].crm_customers
         one = customers.find_one({"_id": ObjectId(id)}, {"creator_department_id": 1}) or {}
@@ -106,7 +106,7 @@ def neighbours(uri: str, id: str) -> list[str]:
 
 
 def about(rounds: int, seconds: float, customers: int) -> Figures:
-    """When, where and how."""
+    """Return when, where and how the measurement was made."""
     model = next(
         (
             line.partition(":")[2].strip()
@@ -129,7 +129,7 @@ def about(rounds: int, seconds: float, customers: int) -> Figures:
 
 
 def the_world(folder: Path, uri: str, customers: int) -> Figures:
-    """The data set, made at the first run; with what every server needs to know."""
+    """Return the data set, made in the first run, with everything that every server needs to know."""
     path = folder / "world.json"
     world = remembered(path, customers)
     if world is None:
@@ -146,7 +146,7 @@ def the_world(folder: Path, uri: str, customers: int) -> Figures:
 
 @contextmanager
 def started(name: str, folder: Path, world: Figures) -> Iterator[Server]:
-    """The server called `name`, until the block is left."""
+    """Run the server called `name` during the block."""
     if name in OURS:
         with tradewind(name, folder, world) as server:
             yield server
@@ -166,7 +166,7 @@ def started(name: str, folder: Path, world: Figures) -> Iterator[Server]:
 def tradewind(
     name: str, folder: Path, world: Figures, source: Path = ROOT, database: str = DATABASE
 ) -> Iterator[Server]:
-    """Tradewind with the settings that its name says, from the checkout `source`, on `database`."""
+    """Run Tradewind with the settings that belong to `name`, from the checkout `source`, on `database`."""
     environment = {
         "TRADEWIND_JWT_SECRET": world["secret"],
         "TRADEWIND_ADMIN_PASSWORD": world["admin_password"],
@@ -186,7 +186,7 @@ def running(
     environment: Mapping[str, str],
     source: Path = ROOT,
 ) -> Iterator[Server]:
-    """A process that listens on a port of its own, alone on its core but for the others of its kind."""
+    """Run a server on a free port during the block; all servers share one core and are measured one at a time."""
     port = free_port()
     log = (CACHE / f"{name}.log").open("wb")
     process = subprocess.Popen(
@@ -210,7 +210,7 @@ def running(
 
 
 def wait_for(name: str, process: subprocess.Popen[bytes], port: int) -> None:
-    """Until the port answers; raises RuntimeError when the process ended."""
+    """Wait until the port accepts connections. Raises `RuntimeError` if the process ends, or after two minutes."""
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         with socket.socket() as probe:
@@ -221,7 +221,7 @@ def wait_for(name: str, process: subprocess.Popen[bytes], port: int) -> None:
 
 
 def tokens_for(servers: Sequence[Server], folder: Path, world: Figures) -> dict[str, list[str]]:
-    """Access tokens that every server takes; Tradewind gives them."""
+    """Return access tokens from Tradewind, which every server accepts."""
     ours = next((server for server in servers if server.name in OURS), None)
     if ours is not None:
         return log_everybody_in(ours.port, world)
@@ -230,14 +230,14 @@ def tokens_for(servers: Sequence[Server], folder: Path, world: Figures) -> dict[
 
 
 def ports_for(work: Work, servers: Sequence[Server]) -> dict[str, int]:
-    """Ports of the servers that the work is for, by their names."""
+    """Return the ports of the servers that the work is for, by name."""
     return {server.name: server.port for server in servers if not work.ours_alone or server.name in OURS}
 
 
 def measure(
     chosen: Sequence[Work], servers: Sequence[Server], rounds: int, seconds: float, world: Figures
 ) -> dict[str, Figures]:
-    """Figures by work and server: the median and range of the rounds."""
+    """Return the figures by work and server: the median and range of the rounds."""
     seen: dict[str, dict[str, list[Figures]]] = {work.code: {} for work in chosen}
     with MongoClient[Figures](world["uri"]) as client:
         mongod = int(client.admin.command("serverStatus")["pid"])
@@ -268,7 +268,7 @@ def measure(
 
 
 def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
-    """One round of one work on one server."""
+    """Measure one round of one work on one server."""
     seconds = max(seconds, min(work.seconds, _LONGER * seconds))
     load(server.port, work.calls, CONNECTIONS, min(seconds, 0.5))
     with ExitStack() as stack:
@@ -289,8 +289,11 @@ def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
 
 
 def wait_until_idle(client: MongoClient[Figures]) -> None:
-    """Until mongod answers nobody any more: what a load has given up may run for long, and is ended after a while."""
-    # change streams wait for ever
+    """Wait until mongod runs no operation any more.
+
+    Operations that a load has abandoned may run for long, and are killed after a second.
+    """
+    # change streams never end
     ours = {"$regex": f"^{DATABASE}"}
     left = {"active": True, "command.$db": ours, "cursor.tailable": {"$ne": True}}
     patience = time.monotonic() + _LEFT_SECONDS
@@ -302,7 +305,7 @@ def wait_until_idle(client: MongoClient[Figures]) -> None:
 
 
 def tidy(client: MongoClient[Figures]) -> None:
-    """Remove what a creating work wrote, so that every round finds the same."""
+    """Remove what the creating works have written, so that every round starts from the same state."""
     database = client[DATABASE]
     database.bench_records.delete_many({})
     database.crm_customers.delete_many({"code": {"$regex": "^N-"}})
@@ -310,7 +313,7 @@ def tidy(client: MongoClient[Figures]) -> None:
 
 
 def summed(rounds: Sequence[Figures]) -> Figures:
-    """Median and range of each figure."""
+    """Return the median and range of each figure."""
     return {
         name: {
             "median": round(statistics.median(one[name] for one in rounds), 2),
@@ -322,12 +325,12 @@ def summed(rounds: Sequence[Figures]) -> Figures:
 
 
 def python_of_peers() -> Path:
-    """The interpreter of the environment that holds the peers' packages, made where there is none yet."""
+    """Return the interpreter of the environment with the peers' packages, creating it if necessary."""
     return python_with(PEERS / "requirements.txt", CACHE / "venv")
 
 
 def node_modules() -> Path:
-    """The folder whose `node_modules` hold Fastify."""
+    """Return the folder whose `node_modules` contains Fastify, installing it if necessary."""
     folder, wanted = CACHE / "node", PEERS / "package.json"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "package.json").exists() or (folder / "package.json").read_text() != wanted.read_text():
@@ -338,12 +341,12 @@ def node_modules() -> Path:
 
 
 def available() -> tuple[str, ...]:
-    """Everybody who can be measured here."""
+    """Return the names of all servers that can be measured here."""
     return tuple(name for name in EVERYBODY if name != "fastify" or shutil.which("node"))
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

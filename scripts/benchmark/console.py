@@ -1,4 +1,4 @@
-"""How long people wait for the console: from the clone, from the log-in, for a list of a million, while they scroll."""
+"""How long people wait for the console: from the clone, from the log-in, for a list of a million, while scrolling."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from scripts.benchmark.servers import DATABASE, WIDE
 from scripts.benchmark.world import audited, batches, make_world, new_secret, remember, remembered
 
 PATIENCE_SECONDS = 300
-TYPING_SECONDS = 3  # what it takes to type name and password
+TYPING_SECONDS = 3  # the time to type name and password
 WIDE_ROWS = 10_000
-_SLOW_PIXELS, _FAST_PIXELS = 280, 4000  # for each frame: ten rows, and several screens
+_SLOW_PIXELS, _FAST_PIXELS = 280, 4000  # per frame: ten rows, and several screens
 _ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,900", "--lang=en-GB")
 _WATCH = """
 const first = { dialog: "dialog form", frame: "nav", page: "main .drawn", chart: "main .dashboard canvas", row: "main .antd-Table-table tbody td .antd-TplField, main .antd-Table-table tbody td .antd-PlainField" };
@@ -58,7 +58,7 @@ _REQUEST = """
 const asked = performance.getEntriesByType("resource").filter((one) => one.name.includes(arguments[0]) && one.startTime > window.marks.open);
 return Math.max(...asked.map((one) => one.duration));
 """
-# scrolls through all of an element, a part of it for each frame, and answers what the frames took
+# scrolls through all of an element, a step for each frame, and returns the durations of the frames
 _SCROLL = """
 const [selector, step, done] = arguments;
 const part = document.querySelector(selector), frames = [];
@@ -76,7 +76,7 @@ requestAnimationFrame(next);
 
 
 def console(what: str, customers: int, rounds: int, seed_only: bool = False) -> Figures:
-    """Measure `clone`, `login`, `lists`, or all three where it is empty; or but make what `lists` shows."""
+    """Measure `clone`, `login`, `lists`, or all if `what` is empty; `seed_only` only makes the data for `lists`."""
     parts: Mapping[str, Callable[[], Figures]] = {
         "clone": _clone,
         "login": lambda: _log_ins(rounds),
@@ -90,7 +90,7 @@ def console(what: str, customers: int, rounds: int, seed_only: bool = False) -> 
 
 
 def _clone() -> Figures:
-    """Seconds from `git clone` to a drawn chart, once without an environment and once more with what the first made."""
+    """Return the seconds from `git clone` to a drawn chart: without an environment, and again with the one made."""
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         checkout, seconds = Path(folder) / "tradewind", {}
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
@@ -109,7 +109,7 @@ def _clone() -> Figures:
 
 
 def _log_ins(rounds: int) -> Figures:
-    """Milliseconds from the log-in to the first drawn chart, by somebody who types and by one who is at once logged in."""
+    """Return the milliseconds from the log-in to the first drawn chart, for a person who types and one who does not."""
     found: dict[str, list[dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as data:
         environment = {
@@ -141,12 +141,12 @@ def _log_in(chrome: Chrome, password: str, wait: float) -> dict[str, float]:
     since = {name: marks[name] - marks["submit"] for name in ("frame", "page", "chart", "chart painted")}
     transferred = chrome.execute_script(_TRANSFERRED)
     chrome.execute_script("sessionStorage.clear()")
-    chrome.refresh()  # for the next one, who finds the scripts in the cache
+    chrome.refresh()  # for the next round, in which the scripts are in the cache
     return {"dialog after": marks["dialog"], **since, "from the address": marks["chart painted"], "bytes": transferred}
 
 
 def _lists(customers: int, rounds: int, seed_only: bool) -> Figures:
-    """Milliseconds until a list of all customers shows rows; the frames while 10,000 rows of 40 columns are scrolled."""
+    """Return the milliseconds until a list of all customers shows rows, and the frames of scrolling 10,000 rows."""
     folder = CACHE / f"console-{customers}"
     folder.mkdir(parents=True, exist_ok=True)
     embedded = acquire(folder)
@@ -201,7 +201,7 @@ def _frames(frames: list[float]) -> Figures:
 
 
 def _world(folder: Path, uri: str, customers: int) -> Figures:
-    """The customers and the wide records, made at the first run."""
+    """Return the data set of customers and wide records, made in the first run."""
     path = folder / "world.json"
     world = remembered(path, customers)
     if world is None:
@@ -231,7 +231,7 @@ def _serving(uri: str, folder: Path, world: Figures) -> Iterator[int]:
 
 @contextmanager
 def _process(command: list[str], folder: Path, environment: Mapping[str, str], port: int) -> Iterator[None]:
-    """A server that listens on this port, until the block is left."""
+    """Run a server that listens on this port during the block."""
     with (CACHE / "console.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
@@ -244,7 +244,7 @@ def _process(command: list[str], folder: Path, environment: Mapping[str, str], p
 
 @contextmanager
 def _browser(url: str) -> Iterator[Chrome]:
-    """The console in a browser that has seen nothing before."""
+    """Open the console in a browser with an empty profile."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         options = ChromeOptions()
         options.binary_location = shutil.which("chromium") or ""

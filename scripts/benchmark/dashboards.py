@@ -1,8 +1,8 @@
-"""The dashboards of a large company: each one beside its own pipelines alone, and many clients on one.
+"""The dashboards of a large company: each one beside its own pipelines alone, and under many clients.
 
-What a dashboard sends to the database is recorded by MongoDB's profiler from a request of it, and then sent again by
-the driver alone: as many aggregations, one after the other, on the same database in the same minute. Requests come one
-at a time, so each of them is an execution of its own.
+MongoDB's profiler records what one request of a dashboard sends to the database. The driver alone then sends the same
+again: as many aggregations, one after the other, on the same database in the same minute. Requests come one at a
+time, so that each of them is computed separately.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CLIENTS = 32
 COLD_TRIES = 5
 LEAST_PAIRS = 5
 AIM_RATIO, AIM_TIMES = 1.1, 5.0
-# what dashboards are computed from, names of departments too; other commands of the service are not theirs
+# the collections of which dashboards are computed, with the departments' names; other commands do not count
 _PREFIXES = (
     "crm_",
     "finance_",
@@ -65,14 +65,14 @@ Command = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much there is."""
+    """How many records the data set has."""
 
     customers: int = 200_000
     payments: int = 1_000_000
 
 
 def charts() -> dict[str, str]:
-    """Name → path of what is measured: the thirteen as they are asked for by default, and ranges of three."""
+    """Return the paths to measure by name: the thirteen dashboards with their defaults, and three with other ranges."""
     today = datetime.now(UTC).date()
     month, year = (f"date_from={(today - timedelta(days=days)).isoformat()}" for days in (30, 365))
     names = (
@@ -99,11 +99,11 @@ def charts() -> dict[str, str]:
 
 
 def dashboards(folder: Path | None, sizes: Sizes, seconds: float, only: Sequence[str], seed_only: bool) -> Figures:
-    """Measure each dashboard for `seconds`; the data set is made at the first run and kept in `folder`."""
+    """Measure each dashboard for `seconds`; the data set is made in the first run and kept in `folder`."""
     folder = folder or CACHE / f"dashboards-{sizes.payments}"
     for needed in (CACHE, folder):
         needed.mkdir(parents=True, exist_ok=True)
-    os.sched_setaffinity(0, {OTHER_CORE})  # mongod and the client are there, the server has its core to itself
+    os.sched_setaffinity(0, {OTHER_CORE})  # for mongod and the client, so that the server has its core to itself
     embedded = acquire(folder)
     try:
         with MongoClient[Figures](embedded.uri, tz_aware=True) as client:
@@ -157,7 +157,7 @@ def _collections(database: Database[Figures]) -> list[str]:
 def beside_its_pipelines(
     server: Server, database: Database[Figures], path: str, token: str, seconds: float, pairs: int = LEAST_PAIRS
 ) -> Figures:
-    """Ask for `path`, and send its pipelines alone, in turn, at least `pairs` times: the medians and their ratio."""
+    """Request `path` and send its pipelines alone, in turn, at least `pairs` times; return medians and their ratio."""
     asked_once(server.port, path, token)
     commands = recorded(database, lambda: asked_once(server.port, path, token))
     alone: list[float] = []
@@ -209,7 +209,7 @@ def _many_clients(server: Server, database: Database[Figures], path: str, token:
 
 
 def recorded(database: Database[Figures], work: Callable[[], object]) -> list[Command]:
-    """What is sent to the collections of the dashboards while `work` runs, in order."""
+    """Return the commands that are sent to the dashboards' collections while `work` runs, in order."""
     database.command("profile", 0)
     database.drop_collection("system.profile")
     database.create_collection("system.profile", capped=True, size=16 << 20)
@@ -227,9 +227,9 @@ def recorded(database: Database[Figures], work: Callable[[], object]) -> list[Co
 
 
 def run_alone(database: Database[Figures], commands: Sequence[Command]) -> None:
-    """Send commands as they were recorded, one after the other, and read their answers."""
+    """Send the recorded commands, one after the other, and read their results."""
     for command in commands:
-        # everything in one answer
+        # everything in one batch
         database.command({**command, "cursor": {"batchSize": 100_000}} if "cursor" in command else command)
 
 
@@ -240,18 +240,18 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def asked_once(port: int, path: str, token: str) -> None:
-    """One request, on a connection of its own."""
+    """Send one request on a new connection."""
     with connection(port, token) as ask:
         ask(path)
 
 
 @contextmanager
 def connection(port: int, token: str) -> Iterator[Callable[[str], None]]:
-    """One kept connection, on which a request is answered before the next."""
+    """Give the block one kept connection, which waits for the response to each request."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 
     def ask(path: str) -> None:
-        # what was not read yet comes from the disk, and may take longer than an operation is given
+        # data that must first be read from disk may take longer than the time limit of an operation
         for _ in range(COLD_TRIES):
             connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
             answer = connection.getresponse()
@@ -268,7 +268,7 @@ def connection(port: int, token: str) -> Iterator[Callable[[str], None]]:
 
 
 def keep(figures: Figures) -> Path:
-    """Write the raw result; parts that were measured before on the same day stay in it."""
+    """Write the raw result; parts that were measured earlier on the same day are kept."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"dashboards-{figures['when'][:10]}.json"
     if path.exists():

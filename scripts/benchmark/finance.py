@@ -1,4 +1,4 @@
-"""Statements and ageing of a million payments: each response beside its own pipelines alone, as the dashboards are."""
+"""Statements and ageing of a million payments: each response beside its own pipelines alone, as for the dashboards."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.world import Api, make_world, new_secret, remember
 
 _COLLECTIONS = ("crm_customers", "finance_open_items", "finance_payments", "finance_open_item_entries")
-_LEAST_PAIRS = 3  # of what takes seconds
+_LEAST_PAIRS = 3  # for requests that take seconds
 _EMPTY = "/api/v1/bench/ping"
 Figures = dict[str, Any]
 
 
 def asked(world: Mapping[str, Any]) -> dict[str, str]:
-    """Name → path of what is measured."""
+    """Return the paths to measure by name."""
     today = datetime.now(UTC).date()
     month = (today - timedelta(days=30)).isoformat()
     usual, largest = (f"statements?customer_id={world[name]}" for name in ("usual", "largest"))
@@ -45,11 +45,11 @@ def asked(world: Mapping[str, Any]) -> dict[str, str]:
 
 
 def finance(folder: Path | None, customers: int, payments: int, seconds: float, seed_only: bool) -> Figures:
-    """Measure each for `seconds`; the data set is made at the first run and kept in `folder`."""
+    """Measure each request for `seconds`; the data set is made in the first run and kept in `folder`."""
     folder = folder or CACHE / f"finance-{payments}"
     for needed in (CACHE, folder):
         needed.mkdir(parents=True, exist_ok=True)
-    os.sched_setaffinity(0, {OTHER_CORE})  # mongod and the client are there, the server has its core to itself
+    os.sched_setaffinity(0, {OTHER_CORE})  # for mongod and the client, so that the server has its core to itself
     embedded = acquire(folder)
     try:
         with MongoClient[Figures](embedded.uri, tz_aware=True) as client:
@@ -97,7 +97,7 @@ def _measured(folder: Path, world: Figures, client: MongoClient[Figures], second
 
 
 def _time_empty_request(port: int, token: str, seconds: float) -> float:
-    """The median time of a request with a token and a permission, for which nothing is read."""
+    """Return the median time, in ms, of a request with a token and a permission that reads nothing."""
     times: list[float] = []
     with connection(port, token) as ask:
         until = time.perf_counter() + seconds
@@ -109,5 +109,5 @@ def _time_empty_request(port: int, token: str, seconds: float) -> float:
 
 
 def _beside_least(figures: Figures, empty_ms: float) -> Figures:
-    """The figures with the ratio to the least that a request can take: an empty one and the pipelines."""
+    """Return the figures with their ratio to the least possible time: that of an empty request plus the pipelines."""
     return {**figures, "of_least": round(figures["served_ms"] / (figures["alone_ms"] + empty_ms), 3)}

@@ -1,4 +1,4 @@
-"""The load: keep-alive connections that send calls in turn, by `wrk` where it is installed, else from here."""
+"""The load: keep-alive connections that send calls in turn, with `wrk` if it is installed, else from this process."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _numbers = itertools.count(time.time_ns() // 1000, 10_000_000)
 
 @dataclass(frozen=True)
 class Load:
-    """What a load saw: requests a second, and the latency at half and at 99 of 100 requests, in milliseconds."""
+    """The figures of a load: requests per second, latencies p50 and p99 in milliseconds, and the number of requests."""
 
     per_second: float
     p50: float
@@ -57,7 +57,7 @@ class Load:
 
 
 def load(port: int, calls: Sequence[Call], connections: int, seconds: float) -> Load:
-    """Send `calls` in turn for `seconds`; raises RuntimeError where an answer is no success."""
+    """Send `calls` in turn for `seconds`. Raises `RuntimeError` if a response is not a success."""
     if GENERATOR == "wrk":
         return _by_wrk(port, calls, connections, seconds)
     return asyncio.run(_by_hand(port, calls, connections, seconds))
@@ -65,7 +65,7 @@ def load(port: int, calls: Sequence[Call], connections: int, seconds: float) -> 
 
 @contextlib.contextmanager
 def load_beside(port: int, calls: Sequence[Call], connections: int, seconds: float) -> Iterator[None]:
-    """Send `calls` in turn while the block runs; what they cost is not told."""
+    """Send `calls` in turn while the block runs, without reporting figures."""
     given = json.dumps([[call.method, call.path, call.token, call.body] for call in calls])
     process = subprocess.Popen(
         [sys.executable, "-m", "scripts.benchmark.load", str(port), str(connections), str(seconds), given],
@@ -77,7 +77,7 @@ def load_beside(port: int, calls: Sequence[Call], connections: int, seconds: flo
         yield
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)  # wrk is a child of it
+            os.killpg(process.pid, signal.SIGTERM)  # the whole group, because wrk is a child of the process
         process.wait(10)
 
 
@@ -134,7 +134,7 @@ def _rendered(calls: Sequence[Call]) -> Iterator[bytes]:
 
 
 class _Caller(asyncio.Protocol):
-    """One connection. Knows just enough HTTP to count answers that carry a Content-Length and no error."""
+    """One connection, with just enough HTTP to count responses that have a Content-Length and no error."""
 
     def __init__(self, requests: Iterator[bytes], until: float, done: asyncio.Future[list[float]]) -> None:
         self._requests = requests

@@ -1,4 +1,4 @@
-"""The figures of the bench as a table, as a picture, and in docs/speed.md."""
+"""The figures of the benchmark as a table, as a picture, and in docs/speed.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Figures = Mapping[str, Any]
 
 
 def table(figures: Figures) -> str:
-    """Requests a second by work and server, × FastAPI or the older checkout; of W7 the p99."""
+    """Return the requests per second by work and server, × FastAPI or the older checkout; for W7 the p99."""
     names = list(dict.fromkeys(name for work in figures["works"].values() for name in work["servers"]))
     lines = [f"| Work | {' | '.join(names)} | aim | server µs | mongod µs |", "| --- " * (len(names) + 4) + "|"]
     for code, work in figures["works"].items():
@@ -46,13 +46,13 @@ def _cell(work: Figures, seen: Figures | None) -> str:
         ratio = f"{p99 / base['p99_ms']['median']:.2f}" if base and base["p99_ms"]["median"] else ""
         return f"{ratio} ({p99:,.0f} ms)"
     rate = seen["per_second"]["median"]
-    digits = 1 if BASE in work["servers"] else 2  # an older Tradewind is close
+    digits = 1 if BASE in work["servers"] else 2  # an older Tradewind is close, so the ratio needs two digits
     ratio = f"{rate / base['per_second']['median']:.{digits}f}" if base and base["per_second"]["median"] else ""
     return f"{ratio} ({rate:,.0f}/s, p99 {seen['p99_ms']['median']:,.0f} ms)"
 
 
 def about(figures: Figures) -> str:
-    """Date, machine and method in a sentence."""
+    """Return the date, machine and method in a few sentences."""
     return (
         f"Measured {figures['when'][:10]} on {figures['cores']} cores ({figures['cpu']}), Python {figures['python']}: "
         f"× FastAPI (median of {figures['rounds']} rounds of {figures['seconds']:g} s, {figures['connections']} "
@@ -62,7 +62,7 @@ def about(figures: Figures) -> str:
 
 
 def write_document(figures: Figures) -> None:
-    """Put the table between the marks of docs/speed.md."""
+    """Put the table between the marks in docs/speed.md."""
     document = ROOT / "docs" / "speed.md"
     before, _, rest = document.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
@@ -73,7 +73,7 @@ def write_document(figures: Figures) -> None:
 
 
 def chart(figures: Figures) -> str:
-    """Bars of requests a second × FastAPI, as SVG."""
+    """Return the requests per second × FastAPI as bars, in SVG."""
     bars, at = [], 30
     works = {code: work for code, work in figures["works"].items() if not work["latency"] and BASE in work["servers"]}
     rates = {

@@ -1,6 +1,6 @@
-"""Tradewind as the bench measures it: `python -m scripts.benchmark.servers PORT MONGODB_URI DATA [DATABASE]`.
+"""Tradewind as the benchmark measures it: `python -m scripts.benchmark.servers PORT MONGODB_URI DATA [DATABASE]`.
 
-Everything runs as in production but the rate limits; the environment chooses HTTP connection and driver.
+Everything runs as in production, except the rate limits; the environment chooses the HTTP connection and the driver.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WIDE = Collection(
 
 
 async def answer(req: Request) -> dict[str, str]:
-    """Nothing but the lifecycle: token, session, permission, projection, log."""
+    """Return a constant, so that only the lifecycle is measured: token, session, permission, projection, log."""
     return {"status": "ok"}
 
 
@@ -84,7 +84,7 @@ BENCH = Plugin(
 
 
 async def serve(port: int, uri: str, data: str, database: str = DATABASE) -> None:
-    """The whole service and the bench's routes, until the process is ended."""
+    """Run the whole service with the routes of the benchmark, until the process is ended."""
     given: dict[str, Any] = {"port": port, "data_dir": Path(data), "mongodb_database": database}
     settings = Settings(**given, rate_limits="off")
     async with running(settings, [*load_plugins(()), BENCH], uri):

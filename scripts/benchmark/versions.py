@@ -1,6 +1,6 @@
-"""Tradewind beside an older checkout of itself: the same works in turn, each version on a data set of its own making.
+"""Tradewind beside an older checkout of itself: the same works in turn, each version on a data set that it made.
 
-An older version cannot be measured on a copy of a newer one's database: its indexes and stored fields are others.
+An older version cannot be measured on a copy of a newer one's database: its indexes and stored fields differ.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from scripts.benchmark.world import PASSWORD, log_everybody_in, remembered
 
 @dataclass
 class Version:
-    """One checkout: its server, what is asked of it, its database, and the pid of its mongod."""
+    """One checkout: its server, the works to measure, its database, and the pid of its mongod."""
 
     server: Server
     works: dict[str, Work]
@@ -46,9 +46,9 @@ class Version:
 
 
 def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, customers: int) -> Figures:
-    """Measure the works `codes` (all where there are none) here and in the older checkout `before`."""
+    """Measure the works `codes`, or all of them if there are none, here and in the older checkout `before`."""
     make_data_set(before, customers)
-    os.sched_setaffinity(0, {OTHER_CORE})  # what is started from here is there too: mongod and the load
+    os.sched_setaffinity(0, {OTHER_CORE})  # processes started from here inherit it: mongod and the load
     with ExitStack() as stack:
         both = [
             stack.enter_context(version(name, source, customers))
@@ -68,13 +68,13 @@ def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, cu
 
 
 def told(work: Work, seen: dict[str, list[Figures]]) -> Figures:
-    """The figures of one work by version."""
+    """Return the figures of one work by version."""
     servers = {name: summed(figures) for name, figures in seen.items()}
     return {"title": work.title, "aim": 0, "latency": work.latency, "servers": servers}
 
 
 def measure(one: Version, code: str, seconds: float) -> Figures:
-    """One round of one work."""
+    """Measure one round of one work."""
     wait_until_idle(one.client)
     figures = timed(one.works[code], one.server, one.mongod, seconds)
     print(
@@ -88,12 +88,12 @@ def measure(one: Version, code: str, seconds: float) -> Figures:
 
 
 def data_set_of(source: Path, customers: int) -> Path:
-    """Where a checkout keeps its data set."""
+    """Return the folder in which a checkout keeps its data set."""
     return source / ".data" / "bench" / f"world-{customers}"
 
 
 def make_data_set(before: Path, customers: int) -> None:
-    """Let an older checkout make its data set, if there is none yet, by a short run of its own bench."""
+    """Let an older checkout make its data set, if it has none yet, by a short run of its own benchmark."""
     if remembered(data_set_of(before, customers) / "world.json", customers) is None:
         arguments = ["--servers", "tradewind", "--only", "W1", "--quick", "--customers", str(customers)]
         subprocess.run([before / "scripts" / "bench", *arguments], cwd=before, check=True)
@@ -101,7 +101,7 @@ def make_data_set(before: Path, customers: int) -> None:
 
 @contextmanager
 def version(name: str, source: Path, customers: int) -> Iterator[Version]:
-    """The server of a checkout on its data set, until the block is left."""
+    """Run the server of a checkout on its data set during the block."""
     folder = data_set_of(source, customers)
     folder.mkdir(parents=True, exist_ok=True)
     embedded = acquire(folder)

@@ -1,4 +1,4 @@
-"""The works that are measured: what is sent, by whom, and what we aim at beside FastAPI."""
+"""The works that are measured: what is sent, by whom, and the aim in comparison with FastAPI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOGINS = 8
 
 @dataclass(frozen=True)
 class Call:
-    """A request; `{n}` in the body is another number each time."""
+    """A request; each `{n}` in the body is replaced by a new number."""
 
     method: str
     path: str
@@ -24,10 +24,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Work:
-    """Calls that are sent in turn, by 32 connections. `aim` is × FastAPI (of the p99 for a `latency` work).
+    """Calls that are sent in turn over 32 connections. `aim` is × FastAPI (of the p99 for a `latency` work).
 
-    `title` may name the `{total}` of the list that is asked for.
-    `seconds`: how long it takes at least, where a request may take a second.
+    `title` may contain the `{total}` of the requested list.
+    `seconds`: the least duration of a round, for works whose requests may take a second.
     """
 
     code: str
@@ -57,7 +57,7 @@ RECORD = {
 
 
 def works(world: Mapping[str, Any], tokens: Mapping[str, list[str]], password: str) -> tuple[Work, ...]:
-    """W1 to W7 for the people who are logged in."""
+    """Return W1 to W7 for the people who are logged in."""
     director, regions, divisions = tokens["director"][0], tokens["region"], tokens["division"]
     body = json.dumps(RECORD, ensure_ascii=False)
     customer = {key: value for key, value in RECORD.items() if key not in ("amount", "website")} | {
@@ -98,7 +98,7 @@ def works(world: Mapping[str, Any], tokens: Mapping[str, list[str]], password: s
 
 
 def _pages(tokens: list[str]) -> tuple[Call, ...]:
-    """The first four pages, asked for by several people in turn."""
+    """Return requests for the first four pages, by several people in turn."""
     return tuple(
         Call("GET", f"/api/v1/crm/customers?page={page}&page_size=20", token)
         for page, token in itertools.product(range(1, 5), tokens)

@@ -1,4 +1,4 @@
-"""What the bench works on: a company of 295 departments, 2,000 users, their customers and payments; made once."""
+"""The data set of the benchmark: a company of 295 departments, 2,000 users, their customers and payments; made once."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ Row = dict[str, Any]
 
 
 class Api:
-    """Tradewind as an administrator calls it."""
+    """A client of Tradewind's API, for an administrator."""
 
     def __init__(self, port: int) -> None:
         self._base = f"http://127.0.0.1:{port}"
         self.token = ""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The data of a response; raises for a refusal."""
+        """Send a request, and return the data of the response. Raises `HTTPError` if it is refused."""
         headers = {"Content-Type": "application/json"} if body is not None else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         sent = json.dumps(body).encode() if body is not None else None
@@ -75,16 +75,16 @@ class Api:
             return json.load(response)["data"]
 
     def log_in(self, username: str, password: str) -> str:
-        """An access token."""
+        """Log in, and return an access token."""
         given = {"username": username, "password": password}
         token: str = self.call("POST", "/api/v1/auth/login", given)["accessToken"]
         return token
 
 
 def make_world(port: int, uri: str, admin_password: str, customers: int, payments: int | None = None) -> Row:
-    """Fill a new database through the server at `port` and, in bulk, past it; answers what is to be remembered.
+    """Fill a new database through the server at `port` and, in bulk, directly; return what later runs need to know.
 
-    Four payments for five customers unless `payments` says how many.
+    There are four payments for every five customers, unless `payments` is given.
     """
     api = Api(port)
     api.token = api.log_in("admin", admin_password)
@@ -108,7 +108,7 @@ def make_world(port: int, uri: str, admin_password: str, customers: int, payment
 
 
 def _departments(api: Api) -> tuple[list[list[int]], list[list[int]], list[int]]:
-    """The departments below each division, below each region, and all of them."""
+    """Create the departments; return those of each division, those of each region, and all of them."""
 
     def make(name: str, parent: int | None) -> int:
         return int(api.call("POST", "/api/v1/system/departments", {"name": name, "parent_id": parent})["id"])
@@ -131,7 +131,7 @@ def _departments(api: Api) -> tuple[list[list[int]], list[list[int]], list[int]]
 def _people(
     api: Api, divisions: Sequence[Sequence[int]], regions: Sequence[Sequence[int]], departments: Sequence[int]
 ) -> dict[str, list[str]]:
-    """Those who send requests: directors, and managers of divisions and of regions; none of them has rows of their own."""
+    """Create the people who send requests: directors, managers of divisions and of regions; they own no rows."""
     waiting, menus = list(api.call("GET", "/api/v1/system/menus/all")), []
     while waiting:
         menu = waiting.pop()
@@ -166,7 +166,7 @@ def _people(
 
 
 def audited(creator: int, department: int, at: datetime) -> Row:
-    """What every record carries besides its own fields."""
+    """Return the fields that every record has besides its own."""
     return {
         "version": 1,
         "creator_id": creator,
@@ -179,7 +179,7 @@ def audited(creator: int, department: int, at: datetime) -> Row:
 
 
 def _users(database: Database[Row], departments: Sequence[int]) -> list[tuple[int, int]]:
-    """Users who made the records: their ids and departments."""
+    """Insert the users who created the records, and return their ids and departments."""
     now = datetime.now(UTC)
     users = [(10_000 + number, departments[number % len(departments)]) for number in range(PEOPLE)]
     database[USERS.name].insert_many(
@@ -205,7 +205,7 @@ def _users(database: Database[Row], departments: Sequence[int]) -> list[tuple[in
 def _customers(
     database: Database[Row], users: Sequence[tuple[int, int]], count: int
 ) -> list[tuple[ObjectId, int, int]]:
-    """Customers in equal numbers for each user: ids, creators and departments."""
+    """Insert the same number of customers for each user, and return their ids, creators and departments."""
     pick, now, made = random.Random(7), datetime.now(UTC), []
     for rows in batches(count):
         batch = []
@@ -246,7 +246,7 @@ def _customers(
 
 
 def make_payments(database: Database[Row], customers: Sequence[tuple[ObjectId, int, int]], count: int) -> None:
-    """Payments of two years, of the customers in turn."""
+    """Insert `count` payments of two years, for the customers in turn."""
     pick, now = random.Random(11), datetime.now(UTC)
     for rows in batches(count):
         batch = []
@@ -273,15 +273,15 @@ def make_payments(database: Database[Row], customers: Sequence[tuple[ObjectId, i
 
 @contextmanager
 def unindexed(database: Database[Row], name: str) -> Iterator[None]:
-    """Without indexes until the block is left: many documents are inserted several times as fast."""
+    """Drop the indexes during the block, because documents are inserted several times as fast without them."""
     kept = [{key: one[key] for key in one if key != "v"} for one in database[name].list_indexes()]
     database[name].drop_indexes()
     yield
-    database.command("createIndexes", name, indexes=kept)  # one scan for all of them
+    database.command("createIndexes", name, indexes=kept)  # one scan builds all of them
 
 
 def batches(count: int) -> Iterator[range]:
-    """`count` numbers in batches to insert at once."""
+    """Yield the numbers below `count` in batches to insert at once."""
     for first in range(0, count, _BATCH):
         yield range(first, min(first + _BATCH, count))
 
@@ -291,7 +291,7 @@ def _one(customers: Sequence[tuple[ObjectId, int, int]], departments: Sequence[i
 
 
 def remembered(path: Path, customers: int) -> Row | None:
-    """What an earlier run made, if it is of this size."""
+    """Return the data set that an earlier run has made, if it has this size."""
     if not path.exists():
         return None
     world: Row = json.loads(path.read_text())
@@ -299,18 +299,18 @@ def remembered(path: Path, customers: int) -> Row | None:
 
 
 def remember(path: Path, world: Mapping[str, Any]) -> None:
-    """Keep it for the next run; readable for its owner alone."""
+    """Keep the data set's description for the next run, readable only by its owner."""
     path.touch(0o600)
     path.write_text(json.dumps(world))
 
 
 def new_secret() -> str:
-    """A signing key that every server of the bench shares."""
+    """Return a signing key that every server of the benchmark shares."""
     return secrets.token_urlsafe(48)
 
 
 def log_everybody_in(port: int, world: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Access tokens by kind of person."""
+    """Log everybody in, and return the access tokens by kind of person. Raises `RuntimeError` after a minute."""
     deadline = time.monotonic() + 60
     tokens: dict[str, list[str]] = {}
     for kind, usernames in world["people"].items():

@@ -1,1 +1,1 @@
-"""What `scripts/doctor` and `scripts/verify-ledgers` look at."""
+"""The checks of `scripts/doctor` and `scripts/verify-ledgers`."""

@@ -1,4 +1,4 @@
-"""Routes, menus, roles and people: what nobody can reach, what leads nowhere, who stands open."""
+"""Routes, menus, roles and people: what nobody may use, what leads nowhere, and which accounts are at risk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED = 5
 
 
 def check_access(catalogue: Catalogue, rules: Rules, users: list[Record], now: datetime) -> Iterator[Finding]:
-    """What is wrong with who may do what."""
+    """Yield what is wrong with permissions, roles and accounts."""
     yield from _routes_and_entries(catalogue, rules)
     yield from _codes(catalogue, rules, users)
     yield from _roles(rules)
@@ -25,7 +25,7 @@ def check_access(catalogue: Catalogue, rules: Rules, users: list[Record], now: d
 
 
 def check_default_roles(codes: Iterable[str], rules: Rules) -> Iterator[Finding]:
-    """Roles that the settings give to users whom a first WeCom scan creates."""
+    """Yield a finding for each default role for users of a first WeCom scan that is not an enabled role."""
     enabled = set(rules.codes(rules.enabled(rules.roles)))
     for code in codes:
         if code not in enabled:
@@ -67,7 +67,7 @@ def _codes(catalogue: Catalogue, rules: Rules, users: list[Record]) -> Iterator[
 def _roles(rules: Rules) -> Iterator[Finding]:
     for id in rules.enabled(rules.roles):
         role = rules.roles[id]
-        # directories alone lead nowhere: a person's tree leaves them out
+        # directories alone lead nowhere: the menu tree of a person leaves them out
         if all(rules.menus[menu]["type"] == "directory" for menu in rules.grant(frozenset({id})).menu_ids):
             yield Finding("warning", "role-grants-nothing", role["code"], "grant it menus, or disable it")
         named = set(role["data_scope_department_ids"] or ())

@@ -1,4 +1,4 @@
-"""The database: indexes that are missing, left over or made differently, and collections that no plugin knows."""
+"""The database: indexes that are missing, unused or different, and collections that no plugin declares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CORE = "core_"
 
 
 async def check_database(database: Database) -> AsyncIterator[Finding]:
-    """What differs from the plugins' declarations; a start of the server mends every index."""
+    """Yield what differs from the plugins' declarations; a start of the server repairs every index."""
     names = await _names(database)
     for name, collection in database.collections.items():
         wanted = {spec.name: spec for spec in collection.index_specs}
@@ -34,7 +34,7 @@ async def check_database(database: Database) -> AsyncIterator[Finding]:
 
 
 async def _indexes(database: Database, collection: str) -> dict[str, dict[str, Any]]:
-    """The indexes by name, without that of `_id`."""
+    """Return the indexes by name, without that of `_id`."""
     listed = await database.driver.command({"listIndexes": collection, "cursor": {"batchSize": 1000}})
     return {index["name"]: index for index in listed["cursor"]["firstBatch"] if index["name"] != "_id_"}
 

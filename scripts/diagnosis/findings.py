@@ -1,4 +1,4 @@
-"""What `scripts/doctor` finds, and how it is printed."""
+"""The findings of `scripts/doctor`, and how they are printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to know: how bad it is, which check found it, what it is about, and what to do."""
+    """One finding: how severe it is, which check made it, what it is about, and what to do."""
 
     level: Level
     check: str
@@ -23,7 +23,7 @@ class Finding:
 
 
 def as_table(findings: Sequence[Finding]) -> str:
-    """Plain columns, the worst first, and a closing line that counts."""
+    """Return the findings in plain columns, the worst first, and a closing line with the counts."""
     rows = [(one.level, one.check, one.subject, one.advice) for one in _worst_first(findings)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
     lines = [
@@ -33,20 +33,20 @@ def as_table(findings: Sequence[Finding]) -> str:
 
 
 def as_json(findings: Sequence[Finding]) -> str:
-    """The same for programs."""
+    """Return the findings as JSON, the worst first, with the counts."""
     return json.dumps(
         {"findings": [asdict(one) for one in _worst_first(findings)], **_counts(findings)}, indent=2, ensure_ascii=False
     )
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """`1 error, 2 warnings, 0 notes`."""
+    """Return the counts, such as `1 error, 2 warnings, 0 notes`."""
     counts = _counts(findings)
     return ", ".join(f"{counts[f'{level}s']} {level}{'' if counts[f'{level}s'] == 1 else 's'}" for level in LEVELS)
 
 
 def exit_code(findings: Sequence[Finding]) -> int:
-    """1 when something must be done; notes alone are 0."""
+    """Return 1 if something must be done, 0 if there are only notes."""
     return int(any(one.level != "note" for one in findings))
 
 

@@ -1,6 +1,6 @@
-"""What `scripts/verify-ledgers` does: run the audits of all plugins at once, and print what differs.
+"""The command `scripts/verify-ledgers`: runs the audits of all plugins at once, and prints the differences.
 
-They are those that the service runs by itself. Reads one database and changes nothing.
+The service runs the same audits by itself. The command reads one database and changes nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ exit codes: 0 everything agrees; 1 something differs; 2 settings or the database
 
 
 def main(arguments: Sequence[str], program: str = "scripts/verify-ledgers") -> int:
-    """Print every difference; 0 when there is none, 1 when there is, 2 when the database cannot be read."""
+    """Print every difference; return 0 if there is none, 1 if there is one, 2 if the database cannot be read."""
     parser = command_parser(
         program, "Compares stock with its ledger and balances with vouchers, in the server's database.", _EPILOG
     )
@@ -68,7 +68,7 @@ async def _verified(settings: Settings, uri: str) -> list[str]:
 
 
 async def differences(driver: Driver, plugins: Sequence[Plugin] | None = None) -> list[str]:
-    """A sentence for everything that the audits of these plugins, or of the built-in ones, find to differ."""
+    """Return a sentence for each difference that the audits of these plugins, or of the built-in ones, find."""
     catalogue = freeze(load_plugins(()) if plugins is None else plugins, check=False)
     database = Database(driver, catalogue.collections.values())
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""What `scripts/doctor` does: read the settings, look into the database, say what is wrong."""
+"""The command `scripts/doctor`: reads the settings, looks into the database, and reports what is wrong."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ exit codes: 0 nothing must be done; 1 something must, or the database cannot be 
 
 
 def main(arguments: Sequence[str], program: str = "scripts/doctor") -> int:
-    """Print every finding; 0 when nothing must be done, 1 otherwise."""
+    """Print every finding; return 0 if nothing must be done, else 1."""
     parser = command_parser(
         program, "Looks for what is wrong, with the settings of the server. Changes nothing.", _EPILOG
     )
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str], program: str = "scripts/doctor") -> int:
 
 
 def diagnose(given: dict[str, Any]) -> list[Finding]:
-    """All findings, with these settings before those of the environment."""
+    """Return all findings; `given` takes precedence over the settings of the environment."""
     try:
         settings = Settings(**given)
         plugins = load_plugins(settings.plugins)
@@ -96,9 +96,9 @@ def _invalid(fault: Any) -> Finding:
 
 @contextmanager
 def database_uri(settings: Settings) -> Iterator[str | None]:
-    """Where the database is; the embedded one is joined or started, but never made.
+    """Give the block the address of the database, or None if there is none: an embedded one is never created.
 
-    Raises `StartError` with a sentence where it cannot be used.
+    An embedded database is joined if it runs, else started. Raises `StartError` with the reason if it cannot be used.
     """
     uri = settings.mongodb_uri.get_secret_value()
     if uri:

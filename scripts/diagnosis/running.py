@@ -1,4 +1,4 @@
-"""What runs: migrations that failed, a database of a newer version, processes that hang."""
+"""What is running: migrations that failed, a database of a newer version, processes that hang."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scripts.diagnosis.findings import Finding
 
 
 async def check_running(database: Database, catalogue: Catalogue, data_dir: Path) -> AsyncIterator[Finding]:
-    """What keeps the service from running as it should."""
+    """Yield what keeps the service from running as it should."""
     driver = database.driver
     newer = await find_newer(driver, catalogue.plugins, [migration.name for _, migration in catalogue.migrations])
     if newer is not None:

@@ -1,4 +1,4 @@
-"""Settings that are dangerous where the service is reached by others."""
+"""Settings that are dangerous on a service that others can reach."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from plugins.rbac.settings import RbacSettings
 from scripts.diagnosis.findings import Finding, Level
 
 LEAST_BCRYPT_COST = 10
-LEAST_DAYS = 14  # as the alert TradewindCertificateEnds
+LEAST_DAYS = 14  # as in the alert TradewindCertificateEnds
 _CHECK = "setting"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")  # RFC 6454 section 6.2
 _OVER_HTTP: tuple[tuple[str, Level, str], ...] = (
@@ -33,7 +33,7 @@ _OVER_HTTP: tuple[tuple[str, Level, str], ...] = (
 def check_settings(
     settings: Settings, of_plugins: Mapping[type[EnvironmentSettings], EnvironmentSettings]
 ) -> Iterator[Finding]:
-    """What should not be set like this."""
+    """Yield a finding for each setting that is missing, wrong or dangerous."""
     yield from _exposure(settings)
     yield from _addresses(settings)
     yield from _database(settings)
@@ -89,7 +89,7 @@ def _addresses(settings: Settings) -> Iterator[Finding]:
 
 
 def check_proxies(settings: Settings, seen: Iterable[str]) -> Iterator[Finding]:
-    """Addresses that forwarded requests, and that no setting names."""
+    """Yield a finding for each address that has forwarded requests and that no setting names."""
     named = networks(settings.trusted_proxies)
     for address in sorted(seen):
         if not listed(address, named):

@@ -1,4 +1,4 @@
-"""A sharded cluster: which collections may be spread over its shards, and which have been that may not."""
+"""A sharded cluster: which collections may be sharded, and which are although they may not."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _KEY = '{_id: "hashed"}'
 
 
 def may_be_sharded(collection: Collection) -> bool:
-    """Whether a collection keeps its promises over several shards.
+    """Return whether a collection keeps its guarantees when it is sharded.
 
-    MongoDB guarantees a unique index on one shard alone, unless it begins with the shard key, as none of ours does.
+    MongoDB enforces a unique index only within a shard, unless the index begins with the shard key; none of ours does.
     """
     return not any(spec.unique for spec in collection.index_specs)
 
 
 async def check_sharding(database: Database) -> AsyncIterator[Finding]:
-    """What is wrong with how a cluster is sharded; nothing for a replica set."""
+    """Yield what is wrong with the sharding of a cluster; nothing for a replica set."""
     if (await database.driver.command({"hello": 1})).get("msg") != "isdbgrid":
         return
     listed = await database.driver.command({"listCollections": 1, "nameOnly": True, "cursor": {"batchSize": 100_000}})

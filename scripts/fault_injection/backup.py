@@ -128,7 +128,7 @@ async def _under_load(bench: Bench, server: Server, elsewhere: Mapping[str, str]
 
 
 async def _facts_at_a_second(load: Load) -> tuple[Facts, str]:
-    """Return the facts acknowledged shortly before a full second began, and that second in ISO 8601, after it has passed."""
+    """Return the facts acknowledged shortly before a full second, and that second in ISO 8601, after it has passed."""
     await asyncio.sleep(3 - time.time() % 1 - 0.2)
     facts, moment = copy.deepcopy(load.facts), datetime.fromtimestamp(int(time.time()) + 1, UTC)
     await asyncio.sleep(2)

@@ -1,6 +1,6 @@
 """mongod's own fault points: error codes, commands that hang, closed connections, write-concern errors.
 
-Two more faults need no fault point or only one: indexes rebuilt under readers, and a primary that dies during commits.
+The experiment also rebuilds indexes under readers, and kills the primary while transactions commit.
 """
 
 from __future__ import annotations

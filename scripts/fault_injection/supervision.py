@@ -25,7 +25,7 @@ _GOODBYE = 1012
 
 
 async def run(bench: Bench) -> None:
-    """Send SIGHUP 20 times under 200 WebSockets and 32 kept connections, half of which write; repeat it through nginx."""
+    """Send SIGHUP 20 times under 200 WebSockets and 32 kept connections, half of which write; repeat through nginx."""
     folder = bench.subfolder("supervision")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     port, front, redirecting = free_ports(3)

@@ -1,4 +1,4 @@
-"""Why a reader may read otherwise than the strict one: every difference that is none of these is a fault."""
+"""Why a reader may differ from the strict one: a difference to which none of these arguments applies is a fault."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scripts.hostile_http.reading import Asked, Reading
 
 @dataclass(frozen=True)
 class Case:
-    """A connection as one reader and the strict one read it."""
+    """A connection as read by one reader and by the strict one."""
 
     reader: str
     sent: bytes
@@ -24,7 +24,7 @@ class Case:
 
     @cached_property
     def agreed(self) -> int:
-        """How many requests both found."""
+        """How many requests at the beginning are equal in both."""
         pairs = zip(self.strict.requests, self.found.requests, strict=False)
         return next(
             (at for at, (one, other) in enumerate(pairs) if one != other),
@@ -33,29 +33,29 @@ class Case:
 
     @property
     def next_strict(self) -> Asked | None:
-        """The first request that only the strict reader found so."""
+        """The first request that only the strict reader found in this form, or None."""
         return self.strict.requests[self.agreed] if self.agreed < len(self.strict.requests) else None
 
     @property
     def next_found(self) -> Asked | None:
-        """The first request that only the reader found so."""
+        """The first request that only the reader found in this form, or None."""
         return self.found.requests[self.agreed] if self.agreed < len(self.found.requests) else None
 
     @property
     def last_agreed(self) -> Asked | None:
-        """The last request that both found."""
+        """The last request that both found, or None."""
         return self.found.requests[self.agreed - 1] if self.agreed else None
 
     @property
     def differs(self) -> bool:
-        """Whether requests differ, or how the connection stands after the same ones."""
+        """Whether the requests differ, or the state of the connection after equal requests."""
         if self.next_strict or self.next_found:
             return True
         return (self.strict.ended == "waiting") != (self.found.ended == "waiting")
 
     @property
     def stricter(self) -> bool:
-        """Whether the reader stopped earlier, and closed: nothing is read where another would read something else."""
+        """Whether the reader stopped earlier and closed, so that it reads nothing differently from other readers."""
         ahead, found = self.next_strict, self.next_found
         begun_alike = found is None or (found.body is None and ahead is not None and found.same_head(ahead))
         last = self.agreed + (found is not None) == len(self.found.requests)
@@ -72,14 +72,14 @@ class Case:
         )
 
     def ahead(self, name: str) -> tuple[str, ...]:
-        """The values of a field in the request that only the strict reader took."""
+        """Return the values of a field in the request that only the strict reader accepted."""
         fields = self.next_strict.fields if self.next_strict else ()
         return next((values for given, values in fields if given == name), ())
 
 
 @dataclass(frozen=True)
 class Argument:
-    """For which readers, when, and why a difference is none."""
+    """Why a difference is not a fault: for which readers, when, and the reason."""
 
     name: str
     readers: tuple[str, ...]
@@ -88,17 +88,17 @@ class Argument:
 
 
 class _Head:
-    """Whether llhttp finds the end of a head."""
+    """Notes whether llhttp finds the end of a head."""
 
     found = False
 
     def on_headers_complete(self) -> None:
-        """Called by httptools."""
+        """httptools: the head is complete."""
         self.found = True
 
 
 def _takes(line: str) -> bool:
-    """Whether llhttp takes a request line."""
+    """Return whether llhttp accepts a request line."""
     head = _Head()
     with suppress(httptools.HttpParserError, httptools.HttpParserUpgrade):
         httptools.HttpRequestParser(head).feed_data(f"{line}\r\n\r\n".encode("latin-1"))
@@ -134,7 +134,7 @@ def _tab_after_coding(case: Case) -> bool:
 
 
 def _chunked_body(case: Case, refused: re.Pattern[bytes]) -> bool:
-    """Whether the body of a request in chunks was refused, and something of this kind was sent."""
+    """Return whether a chunked body was refused, and the bytes sent contain something that matches `refused`."""
     found = case.next_found
     cut = found is not None and found.body is None and case.stricter
     return cut and bool(case.ahead("transfer-encoding")) and refused.search(case.sent) is not None
@@ -156,7 +156,7 @@ def _after_tunnel(case: Case) -> bool:
 
 
 def _head_alone(case: Case) -> bool:
-    """Whether the reader began a request that the strict one refused, and refused it then."""
+    """Return whether the reader began and then refused a request that the strict one refused because of its framing."""
     found = case.next_found
     last = case.agreed + 1 == len(case.found.requests) and not case.next_strict
     refused = case.strict.ended == "refused" and case.strict.reason in _OF_BODIES and case.found.ended == "refused"
@@ -179,7 +179,7 @@ _FRAMING_TRAILER = re.compile(rb"(?i)(content-length|transfer-encoding|connectio
 
 
 def _lax(*reasons: str) -> Callable[[Case], bool]:
-    """Whether the strict reader refused for one of these reasons."""
+    """Return a condition: the strict reader refused for one of these reasons."""
     return lambda case: case.strict.reason in reasons and (case.next_strict is None or case.next_strict.body is None)
 
 
@@ -250,7 +250,7 @@ ARGUMENTS: tuple[Argument, ...] = (
         _head_alone,
         "Tornado's connection looks at the length when the delegate has the head, then refuses: no request is served.",
     ),
-    # llhttp alone is what the fast connection would be without its own checks
+    # llhttp alone shows what the fast connection would accept without its own checks
     Argument(
         "llhttp: upgrades",
         ("llhttp",),

@@ -1,4 +1,4 @@
-"""Readings held against the strict one, for connections that are known and for generated ones."""
+"""Compares the readers with the strict one, on known connections and on generated ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Report:
 
 
 async def compare_known() -> Report:
-    """The hand-written connections, whole, byte by byte, and with a response that comes later."""
+    """Compare the hand-written connections: whole, whole with a late response, and short ones byte by byte."""
     report = Report()
     with silent():
         for sent in KNOWN.values():
@@ -42,7 +42,7 @@ async def compare_known() -> Report:
 
 
 async def run(count: int, seed: object = 0) -> Report:
-    """`count` generated connections, the same for the same seed."""
+    """Compare `count` generated connections, which are the same for the same seed."""
     pick = random.Random(str(seed))
     report = Report()
     with silent():
@@ -56,7 +56,7 @@ async def _compare(report: Report, sent: bytes, pieces: Sequence[bytes], late: b
     strict = read_strictly(sent)
     report.connections += 1
     for name, read in READERS.items():
-        # Tornado's connection needs some turns of the event loop for each piece
+        # Tornado's connection needs several turns of the event loop for each piece
         many = name == "tornado" and len(pieces) > _MANY_PIECES
         case = Case(name, sent, strict, await read([sent] if many else pieces, late))
         if case.differs:

@@ -1,4 +1,4 @@
-"""Connections at random: requests after a grammar in which every part is sometimes odd, and faults on top of that."""
+"""Random connections: requests from a grammar in which every part is sometimes odd, with faults added."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ _ODD_BYTES = (
 
 
 def generate(pick: random.Random) -> bytes:
-    """The bytes of one connection, up to and with two requests that show whether it is still read in step."""
+    """Return the bytes of one connection; the two requests at its end show whether it is still read in step."""
     kind = pick.random()
     if kind < 0.6:
         sent = b"".join(_request(pick) for _ in range(pick.choice((1, 1, 1, 2, 3))))
@@ -148,7 +148,7 @@ _KNOWN = tuple(sent for sent in KNOWN.values() if len(sent) < 2000)
 
 
 def cut(pick: random.Random, sent: bytes) -> list[bytes]:
-    """The same bytes in pieces, as they may arrive."""
+    """Return the same bytes in pieces, as they may arrive."""
     way = pick.randrange(8)
     if way < 3:
         return [sent]
@@ -181,7 +181,7 @@ def _request(pick: random.Random) -> bytes:
 
 
 def _framing(pick: random.Random, body: bytes) -> tuple[list[str], bytes]:
-    """Fields that say how long the body is, and the body as it is sent."""
+    """Return fields that give the length of the body, and the body as it is sent."""
     way = pick.random()
     if way < 0.3:
         return ([], b"") if pick.random() < 0.8 else ([], body)

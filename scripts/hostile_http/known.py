@@ -1,7 +1,7 @@
-"""Hand-written connections: what has split readers of HTTP/1.1 in public, by what it plays with.
+"""Hand-written connections that have made readers of HTTP/1.1 disagree in public, grouped by what they manipulate.
 
-The tricks are those that advisories, talks and the test suites of servers describe (llhttp, gunicorn, aiohttp, Go, hyper,
-the HTTP Garden, "HTTP Desync Attacks", "Funky chunks"); every byte here is our own.
+The tricks are those that advisories, talks and the test suites of servers describe (llhttp, gunicorn, aiohttp, Go,
+hyper, the HTTP Garden, "HTTP Desync Attacks", "Funky chunks"); all bytes here were written for this list.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ KNOWN: dict[str, bytes] = {
     "LF LF after a trailer": _chunks(b"0\r\nX: y\n\n") + HIDDEN,
     "CR in a trailer": _chunks(b"0\r\nX: a\rb\r\n\r\n"),
     "NUL in a trailer": _chunks(b"0\r\nX: a\x00\r\n\r\n"),
-    # -- behind an error
+    # -- after an error
     "a request behind an error": _get(": a") + HIDDEN,
     "a request behind a request that closes": _get("Connection: close") + HIDDEN,
     "a request behind a size that is none": _chunks(b"z\r\n") + HIDDEN,

@@ -1,4 +1,4 @@
-"""The readers that are compared: both connections as the server uses them, without a service behind, and llhttp alone."""
+"""The readers that are compared: both connections as the server uses them, with no service behind, and llhttp."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from scripts.hostile_http.reading import Asked, Ended, Reading, fields_of
 
 _LIMITS = Limits(header_bytes=65_536, extra_bytes=16_384, request_seconds=30, idle_seconds=75)
 _REFUSAL = b"HTTP/1.1 400 Bad Request\r\n\r\n"
-_QUIET_TURNS = 12  # of the event loop, after which Tornado's connection has nothing left to do
+_QUIET_TURNS = 12  # of the event loop; after as many without a change, Tornado's connection has nothing left to do
 
 
 class Recorder(httputil.HTTPMessageDelegate):
-    """Notes one request, and answers it with nothing: at once, or `late`, a turn of the event loop later."""
+    """Records one request and responds with 204: at once or, if `late`, a turn of the event loop later."""
 
     def __init__(self, notes: list[Asked], connection: Any, late: bool) -> None:
         self._notes = notes
@@ -36,16 +36,16 @@ class Recorder(httputil.HTTPMessageDelegate):
         self._body: list[bytes] = []
 
     def headers_received(self, start_line: Any, headers: httputil.HTTPHeaders) -> None:
-        """Tornado: the head."""
+        """Tornado: the head has arrived."""
         fields = fields_of(headers.get_all())
         self._notes.append(Asked(start_line.method, start_line.path, start_line.version, fields, None))
 
     def data_received(self, chunk: bytes) -> None:
-        """Tornado: a piece of the body."""
+        """Tornado: a piece of the body has arrived."""
         self._body.append(chunk)
 
     def finish(self) -> None:
-        """Tornado: the request is whole."""
+        """Tornado: the request is complete."""
         asked = self._notes[-1]
         body = b"".join(self._body)
         self._notes[-1] = Asked(asked.method, asked.target, asked.version, asked.fields, body)
@@ -65,7 +65,7 @@ class Recorder(httputil.HTTPMessageDelegate):
 
 
 class Front(httputil.HTTPServerConnectionDelegate):
-    """Begins a note for each request."""
+    """Starts a recorder for each request."""
 
     def __init__(self, late: bool) -> None:
         self.notes: list[Asked] = []
@@ -77,60 +77,60 @@ class Front(httputil.HTTPServerConnectionDelegate):
         return Recorder(self.notes, request_conn, self._late)
 
     def begin(self, connection: Connection) -> Recorder:
-        """A request begins."""
+        """Start a recorder for a request."""
         return Recorder(self.notes, connection, self._late)
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-        """Nothing is a WebSocket."""
+        """Return False: no request is taken for a WebSocket."""
         return False
 
     def shake_hands(
         self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
     ) -> None:
-        """Never asked for."""
+        """Do nothing; it is never called."""
 
 
 class Transport(asyncio.Transport):
-    """A transport that goes nowhere."""
+    """A transport without a network, which records what the connection does with it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.refused = self.closed = self.paused = False
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """The address of the peer, whatever is asked for."""
+        """Return the address of the peer, whatever is asked for."""
         return ("192.0.2.1", 1)
 
     def write(self, data: Any) -> None:
-        """A refusal is noted."""
+        """Note whether the data is a refusal."""
         self.refused = self.refused or data == _REFUSAL
 
     def can_write_eof(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def write_eof(self) -> None:
-        """The response was the last."""
+        """Note that the connection is closed: the response was the last."""
         self.closed = True
 
     def close(self) -> None:
-        """See `closed`."""
+        """Note that the connection is closed."""
         self.closed = True
 
     def abort(self) -> None:
-        """See `closed`."""
+        """Note that the connection is closed."""
         self.closed = True
 
     def pause_reading(self) -> None:
-        """See `paused`."""
+        """Note that reading is paused."""
         self.paused = True
 
     def resume_reading(self) -> None:
-        """See `paused`."""
+        """Note that reading goes on."""
         self.paused = False
 
     def get_write_buffer_size(self) -> int:
-        """Everything is taken at once."""
+        """Return 0: all data is taken at once."""
         return 0
 
 
@@ -139,7 +139,7 @@ def _ended(refused: bool, closed: bool) -> Ended:
 
 
 async def read_fast(pieces: Sequence[bytes], late: bool = False) -> Reading:
-    """What the fast connection finds in bytes that arrive in these pieces."""
+    """Return what the fast connection finds in bytes that arrive in these pieces."""
     front, transport = Front(late), Transport()
     server = FastServer(front, _LIMITS, lambda error: _REFUSAL, cast(Any, None))
     connection = FastConnection(server)
@@ -157,7 +157,7 @@ async def read_fast(pieces: Sequence[bytes], late: bool = False) -> Reading:
 
 
 async def read_tornado(pieces: Sequence[bytes], late: bool = False) -> Reading:
-    """What Tornado's connection, as the server has it, finds in the same."""
+    """Return what Tornado's connection, as the server uses it, finds in the same pieces."""
     front = Front(late)
     server = Server(front, max_header_size=_LIMITS.header_bytes, max_body_size=1 << 40, chunk_size=65_536)
     ours, theirs = socket.socketpair()
@@ -179,7 +179,7 @@ async def read_tornado(pieces: Sequence[bytes], late: bool = False) -> Reading:
 
 
 async def _settled(front: Front, stream: IOStream, ours: socket.socket, out: bytearray) -> None:
-    """Until the connection has done all that it can."""
+    """Wait until the connection has done all that it can."""
     quiet, before = 0, (-1, -1, False)
     while quiet < _QUIET_TURNS:
         await asyncio.sleep(0)
@@ -191,7 +191,7 @@ async def _settled(front: Front, stream: IOStream, ours: socket.socket, out: byt
 
 
 class _Llhttp:
-    """The callbacks of httptools."""
+    """The callbacks of httptools, which collect the requests."""
 
     def __init__(self) -> None:
         self.parser = httptools.HttpRequestParser(self)
@@ -228,7 +228,7 @@ class _Llhttp:
 
 
 async def read_llhttp(pieces: Sequence[bytes], late: bool = False) -> Reading:
-    """What llhttp alone finds in the same; at an offer to upgrade it stops."""
+    """Return what llhttp alone finds in the same pieces; it stops at an offer to upgrade."""
     found = _Llhttp()
     try:
         for piece in pieces:
@@ -242,7 +242,7 @@ async def read_llhttp(pieces: Sequence[bytes], late: bool = False) -> Reading:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Without Tornado's log lines on what it refuses."""
+    """Suppress Tornado's log lines about refused requests during the block."""
     loggers = [logging.getLogger(name) for name in ("tornado.general", "tornado.application", "tornado.access")]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""What somebody found in the bytes of a connection."""
+"""The result of reading the bytes of a connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ended = Literal["refused", "closed", "waiting"]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request: its `body` is None where it has not ended, or was not accepted."""
+    """A request; its `body` is None if it is incomplete or was not accepted."""
 
     method: str
     target: str
@@ -21,14 +21,14 @@ class Asked:
     body: bytes | None
 
     def same_head(self, other: Asked) -> bool:
-        """Whether everything but the body is the same."""
+        """Return whether everything except the body is the same."""
         mine = (self.method, self.target, self.version, self.fields)
         return mine == (other.method, other.target, other.version, other.fields)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The requests of a connection, and how it stands after the last byte; `reason` of a refusal, where it is known."""
+    """The requests of a connection, and its state after the last byte; `reason` explains a refusal, if it is known."""
 
     requests: tuple[Asked, ...]
     ended: Ended
@@ -36,9 +36,9 @@ class Reading:
 
 
 def fields_of(pairs: Iterable[tuple[str, str]]) -> Fields:
-    """Header fields without the case and order of their names; values of one name keep their order.
+    """Return header fields regardless of the case and order of their names; values of one name keep their order.
 
-    `Connection` is left out: what it says shows in the requests that follow.
+    `Connection` is left out, because its effect shows in the requests that follow.
     """
     found: dict[str, list[str]] = {}
     for name, value in pairs:

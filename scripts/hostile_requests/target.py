@@ -23,7 +23,7 @@ _KEPT_FAULTS = 40
 
 @dataclass(frozen=True)
 class Operation:
-    """One method of one path, as the OpenAPI document has it."""
+    """One method of one path, as in the OpenAPI document."""
 
     method: str
     path: str
@@ -31,21 +31,21 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """`POST /api/v1/crm/customers`."""
+        """The method and the path, such as `POST /api/v1/crm/customers`."""
         return f"{self.method} {self.path}"
 
     @property
     def parameters(self) -> list[dict[str, Any]]:
-        """Its query and path parameters."""
+        """The query and path parameters."""
         return list(self.definition.get("parameters", ()))
 
     @property
     def is_public(self) -> bool:
-        """Whether it needs no token."""
+        """Whether the operation needs no token."""
         return not self.definition.get("security")
 
     def at(self, record: str) -> str:
-        """Its path with `record` in place of every parameter."""
+        """Return the path with `record` in place of every parameter."""
         path = self.path
         for parameter in self.parameters:
             if parameter["in"] == "path":
@@ -55,7 +55,7 @@ class Operation:
 
 @dataclass
 class Part:
-    """What one kind of attack did: how many requests, their outcomes, and what should not have been."""
+    """The result of one kind of attack: how many requests, their outcomes, and the faults."""
 
     name: str
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -65,19 +65,19 @@ class Part:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def fault(self, sentence: str) -> None:
-        """Something that should not have been; the first forty are kept."""
+        """Count a fault; the first forty are kept."""
         self.fault_count += 1
         if len(self.faults) < _KEPT_FAULTS:
             self.faults.append(sentence[:400])
 
     @property
     def requests(self) -> int:
-        """How many requests were sent."""
+        """The number of requests that were sent."""
         return self.outcomes.total()
 
 
 class Target:
-    """A server, the people who attack it, and its description."""
+    """A server, the people who attack it, and its OpenAPI document."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -87,9 +87,9 @@ class Target:
         self.person = Connection(server.port)
 
     async def prepare(self) -> Target:
-        """Log in as the administrator, and make an ordinary person who may do everything with their own rows."""
+        """Log in as the administrator, and create an ordinary person who may do everything with their own rows."""
         await self.admin.log_in("admin", ADMIN_PASSWORD)
-        # not enveloped, so it is read past `call`
+        # it has no envelope, so `call` cannot read it
         self.document = await fetch_json(self.server.port, "/api/openapi.json")
         self.operations = [
             Operation(method.upper(), path, operations[method])
@@ -101,8 +101,8 @@ class Target:
         return self
 
     async def make_person(self, scope: str = "self") -> Connection:
-        """A person of a new department with every permission, and the rows of `scope`."""
-        self.admin.drop()  # the server has closed what was idle during a long attack
+        """Create a person in a new department, with every permission and the data scope `scope`."""
+        self.admin.drop()  # the server has closed the connection if it was idle during a long attack
         must, mark = self.admin.must, secrets.token_hex(4)
         menus = [menu["id"] for menu in _flatten(await must("GET", "/api/v1/system/menus/all"))]
         department = await must("POST", "/api/v1/system/departments", {"name": f"hostile-{mark}"})
@@ -120,7 +120,7 @@ class Target:
         return await Connection(self.server.port).log_in(account["username"], ADMIN_PASSWORD)
 
     def resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """A schema of the document without `$ref` at its top."""
+        """Return a schema of the document, following `$ref` at its top."""
         while "$ref" in schema:
             place: Any = self.document
             for step in schema["$ref"].removeprefix("#/").split("/"):
@@ -129,7 +129,7 @@ class Target:
         return schema
 
     def body_of(self, operation: Operation) -> dict[str, Any] | None:
-        """The schema of a JSON body; None where the operation takes none."""
+        """Return the schema of a JSON body, or None if the operation takes none."""
         content = operation.definition.get("requestBody", {}).get("content", {})
         media = content.get("application/json")
         return self.resolve(media["schema"]) if media else None
@@ -143,7 +143,7 @@ def _flatten(menus: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 async def fetch_json(port: int, path: str) -> Any:
-    """A document that has no envelope."""
+    """Return a document that has no envelope."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 25)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
     raw = await reader.read()
@@ -155,14 +155,14 @@ Attack = Callable[[Connection], Awaitable[Reply]]
 
 
 class Judge:
-    """Sends attacks over a few connections, and looks at every response."""
+    """Sends attacks over a few connections, and examines every response."""
 
     def __init__(self, part: Part, port: int, token: str = "") -> None:
         self.part = part
         self._connections = [Connection(port, token) for _ in range(_CONNECTIONS)]
 
     async def send_all(self, attacks: Sequence[tuple[str, Attack]], accepted: bool = True) -> None:
-        """Run attacks, each with a name. With `accepted` false a response of success is a fault."""
+        """Run attacks, each with a name. If `accepted` is false, a successful response is a fault."""
         waiting = iter(attacks)
 
         async def lane(connection: Connection) -> None:
@@ -190,7 +190,7 @@ class Judge:
 
 
 def json_attack(method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Attack:
-    """A request with a JSON body."""
+    """Return an attack that sends a request with a JSON body."""
 
     async def attack(connection: Connection) -> Reply:
         return await connection.call(method, path, body, headers)

@@ -1,4 +1,4 @@
-"""Tokens that are wrong in many ways, on every guarded operation."""
+"""Tokens that are wrong in many ways, on every operation that needs one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _encode(value: Any) -> str:
 
 
 def forged(token: str, refresh_token: str, key: str) -> dict[str, str]:
-    """Tokens that look like `token` and are not; some are signed with the right `key`."""
+    """Return tokens that look like `token` but are not valid; some are signed with the right `key`."""
     head, body, signature = token.split(".")
     claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     kid, now = key_id(key), int(time.time())
@@ -65,7 +65,7 @@ def forged(token: str, refresh_token: str, key: str) -> dict[str, str]:
 
 
 def _signed(claims: dict[str, Any], key: str, kid: str, now: int) -> dict[str, str]:
-    """Claims that are wrong, rightly signed: what a leaked library or a careless integrator could make."""
+    """Return wrong claims with valid signatures, such as a leaked library or a careless integrator could make."""
     wrong: dict[str, dict[str, Any]] = {
         "expired": {"exp": now - 1},
         "exp as text": {"exp": "tomorrow"},
@@ -99,7 +99,7 @@ def _signed(claims: dict[str, Any], key: str, kid: str, now: int) -> dict[str, s
 
 
 async def attack_tokens(target: Target) -> Part:
-    """Every forged token on every operation that needs a token; each has to be refused with 401."""
+    """Send every forged token to every operation that needs a token; each must be refused with 401."""
     part = Part("tokens")
     key = target.server.env["TRADEWIND_JWT_SECRET"]
     tokens = forged(target.person.token, target.person.refresh_token, key)

@@ -1,1 +1,1 @@
-"""The Northwind files brought in through the HTTP API: `scripts/northwind`."""
+"""Loads the Northwind files into a service through its HTTP API: `scripts/northwind`."""

@@ -1,15 +1,15 @@
-"""The books of the Northwind company: what its deliveries are owed for, the invoices, and what customers paid.
+"""The books of the Northwind company: the amounts owed for deliveries, the invoices, and the customers' payments.
 
-Customers owe a delivery with its freight, within `TERMS_DAYS`. A delivery of `INVOICED_FROM` or more is invoiced. The
-files tell of no payment, so customers pay by habit, four kinds of them in turn, by their place in the file. At the end of
-each month a customer pays, by one transfer,
+Customers owe the amount of a delivery and its freight, due after `TERMS_DAYS`. A delivery of `INVOICED_FROM` or more is
+invoiced. The files contain no payments, so customers pay by one of four habits, assigned in turn by their place in the
+file. At the end of each month a customer pays, by one transfer,
 
 0. all that is due by then;
 1. all that has been due for 30 days;
 2. half of each delivery that is due, half a cent up, and never the other half;
 3. all that is due, rounded up to full hundreds; the excess is an advance.
 
-What is due after the end of the last full month before the last order is open.
+What is due after the end of the last full month before the last order stays open.
 """
 
 from collections import defaultdict
@@ -31,11 +31,11 @@ ACCOUNT = {"code": "NW-BANK", "name": "Northwind bank account", "type": "bank"}
 AT = "/finance"
 _STATES = ("open", "partly_paid", "paid")
 _HUNDRED = Decimal(100)
-LATE, HALF, AHEAD = 1, 2, 3  # habits; the others pay what is due
+LATE, HALF, AHEAD = 1, 2, 3  # places of the habits; at the remaining place customers pay all that is due
 
 
 class Receipt(NamedTuple):
-    """What a customer pays on a day: so much for each order, and an advance."""
+    """The payment of a customer on a day: an amount for each order, and an advance."""
 
     customer: str
     day: str
@@ -44,24 +44,24 @@ class Receipt(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """By what the payment is known."""
+        """The reference by which a later run recognises the payment."""
         return f"NW-{self.customer}-{self.day}"
 
 
 def account_of(admin: Client, tally: Tally) -> str:
-    """The id of the account that the customers pay to."""
+    """Return the id of the account to which the customers pay."""
     there = {record["code"]: record for record in admin.every(f"{AT}/accounts")}
     id: str = settle(admin, f"{AT}/accounts", there.get(ACCOUNT["code"]), ACCOUNT, tally)["id"]
     return id
 
 
 def owed(order: Order) -> Record:
-    """How an order is paid for: with freight, within the terms."""
+    """Return the terms of an order: its freight, and the days until it is due."""
     return {"freight": f"{order.freight:.2f}", "terms_days": TERMS_DAYS}
 
 
 def receipts(northwind: Northwind) -> Iterator[Receipt]:
-    """All payments of the customers, by the habits that are told above."""
+    """Yield all payments of the customers, by the habits described above."""
     delivered: defaultdict[str, list[Order]] = defaultdict(list)
     for order in northwind.orders:
         if order.shipped:
@@ -88,19 +88,19 @@ def _receipt(customer: str, day: date, orders: Sequence[Order], habit: int) -> R
 
 
 def _month_end(day: date) -> date:
-    """The last day of the month of a day."""
+    """Return the last day of the month of a day."""
     return (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
 
 
 class Books(NamedTuple):
-    """Who keeps the books, the customers' ids by code, and what the files say."""
+    """Writes the books: through which client, the customers' ids by code, and the content of the files."""
 
     admin: Client
     customers: Mapping[str, str]
     northwind: Northwind
 
     def run(self) -> Tally:
-        """Invoices and payments that are not there yet."""
+        """Create the invoices and payments that do not exist yet."""
         tally = Tally()
         account = account_of(self.admin, tally)
         items = self._items()
@@ -109,7 +109,7 @@ class Books(NamedTuple):
         return tally
 
     def _items(self) -> dict[str, Record]:
-        """The receivables by the number of the order in the files."""
+        """Return the receivables by the number of the order in the files."""
         orders = {
             record["id"]: record["remark"].rpartition(" ")[2]
             for record in self.admin.every("/inventory/sales-orders")

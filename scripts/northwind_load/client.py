@@ -1,6 +1,6 @@
-"""A small REST client of the service: envelope, log-in, lists by cursor, retries when it is asked to wait.
+"""A small REST client of the service: envelope, log-in, lists by cursor, and retries when the service asks to wait.
 
-Standard library only (CONTRACT sections 1 to 3 are all it knows). One `Client` acts for one person.
+It uses the standard library only, and knows only CONTRACT sections 1 to 3. One `Client` acts for one person.
 """
 
 import http.client
@@ -20,12 +20,12 @@ API = "/api/v1"
 TIMEOUT_SECONDS = 60
 TRIES = 5
 LONGEST_WAIT_SECONDS = 120
-BUSY = (429, 503)  # the two answers that carry Retry-After and did nothing
+BUSY = (429, 503)  # the two statuses that carry Retry-After; such a request has had no effect
 LOGIN_REFUSED = 40010
 
 
 class ServiceError(Exception):
-    """The service refused or is out of reach; `code` is the envelope's, 0 where there was no envelope."""
+    """The service refused the request or cannot be reached; `code` is the envelope's, or 0 if there was no envelope."""
 
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class ServiceError(Exception):
 
 
 class Client:
-    """Calls the service at `base` (`http://127.0.0.1:8000`) as one person, or as nobody before `login`."""
+    """Calls the service at `base`, such as `http://127.0.0.1:8000`, as one person, or as nobody before `login`."""
 
     def __init__(self, base: str) -> None:
         parts = urlsplit(base)
@@ -46,7 +46,7 @@ class Client:
         self._token = ""
 
     def login(self, username: str, password: str) -> None:
-        """Act as this person from now on; `user` is then their `userInfo`. Raises ServiceError."""
+        """Log in, and act as this person from now on; `user` is then their `userInfo`. Raises `ServiceError`."""
         try:
             answer = self.call("POST", "/auth/login", {"username": username, "password": password})
         except ServiceError as error:
@@ -56,11 +56,11 @@ class Client:
         self._token, self.user = answer["accessToken"], answer["userInfo"]
 
     def create(self, path: str, body: Record) -> Any:
-        """POST with an Idempotency-Key, so that a repeated attempt writes once; the new record."""
+        """POST with an Idempotency-Key, so that repeated attempts write only once, and return the new record."""
         return self.call("POST", path, body, {"Idempotency-Key": str(uuid4())})
 
     def every(self, path: str, **filters: str) -> Iterator[Record]:
-        """All records of a list that match, page after page."""
+        """Yield all records of a list that match the filters, page by page."""
         cursor: str | None = None
         while True:
             query = {"page_size": "200", "with_total": "false", **filters} | ({"cursor": cursor} if cursor else {})
@@ -71,7 +71,7 @@ class Client:
                 return
 
     def call(self, method: str, path: str, body: Record | None = None, headers: dict[str, str] | None = None) -> Any:
-        """A request below /api/v1; the envelope's `data`. Waits where it is asked to; raises ServiceError."""
+        """Send a request below /api/v1, waiting if the service asks for it; return `data`. Raises `ServiceError`."""
         for attempt in range(1, TRIES + 1):
             status, answered, text = self._exchange(method, API + path, body, headers or {})
             if status not in BUSY or attempt == TRIES:
@@ -111,9 +111,9 @@ class Client:
 
 
 class Passwords:
-    """The employees' passwords at one service, made up here and kept in a file that its owner alone reads.
+    """The employees' passwords for one service, generated here and kept in a file that only its owner can read.
 
-    Without it a second run could not see what each person sees, except by resetting their passwords.
+    Without the file, a second run could not show what each person sees, except by resetting the passwords.
     """
 
     def __init__(self, path: Path, base: str) -> None:
@@ -126,11 +126,11 @@ class Passwords:
             raise ServiceError(f"{path} is damaged; delete it and the passwords are reset") from None
 
     def get(self, username: str) -> str | None:
-        """The password kept for this person, None where there is none."""
+        """Return the password kept for this person, or None if there is none."""
         return self._all.get(self._base, {}).get(username)
 
     def keep(self, username: str, password: str) -> None:
-        """Write it down at once, so that a run cut short is no loss."""
+        """Write the password to the file at once, so that an interrupted run loses nothing."""
         self._all.setdefault(self._base, {})[username] = password
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.touch(mode=0o600)
@@ -138,12 +138,12 @@ class Passwords:
 
 
 def new_password() -> str:
-    """Random, and of the four kinds of characters that the default policy asks for."""
+    """Return a random password with the four kinds of characters that the default policy requires."""
     return secrets.token_urlsafe(18) + "aA1-"
 
 
 def _faults(data: Any) -> str:
-    """The fields at fault of a 40001, or the field of a 40900, as the end of a sentence."""
+    """Return the invalid fields of a 40001, or the field of a 40900, as the end of a sentence."""
     if not isinstance(data, dict):
         return ""
     faults = [f"{fault['field']}: {fault['message']}" for fault in data.get("errors", [])]

@@ -1,7 +1,7 @@
-"""Brings the Northwind company into a running service: its people, customers, sales, goods, orders and deliveries.
+"""Loads the Northwind company into a running service: its people, customers, sales, goods, orders and deliveries.
 
 Every step looks first and writes only what is missing or different, so a second run changes nothing.
-What the service is asked for: CONTRACT sections 3, 4, 7 and 10.
+The requests are those of CONTRACT sections 3, 4, 7 and 10.
 """
 
 import argparse
@@ -32,14 +32,14 @@ PROGRESS_SECONDS = 2
 
 
 def slug(region: str) -> str:
-    """The stable code of a region's department: `northwind-eastern`."""
+    """Return the stable code of a region's department, such as `northwind-eastern`."""
     return f"{ROOT}-{re.sub('[^a-z0-9]+', '-', region.lower())}"
 
 
 class Import:
-    """One run: the administrator who sets things up, the files, and what has been done so far.
+    """One run: the administrator's client, the files, and what has been done so far.
 
-    `books`: orders are owed for themselves, with invoices and payments; else a contract is owed for each.
+    With `books`, orders are owed as such, with invoices and payments; otherwise a contract is made for each order.
     """
 
     def __init__(self, admin: Client, northwind: Northwind, passwords: Passwords, books: bool) -> None:
@@ -48,7 +48,7 @@ class Import:
         self._told = time.monotonic()
 
     def run(self) -> None:
-        """Everything, in the order in which one thing needs the other; prints what each person sees."""
+        """Do every step in the order of their dependencies, and print what each person sees."""
         departments = self.departments()
         users = self.users(departments, self.roles())
         self.tally.add(employ(self.admin, self.northwind.employees, departments, users))
@@ -67,7 +67,7 @@ class Import:
             print(self.sight(person, clients[person.number]))
 
     def departments(self) -> dict[str | None, int]:
-        """The company and one department a region; their ids by region, the company's under None."""
+        """Create the company and a department for each region; return their ids by region, the company's under None."""
         path = "/system/departments"
         there = {record["code"]: record for record in flatten(self.admin.call("GET", path))}
         root = settle(self.admin, path, there.get(ROOT), {"code": ROOT, "name": COMPANY}, self.tally)
@@ -78,7 +78,7 @@ class Import:
         return ids
 
     def roles(self) -> dict[str, int]:
-        """The three roles with their scopes and grants; their ids by the name that the data give them."""
+        """Create the three roles with their scopes and grants; return their ids by their names in the data."""
         path = "/system/roles"
         there = {record["code"]: record for record in self.admin.every(path)}
         menus = list(flatten(self.admin.call("GET", "/system/menus/all")))
@@ -95,7 +95,7 @@ class Import:
         return ids
 
     def users(self, departments: dict[str | None, int], roles: dict[str, int]) -> dict[str, int]:
-        """A user for each employee; their ids by user name."""
+        """Create a user for each employee, and return their ids by user name."""
         path = "/system/users"
         there = {record["username"]: record for record in self.admin.every(path)}
         ids = {}
@@ -115,7 +115,7 @@ class Import:
         return ids
 
     def sign_in(self, person: Employee, users: dict[str, int]) -> Client:
-        """Logged in as this employee; where the password is not known any more, it is reset first."""
+        """Return a client that is logged in as this employee, after resetting the password if it is not known."""
         client = Client(self.admin.base)
         password = self.passwords.get(person.username)
         try:
@@ -135,9 +135,9 @@ class Import:
         return client
 
     def customers(self, clients: dict[int, Client]) -> dict[str, str]:
-        """Each customer, created or corrected by the employee it belongs to; what is refused is a problem.
+        """Create or correct each customer as the employee to whom it belongs; a refusal is noted as a problem.
 
-        Returns the ids of those that are as they should be, by code.
+        Returns the ids of the customers that are as in the files, by code.
         """
         there = {record["code"]: record for record in self.admin.every(CUSTOMERS)}
         ids = {}
@@ -154,11 +154,11 @@ class Import:
         return ids
 
     def chief(self, clients: dict[int, Client]) -> Client:
-        """The vice president, who sees everything; reading the files fails where there is none."""
+        """Return the client of the vice president, who sees everything; there is one, or reading the files fails."""
         return next(clients[person.number] for person in self.northwind.employees if person.role == "vice-president")
 
     def sales(self, clients: dict[int, Client], customer_ids: dict[str, str]) -> dict[str, str]:
-        """Contacts, contracts and payments; what does not come to what the files say is a problem.
+        """Create contacts, contracts and payments; totals that differ from the files' are noted as a problem.
 
         Returns the ids of all contracts by number.
         """
@@ -174,7 +174,7 @@ class Import:
         return {record["number"]: record["id"] for record in self.admin.every(CONTRACTS)}
 
     def sight(self, person: Employee, client: Client) -> str:
-        """How many of these customers a person sees, and why, as one line."""
+        """Return a line that says how many of these customers a person sees, and why."""
         ours = {customer.code for customer in self.northwind.customers}
         seen = [record["code"] in ours for record in client.every(CUSTOMERS)]
         others = f" (and {len(seen) - sum(seen)} that are not Northwind's)" if not all(seen) else ""
@@ -184,14 +184,14 @@ class Import:
         return f"{count}: {role.title}, scope {role.scope}, {why}"
 
     def progress(self, text: str) -> None:
-        """Tell how far it is, at most every two seconds."""
+        """Print the progress, at most every two seconds."""
         if time.monotonic() - self._told >= PROGRESS_SECONDS:
             self._told = time.monotonic()
             print(text, file=sys.stderr)
 
 
 def fields(customer: Customer) -> Record:
-    """A customer as the service takes it."""
+    """Return a customer in the form that the service accepts."""
     return {
         "code": customer.code,
         "name": customer.name,
@@ -203,7 +203,7 @@ def fields(customer: Customer) -> Record:
 
 
 def summary(notes: Sequence[Note]) -> Iterator[str]:
-    """What was mended, counted by file; then each line that was not, and each choice, one by one."""
+    """Yield how many lines were repaired, by file; then each line that could not be, and each choice, one by one."""
     mended = Counter((note.file, note.text) for note in notes if note.kind == "mended")
     for (file, text), count in mended.items():
         yield f"mended: {file}, {count} lines: {text}"
@@ -213,7 +213,7 @@ def summary(notes: Sequence[Note]) -> Iterator[str]:
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="scripts/northwind", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the CSV files are")
     parser.add_argument("--base", default="http://127.0.0.1:8000", help="address of the service")
@@ -240,7 +240,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def administrator_password(username: str) -> str:
-    """From the environment, else from the terminal. Raises DataError where there is neither."""
+    """Return the password from the environment, else from the terminal. Raises `DataError` if there is neither."""
     password = os.environ.get("TRADEWIND_ADMIN_PASSWORD")
     if password:
         return password
@@ -250,7 +250,7 @@ def administrator_password(username: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; 0 all is as the files say, 1 the service refused something, 2 nothing was tried."""
+    """Run the command; return 0 if all is as in the files, 1 if the service refused something, 2 if nothing ran."""
     given = arguments(argv)
     try:
         northwind = read(given.folder)

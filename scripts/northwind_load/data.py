@@ -1,7 +1,7 @@
-"""Reads the Northwind CSV files and mends what is plainly broken in them. Pure: no network, nothing printed.
+"""Reads the Northwind CSV files and repairs obvious faults. Pure: no network, nothing printed.
 
-`read(folder)` gives regions, employees, customers, orders and goods ready to be sent, and a note for every line that
-was mended, for every one that could not be, and for every choice the files leave open.
+`read(folder)` returns regions, employees, customers, orders and goods, ready to be sent, and a note for every line that
+was repaired, for every line that could not be, and for every choice that the files leave open.
 """
 
 import unicodedata
@@ -18,7 +18,7 @@ from scripts.northwind_load.orders import Order, read_orders
 
 @dataclass(frozen=True)
 class Employee:
-    """A person of the sales force; `region` is None at the root of the company."""
+    """A person of the sales force; `region` is None for those who belong to the company as a whole."""
 
     number: int
     username: str
@@ -31,7 +31,7 @@ class Employee:
 
 @dataclass(frozen=True)
 class Customer:
-    """A customer as the service takes it, its contact, and the number of the employee who creates both."""
+    """A customer in the form that the service accepts, its contact, and the number of the employee who creates both."""
 
     code: str
     name: str
@@ -46,7 +46,7 @@ class Customer:
 
 @dataclass(frozen=True)
 class Northwind:
-    """All that the files say, in the order of the files."""
+    """The content of all files, in the order of the files."""
 
     regions: tuple[str, ...]
     employees: tuple[Employee, ...]
@@ -57,7 +57,7 @@ class Northwind:
 
 
 def read(folder: Path) -> Northwind:
-    """Everything in `folder`. Raises DataError for a file that is missing, unreadable or without a column."""
+    """Read everything in `folder`. Raises `DataError` for a file that is missing, unreadable or lacks a column."""
     notes: list[Note] = []
     lines = lines_of(folder, "regions", notes)
     regions = {line.cells["regionID"]: line.cells["regionDescription"] for line in lines}
@@ -70,7 +70,7 @@ def read(folder: Path) -> Northwind:
 
 
 def until(northwind: Northwind, last: date) -> Northwind:
-    """The same company with all its days moved, so that the last order was made on this day."""
+    """Return the same company with all days moved, so that the last order was made on the day `last`."""
     ordered = [date.fromisoformat(order.ordered) for order in northwind.orders if order.ordered]
     later = last - max(ordered, default=last)
 
@@ -105,7 +105,7 @@ def _employees(folder: Path, regions: dict[str, str], notes: list[Note]) -> tupl
 
 
 def _territories(folder: Path, notes: list[Note]) -> defaultdict[str, Counter[str]]:
-    """For each employee the number of territories in each region. Ids stay texts, as in the files."""
+    """Return the number of territories in each region, by employee. Ids stay texts, as in the files."""
     lines = lines_of(folder, "territories", notes)
     regions = {line.cells["territoryID"]: line.cells["regionID"] for line in lines}
     covered: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -120,7 +120,7 @@ def _territories(folder: Path, notes: list[Note]) -> defaultdict[str, Counter[st
 
 
 def _most_covered(territories: Counter[str], regions: dict[str, str]) -> str | None:
-    """The region that most of the territories lie in; of equals, the one that comes first in regions.csv."""
+    """Return the region with most of the territories; among equals, the one that comes first in regions.csv."""
     best = max(regions, key=lambda number: territories[number], default="")
     return regions[best] if territories[best] else None
 
@@ -142,14 +142,14 @@ def _employee(line: Line, region: str | None) -> Employee:
 
 
 def role_of(title: str) -> str:
-    """`vice-president`, `manager` or, for everyone else, `representative`: the role that sees least."""
+    """Return `vice-president`, `manager` or, for everyone else, `representative`, the role that sees least."""
     if title.startswith("Vice President"):
         return "vice-president"
     return "manager" if "Manager" in title else "representative"
 
 
 def username(first: str, last: str) -> str:
-    """`nancy.davolio`: lower case, accents folded, nothing but letters and digits around the dot."""
+    """Return a name such as `nancy.davolio`: lower case, without accents, only letters and digits around the dot."""
 
     def plain(name: str) -> str:
         folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -159,7 +159,7 @@ def username(first: str, last: str) -> str:
 
 
 def _customer_lines(folder: Path, notes: list[Note]) -> dict[str, Line]:
-    """The line of each customer, by its code."""
+    """Return the line of each customer, by its code."""
     lines: dict[str, Line] = {}
     for line in lines_of(folder, "customers", notes, trusted=2):
         code = line.cells["customerID"]
@@ -184,7 +184,7 @@ def _customers(
 
 
 def most_orders(employees: Iterable[int]) -> int:
-    """The employee number that occurs most; of equals the lowest. Raises ValueError without any."""
+    """Return the most frequent employee number; among equals the lowest. Raises `ValueError` if there are none."""
     counted = Counter(employees)
     return min(counted, key=lambda number: (-counted[number], number))
 

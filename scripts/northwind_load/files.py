@@ -1,6 +1,6 @@
-"""Reads the Northwind CSV files line by line and mends what is plainly broken in them.
+"""Reads the Northwind CSV files line by line and repairs obvious faults.
 
-Pure: no network, nothing printed. What was mended, and what could not be, is noted for the reader of the result.
+Pure: no network, nothing printed. What was repaired, and what could not be, is noted for the person who runs it.
 """
 
 import csv
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 ADDRESS = ("address", "city", "region", "postalCode", "country")
-COLUMNS = {  # what is used of each file; without one of these nothing sensible can be made
+COLUMNS = {  # the columns used of each file; a file without one of them cannot be used
     "regions": ("regionID", "regionDescription"),
     "territories": ("territoryID", "regionID"),
     "employee-territories": ("employeeID", "territoryID"),
@@ -33,15 +33,15 @@ COLUMNS = {  # what is used of each file; without one of these nothing sensible 
         "discontinued",
     ),
 }
-LEFT_OVER = ""  # the key under which a line that cannot be mended keeps what follows its trusted columns
+LEFT_OVER = ""  # the key under which a line that cannot be repaired keeps the text after its trusted columns
 
 
 class DataError(Exception):
-    """The folder cannot be used at all; the message is one line for a person to read."""
+    """The folder cannot be used; the message is one line for a person to read."""
 
 
 class Note(NamedTuple):
-    """Something a reader of the result should know; `line` counts from 1."""
+    """Something that the person who runs the import should know; `line` counts from 1."""
 
     kind: Literal["mended", "reported", "decided"]
     file: str
@@ -57,10 +57,10 @@ class Line(NamedTuple):
 
 
 def rejoin(cells: list[str], width: int) -> list[str] | None:
-    """Undo the split that an unquoted comma made; None where it is not plain which comma that was.
+    """Undo the split that an unquoted comma caused, or return None if it is not clear which comma that was.
 
-    A comma inside a text has a space after it and a comma between cells never has, so the cell that
-    begins with a space belongs to the one before it.
+    A comma within a text is followed by a space, and a comma between cells never is. So a cell that begins with a space
+    belongs to the one before it.
     """
     whole: list[str] = []
     for cell in cells:
@@ -72,8 +72,11 @@ def rejoin(cells: list[str], width: int) -> list[str] | None:
 
 
 def lines_of(folder: Path, name: str, notes: list[Note], trusted: int = 0) -> Iterator[Line]:
-    """The records of one file. A line that cannot be mended is reported; its first `trusted` columns
-    are still given, the rest of it as one text under LEFT_OVER; with `trusted` 0 it is left out."""
+    """Yield the records of one file. A line that cannot be repaired is reported.
+
+    Its first `trusted` columns are still used, and the rest of it becomes one text under LEFT_OVER. If `trusted` is 0,
+    the line is left out.
+    """
     file = f"{name}.csv"
     rows = _rows(folder / file)
     header = [_clean(column) for column in rows[0][1]] if rows else []
@@ -96,13 +99,13 @@ def lines_of(folder: Path, name: str, notes: list[Note], trusted: int = 0) -> It
 
 
 def day_of(cell: str) -> str | None:
-    """The day of `1996-07-04 00:00:00.000`."""
+    """Return the day of a moment such as `1996-07-04 00:00:00.000`, or None if there is none."""
     found = re.match(r"\d{4}-\d\d-\d\d(?= |$)", cell)
     return found.group() if found else None
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The line number and the raw cells of every line that is not blank, the header first."""
+    """Return the line number and the raw cells of every line that is not blank, the header first."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)

@@ -1,4 +1,4 @@
-"""Reads what the Northwind company trades in: suppliers and products. Pure: no network, nothing printed."""
+"""Reads the goods of the Northwind company: suppliers and products. Pure: no network, nothing printed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from scripts.northwind_load.files import ADDRESS, LEFT_OVER, Line, Note, lines_o
 
 @dataclass(frozen=True)
 class Supplier:
-    """A supplier as the service takes it; `number` is that of the file."""
+    """A supplier in the form that the service accepts; `number` is that of the file."""
 
     number: str
     name: str
@@ -21,7 +21,7 @@ class Supplier:
 
 @dataclass(frozen=True)
 class Product:
-    """A product; `stock` is what is there, `on_order` what was ordered of its supplier and has not come."""
+    """A product; `stock` is the quantity in stock, `on_order` the quantity ordered from its supplier, not yet in."""
 
     number: str
     name: str
@@ -36,14 +36,14 @@ class Product:
 
 @dataclass(frozen=True)
 class Goods:
-    """All of them, in the order of the files."""
+    """All suppliers and products, in the order of the files."""
 
     suppliers: tuple[Supplier, ...]
     products: tuple[Product, ...]
 
 
 def read_goods(folder: Path, notes: list[Note]) -> Goods:
-    """Suppliers, and the products that name one of them."""
+    """Return the suppliers, and the products that refer to one of them."""
     suppliers = {line.cells["supplierID"]: _supplier(line) for line in lines_of(folder, "suppliers", notes, trusted=2)}
     lines = lines_of(folder, "categories", notes, trusted=2)
     categories = {line.cells["categoryID"]: line.cells["categoryName"] for line in lines}

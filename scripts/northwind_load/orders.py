@@ -1,7 +1,7 @@
 """Reads the Northwind orders with their lines. Pure: no network, nothing printed.
 
-What a line costs is unitPrice x quantity x (1 - discount), to the cent, half a cent away from zero; an order costs
-the sum of its lines. That is the service's own rule (`handlers/schema/money.py`). Freight comes on top of it.
+A line costs unitPrice x quantity x (1 - discount), rounded to the cent, half a cent away from zero; an order costs
+the sum of its lines. That is the service's own rule (`handlers/schema/money.py`). Freight is added to it.
 """
 
 from collections import defaultdict
@@ -13,12 +13,12 @@ from pathlib import Path
 from scripts.northwind_load.files import Note, day_of, lines_of
 
 CENT = Decimal("0.01")
-_WHOLE_BEFORE_ADDRESS = 6  # the columns that come before the first text which may hold a comma
+_WHOLE_BEFORE_ADDRESS = 6  # the number of columns before the first text that may contain a comma
 
 
 @dataclass(frozen=True)
 class OrderLine:
-    """So many of a product, at a price less a discount (a fraction); `amount` is what that costs."""
+    """A quantity of a product, at a price less a discount (a fraction); `amount` is the cost of the line."""
 
     product: str
     unit_price: Decimal
@@ -27,13 +27,13 @@ class OrderLine:
 
     @property
     def amount(self) -> Decimal:
-        """To the cent."""
+        """The cost, rounded to the cent."""
         return price(self.unit_price, self.quantity, self.discount)
 
 
 @dataclass(frozen=True)
 class Order:
-    """An order; the days as in `1996-07-04`, None where the file has none. `shipped` is when it left the house."""
+    """An order; days are written as `1996-07-04`, None if the file has none. `shipped` is the day of the delivery."""
 
     number: str
     customer: str
@@ -47,14 +47,14 @@ class Order:
 
     @property
     def amount(self) -> Decimal:
-        """What its lines cost, without freight."""
+        """The cost of the lines, without freight."""
         return sum((line.amount for line in self.lines), Decimal(0))
 
 
 def read_orders(
     folder: Path, customers: Collection[str], employees: Mapping[str, int], notes: list[Note]
 ) -> tuple[Order, ...]:
-    """Every order that names a known customer and employee, in the order of the file."""
+    """Return every order that refers to a known customer and employee, in the order of the file."""
     orders: dict[str, Order] = {}
     details = _details(folder, notes)
     for line in lines_of(folder, "orders", notes, trusted=_WHOLE_BEFORE_ADDRESS):
@@ -82,12 +82,12 @@ def read_orders(
 
 
 def price(unit_price: Decimal, quantity: Decimal, discount: Decimal) -> Decimal:
-    """What a line costs, to the cent; `discount` is a fraction, 0.15 for fifteen percent."""
+    """Return the cost of a line, to the cent; `discount` is a fraction, 0.15 for fifteen percent."""
     return (unit_price * quantity * (1 - discount)).quantize(CENT, ROUND_HALF_UP)
 
 
 def _freight(cell: str) -> Decimal:
-    """The freight of an order; none where the cell has no amount."""
+    """Return the freight of an order; zero if the cell has no amount."""
     try:
         return Decimal(cell).quantize(CENT, ROUND_HALF_UP)
     except InvalidOperation:
@@ -95,7 +95,7 @@ def _freight(cell: str) -> Decimal:
 
 
 def _details(folder: Path, notes: list[Note]) -> dict[str, list[OrderLine]]:
-    """The lines of each order, by its number."""
+    """Return the lines of each order, by its number."""
     details: defaultdict[str, list[OrderLine]] = defaultdict(list)
     for line in lines_of(folder, "order-details", notes):
         try:

@@ -1,4 +1,4 @@
-"""The three roles of the Northwind company: their scopes, and what each of them may do."""
+"""The three roles of the Northwind company: their data scopes, and what each of them may do."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from scripts.northwind_load.client import Record, ServiceError
 
 Entry = tuple[str, str]
 _CRM = "/api/v1/crm"
-# what everybody does: keep customers and their contacts, make contracts, enter payments
+# what every role does: maintain customers and their contacts, make contracts, enter payments
 _SELLING: tuple[Entry, ...] = (
     ("GET", f"{_CRM}/customers"),
     ("GET", f"{_CRM}/customers/{{}}"),
@@ -28,7 +28,7 @@ _DECIDING: tuple[Entry, ...] = (("POST", f"{_CRM}/contracts/{{}}/approve"),)
 
 
 class Role(NamedTuple):
-    """A role as it is sent, what it opens, and what its scope lets a person of `{department}` see, in words."""
+    """A role: its title, its data scope, what a person of `{department}` sees by that, in words, and its operations."""
 
     title: str
     scope: str
@@ -44,7 +44,7 @@ ROLES = {
 
 
 def grants(entries: Iterable[Entry], menus: Iterable[Record]) -> set[int]:
-    """The menus and buttons to grant: for each entry the record that opens the least besides."""
+    """Return the menus and buttons to grant: for each operation the one that permits the fewest others."""
     opens = {
         menu["id"]: [(api["method"], re.sub(r"\{[^}]*\}|:[^/]+", "{}", api["path"])) for api in menu["apis"]]
         for menu in menus
@@ -59,7 +59,7 @@ def grants(entries: Iterable[Entry], menus: Iterable[Record]) -> set[int]:
 
 
 def flatten(tree: Iterable[Record]) -> Iterator[Record]:
-    """All nodes of a tree, parents first."""
+    """Yield all nodes of a tree, parents first."""
     for node in tree:
         yield node
         yield from flatten(node["children"])

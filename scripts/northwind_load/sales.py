@@ -1,8 +1,8 @@
-"""What the Northwind company sold, as records of a running service: contacts, contracts and payments.
+"""The sales of the Northwind company as records of a running service: contacts, contracts and payments.
 
-Each order is a contract: made and submitted by the person its customer belongs to, owned by the person who took the
-order, approved by the vice president, or by the administrator where it is the vice president's own. It is paid in full
-to the bank account on the day its goods left the house; what was not shipped is open. How an order is priced:
+Each order is a contract. The person to whom its customer belongs creates and submits it, the person who took the order
+owns it, and the vice president approves it, or the administrator if it is the vice president's own. It is paid in full
+to the bank account on the day of the shipment; a contract that was not shipped is open. How an order is priced:
 `scripts/northwind_load/orders.py`.
 """
 
@@ -24,7 +24,7 @@ Thing = TypeVar("Thing")
 
 
 class Totals(NamedTuple):
-    """How many contracts there are, what they come to, and what was received of that."""
+    """How many contracts there are, their total amount, and how much of it was received."""
 
     contracts: int
     amount: Decimal
@@ -35,8 +35,10 @@ class Totals(NamedTuple):
 
 
 class Sales(NamedTuple):
-    """Who acts: `sellers` by employee number and the `chief` who approves, but what is the chief's own, which the `admin`
-    approves; `customers` are ids by code, `account` is the id of the one that is paid to.
+    """The people who act, and the ids that they need.
+
+    `sellers` are by employee number. The `chief` approves all contracts but the chief's own, which `admin` approves.
+    `customers` are ids by code; `account` is the id of the account that receives the payments.
     """
 
     sellers: Mapping[int, Client]
@@ -46,7 +48,7 @@ class Sales(NamedTuple):
     account: str
 
     def contacts(self, customers: Sequence[Customer], told: Callable[[str], None]) -> Tally:
-        """The contact of each customer that the files name one for."""
+        """Create or correct the contact of each customer for whom the files name one."""
         there = {(record["customer_id"], record["name"]): record for record in self.chief.every(CONTACTS)}
 
         def work(customer: Customer, tally: Tally) -> None:
@@ -62,7 +64,7 @@ class Sales(NamedTuple):
         return each(named, work, lambda done: told(f"{done} of {len(named)} contacts"))
 
     def contracts(self, orders: Sequence[Order], customers: Sequence[Customer], told: Callable[[str], None]) -> Tally:
-        """A contract in force for each order that costs something, with its payment if it was shipped."""
+        """Bring a contract into force for each order that costs something, with its payment if it was shipped."""
         there = {record["number"]: record for record in self.chief.every(CONTRACTS)}
         paid = {record["contract_id"] for record in self.chief.every(PAYMENTS)}
         makers = {customer.code: self.sellers[customer.employee] for customer in customers}
@@ -79,7 +81,7 @@ class Sales(NamedTuple):
         return each(billed, work, lambda done: told(f"{done} of {len(billed)} contracts"))
 
     def fields(self, order: Order) -> Record:
-        """An order as a contract, as the service takes it."""
+        """Return an order as a contract, in the form that the service accepts."""
         return {
             "number": number_of(order),
             "customer_id": self.customers[order.customer],
@@ -92,7 +94,7 @@ class Sales(NamedTuple):
         }
 
     def bring_into_force(self, contract: Record, maker: Client, tally: Tally) -> Record:
-        """Submit and approve, whichever is still to be done; an approval that is automatic needs no other."""
+        """Submit and approve the contract, as far as still necessary; it may have been approved automatically."""
         if contract["status"] == "draft":
             contract = maker.call("POST", f"{CONTRACTS}/{contract['id']}/submit")
             tally.changed += 1
@@ -105,7 +107,7 @@ class Sales(NamedTuple):
         return contract
 
     def totals(self, orders: Iterable[Order]) -> Totals:
-        """What the service holds of these orders."""
+        """Return what the service holds of these orders."""
         ours = {number_of(order) for order in orders}
         found = [record for record in self.chief.every(CONTRACTS) if record["number"] in ours]
         return Totals(
@@ -116,12 +118,12 @@ class Sales(NamedTuple):
 
 
 def number_of(order: Order) -> str:
-    """The number of an order's contract."""
+    """Return the number of an order's contract."""
     return f"NW-{order.number}"
 
 
 def payment(order: Order, contract: Record, account: str) -> Record:
-    """The payment of an order that was shipped."""
+    """Return the payment of an order that was shipped."""
     return {
         "contract_id": contract["id"],
         "account_id": account,
@@ -132,7 +134,7 @@ def payment(order: Order, contract: Record, account: str) -> Record:
 
 
 def each(things: Sequence[Thing], work: Callable[[Thing, Tally], None], told: Callable[[int], None]) -> Tally:
-    """Do `work` for every one, a few at once; what the service refuses is a problem of that one alone."""
+    """Do `work` for each thing, a few at once; a refusal by the service is a problem of that thing only."""
 
     def one(thing: Thing) -> Tally:
         tally = Tally()
@@ -151,7 +153,7 @@ def each(things: Sequence[Thing], work: Callable[[Thing, Tally], None], told: Ca
 
 
 def totals_of(orders: Iterable[Order]) -> Totals:
-    """What the files say."""
+    """Return the totals according to the files."""
     billed = [order for order in orders if order.amount]
     return Totals(
         len(billed),

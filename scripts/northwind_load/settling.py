@@ -1,4 +1,4 @@
-"""One record of a running service as it is wanted: created, changed where it differs, or left alone."""
+"""Brings one record of a running service into the wanted state: created, changed if it differs, or left alone."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from scripts.northwind_load.client import Client, Record
 
 @dataclass
 class Tally:
-    """What a run did, and what it was refused."""
+    """What a run has done, and its problems."""
 
     created: int = 0
     changed: int = 0
@@ -15,7 +15,7 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
     def add(self, other: "Tally") -> None:
-        """Count what another part of the run did."""
+        """Add what another part of the run has done."""
         self.created += other.created
         self.changed += other.changed
         self.reset += other.reset
@@ -25,7 +25,7 @@ class Tally:
 def settle(
     client: Client, path: str, there: Record | None, wanted: Record, tally: Tally, first: Record | None = None
 ) -> Record:
-    """The record as wanted; `there` is what the service has now, `first` goes with a new one besides."""
+    """Return the record as `wanted`; `there` is the service's present one, `first` has more values for a new one."""
     if there is None:
         created: Record = client.create(path, wanted | (first or {}))
         tally.created += 1

@@ -12,7 +12,7 @@ EMPLOYEES, POSITIONS = "/hrm/employees", "/hrm/positions"
 def employ(
     admin: Client, people: Iterable[Employee], departments: Mapping[str | None, int], users: Mapping[str, int]
 ) -> Tally:
-    """An employee for each person whose hire date the files tell; `departments` are ids by region."""
+    """Create an employee for each person whose hire date is in the files; `departments` are ids by region."""
     tally = Tally()
     titles = {record["name"]: record for record in admin.every(POSITIONS)}
     there = {record["number"]: record for record in admin.every(EMPLOYEES)}

@@ -1,7 +1,8 @@
-"""What the Northwind company keeps and moves, as records of a running service: goods, stock, orders and deliveries.
+"""What the Northwind company stores and moves, as records of a running service: goods, stock, orders and deliveries.
 
-The stock of the files is what is left. The opening stock is that and all that was shipped, at the list price, for the
-files tell of no other cost. What is on order is a purchase order at each supplier, made on the day of the last order.
+The stock in the files is what is left at the end. The opening stock is that plus all that was shipped, at the list
+price, because the files have no other cost. Goods on order become a purchase order for each supplier, made on the day
+of the last order.
 """
 
 from collections import defaultdict
@@ -16,21 +17,21 @@ from scripts.northwind_load.sales import each
 from scripts.northwind_load.settling import Tally, settle
 
 AT = "/inventory"
-Terms = Callable[[Order], Record]  # the fields of a sales order that say how it is paid for
+Terms = Callable[[Order], Record]  # returns the fields of a sales order that say how it is paid
 WAREHOUSE = {"code": "NW", "name": "Northwind"}
 
 
 class Trade:
-    """One run: who does it, what the files say, and the ids that are known so far."""
+    """One run: the administrator's client, the content of the files, and a function that shows progress."""
 
     def __init__(self, admin: Client, northwind: Northwind, told: Callable[[str], None]) -> None:
         self.admin, self.northwind, self.told = admin, northwind, told
         self.tally = Tally()
 
     def run(self, customers: Mapping[str, str], sellers: Mapping[int, Client], terms: Terms) -> Tally:
-        """Everything, in the order in which one thing needs the other; `customers` are ids by code.
+        """Do every step in the order of their dependencies; `customers` are ids by code.
 
-        `terms` says how an order is paid for.
+        `terms` returns the fields that say how an order is paid.
         """
         goods = self.northwind.goods
         suppliers = self._masters("suppliers", "code", {one.number: _supplier(one) for one in goods.suppliers})
@@ -44,7 +45,7 @@ class Trade:
         return self.tally
 
     def _masters(self, path: str, key: str, wanted: Mapping[str, Record]) -> dict[str, str]:
-        """Records that are known by a field of their own; their ids by the number of the file."""
+        """Settle records that are identified by the field `key`; return their ids by their numbers in the files."""
         there = {record[key]: record for record in self.admin.every(f"{AT}/{path}")}
         return {
             number: settle(self.admin, f"{AT}/{path}", there.get(one[key]), one, self.tally)["id"]
@@ -52,14 +53,14 @@ class Trade:
         }
 
     def _entries(self, type: str, wanted: Set[str]) -> None:
-        """Let a dictionary have these values, as an administrator does."""
+        """Add the missing values to a dictionary, as an administrator does."""
         at = "/system/dictionaries"
         dictionary = next(one for one in self.admin.every(at) if one["type"] == type)
         for value in sorted(wanted - {"", *(item["value"] for item in dictionary["items"])}):
             self.admin.create(f"{at}/{dictionary['id']}/items", {"value": value, "label": value})
 
     def _opening(self, products: Mapping[str, str]) -> None:
-        """Count what is there before the first order, once."""
+        """Create the opening stock count, if the warehouse has no count yet."""
         if any(count["warehouse_id"] == self.warehouse for count in self.admin.every(f"{AT}/stock-counts")):
             return
         shipped: defaultdict[str, Decimal] = defaultdict(Decimal)
@@ -80,7 +81,7 @@ class Trade:
         self.tally.created += 1
 
     def _purchases(self, suppliers: Mapping[str, str], products: Mapping[str, str]) -> None:
-        """What is on order, one order a supplier."""
+        """Create a purchase order for the goods on order at each supplier."""
         path = f"{AT}/purchase-orders"
         there = {record["remark"]: record for record in self.admin.every(path)}
         by_supplier: defaultdict[str, list[Product]] = defaultdict(list)
@@ -110,7 +111,7 @@ class Trade:
         sellers: Mapping[int, Client],
         terms: Terms,
     ) -> None:
-        """Every order, and its delivery on the day it left the house."""
+        """Create every sales order, and its delivery on the day of the shipment."""
         path = f"{AT}/sales-orders"
         there = {record["remark"]: record for record in self.admin.every(path)}
         names = {customer.code: customer.name for customer in self.northwind.customers}

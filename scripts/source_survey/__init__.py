@@ -1,1 +1,1 @@
-"""How the source is laid out and said, in figures."""
+"""The layout and the wording of the source, in figures."""

@@ -1,4 +1,4 @@
-"""Print the figures of one checkout or of two beside each other."""
+"""Prints the figures of one checkout, or of two side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Figures = Mapping[str, object]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a table with a column for each checkout; 0."""
+    """Print a table with a column for each checkout, or with `--words` the old words; return 0."""
     parser = argparse.ArgumentParser(prog="scripts/survey", description="Measure the source of this checkout.")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="an older checkout, measured by the same rules")
     parser.add_argument("--words", action="store_true", help="list where old vocabulary is left")
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def survey(root: Path) -> Figures:
-    """The figures of the checkout at `root`."""
+    """Return the figures of the checkout at `root`."""
     with tempfile.TemporaryDirectory() as folder:
         sizes = measure(format_copy(root, Path(folder)))
     return {
@@ -68,7 +68,7 @@ def _longest(sizes: Mapping[str, int]) -> str:
 
 
 def _of_registry(root: Path) -> Figures:
-    """What only the running registry can say; in a process of its own, as another checkout has other modules."""
+    """Return the figures that need a loaded registry, from another process, because a checkout has its own modules."""
     script = Path(__file__).with_name("declared.py")
     done = subprocess.run([sys.executable, script, root], capture_output=True, text=True, check=True)
     figures: Figures = json.loads(done.stdout)

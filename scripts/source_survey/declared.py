@@ -1,6 +1,6 @@
-"""What the registry of a checkout declares and a search finds: `declared.py CHECKOUT`, printed as JSON.
+"""What the registry of a checkout declares and a text search finds: `declared.py CHECKOUT`, printed as JSON.
 
-It imports the modules of that checkout, and so none of this one.
+It imports the modules of that checkout, and therefore none of this one.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OURS = ("config", "handlers", "plugins")
-# what `crud`, and `dashboard_routes`, add to the path that they are given
+# the endings that `crud` and `dashboard_routes` add to the path that they are given
 ENDINGS = re.compile(r"/(\{id\}(/restore|/history|/notes)?|export|template|import|imports(/\{id\})?|options|rows)$")
 
 
 def main(root: Path) -> None:
-    """Print the figures."""
+    """Print the figures of the checkout at `root`."""
     sys.path.insert(0, str(root))
     from plugins import api
     from plugins.registry import freeze, load_plugins
@@ -38,22 +38,22 @@ def main(root: Path) -> None:
 
 
 def source_text(root: Path) -> str:
-    """All source files of the core and the plugins, one after the other."""
+    """Return all source files of the core and the plugins, joined."""
     return "\n".join(path.read_text() for place in ("plugins", "handlers") for path in (root / place).rglob("*.py"))
 
 
 def hidden_paths(paths: Iterable[str], text: str) -> list[str]:
-    """The paths that a search does not find: neither whole nor, for those of `crud` and `tables`, the base that it is given."""
+    """Return the paths that a search finds neither in full nor by the base to which a function adds the ending."""
     return sorted(path for path in paths if not _is_literal(path, text) and not _is_literal(_base(path), text))
 
 
 def hidden_codes(codes: Iterable[str], text: str) -> list[str]:
-    """The permission codes that a search does not find: neither whole nor as `<module>:<entity>`."""
+    """Return the permission codes that a search finds neither in full nor as `<module>:<entity>`."""
     return sorted(code for code in codes if not _is_literal(code, text) and not _is_literal(_resource(code), text))
 
 
 def _is_literal(name: str, text: str) -> bool:
-    """Whether a string of the source is `name`, or ends with it, as `GET <path>` does."""
+    """Return whether a string in the source is `name`, or ends with it, as `GET <path>` does."""
     return f'"{name}"' in text or f' {name}"' in text
 
 
@@ -66,7 +66,7 @@ def _resource(code: str) -> str:
 
 
 def _signatures(api: object) -> Iterator[str]:
-    """The signatures of functions and methods, but not of those that a class inherits from a library."""
+    """Yield the signatures of functions and methods, except those that a class inherits from a library."""
     for name in _names(api):
         value = getattr(api, name)
         if inspect.isfunction(value):
@@ -78,7 +78,7 @@ def _signatures(api: object) -> Iterator[str]:
 
 
 def _names(api: object) -> list[str]:
-    """The public names of a module that is not a module itself."""
+    """Return the public names of a module that are not modules themselves."""
     return [name for name, value in vars(api).items() if not name.startswith("_") and not inspect.ismodule(value)]
 
 

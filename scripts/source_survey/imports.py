@@ -1,4 +1,4 @@
-"""Cycles among the modules of the product; an import for the type checker alone counts too."""
+"""Import cycles among the modules of the product; imports that only the type checker needs count too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scripts.source_survey.sizes import PRODUCT, sources
 
 
 def cycles(root: Path) -> list[list[str]]:
-    """The sets of modules that import each other, the largest first."""
+    """Return the sets of modules that import each other, the largest first."""
     graph = _graph(root)
     reachable = {module: _reachable(module, graph) for module in graph}
     found = {
@@ -44,7 +44,7 @@ def _imports(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _reachable(module: str, graph: Mapping[str, set[str]]) -> set[str]:
-    """All that `module` imports, at once or through others; itself where it is in a cycle."""
+    """Return all modules that `module` imports, directly or indirectly; `module` itself if it is in a cycle."""
     seen: set[str] = set()
     ahead = list(graph[module])
     while ahead:

@@ -1,4 +1,4 @@
-"""Lines of files, classes and functions, once the formatter alone decides."""
+"""Lines of files, classes and functions, in the layout that the formatter alone gives them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Sizes:
 
 
 def sources(root: Path, *places: str) -> Iterator[Path]:
-    """The Python files of these places of a checkout."""
+    """Yield the Python files of these places of a checkout."""
     for place in places:
         at = root / place
         yield from [at] if at.is_file() else sorted(at.rglob("*.py"))
@@ -42,7 +42,7 @@ def format_copy(root: Path, folder: Path) -> Path:
 
 
 def measure(root: Path, *places: str) -> Sizes:
-    """The sizes of these places of the checkout at `root`; by default those of the product."""
+    """Return the sizes in these places of the checkout at `root`, by default those of the product."""
     sizes = Sizes()
     for path in sources(root, *(places or PRODUCT)):
         name, text = str(path.relative_to(root)), path.read_text()
@@ -56,13 +56,13 @@ def measure(root: Path, *places: str) -> Sizes:
 
 
 def packed_marks(root: Path) -> int:
-    """How often the formatter is switched off, tests and scripts included."""
+    """Return how often the formatter is switched off, including tests and scripts."""
     everywhere = (*PRODUCT, "scripts", "tests")
     return sum(len(_MARK.findall(path.read_text())) for path in sources(root, *everywhere))
 
 
 def lines_over(root: Path, width: int) -> int:
-    """How many lines of the product are longer than `width` characters."""
+    """Return how many lines of the product are longer than `width` characters."""
     return sum(len(line) > width for path in sources(root, *PRODUCT) for line in path.read_text().splitlines())
 
 

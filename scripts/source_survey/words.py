@@ -1,4 +1,4 @@
-"""Words that the project once had of its own, where the field has others."""
+"""Words that the project once used in a meaning of its own, although the field has standard terms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 _PLACES = ("README.md", "config/**/*", "handlers/**/*", "plugins/**/*", "docs/**/*.md", "server.py")
 _KINDS = {".py", ".md"}
-# each with what is said instead
+# each with its replacements
 OLD_WORDS = {
     r"\banswer(s|ed|ing)?\b": "response, respond, return",
     r"\btold\b": "reported, refused with, sent",
@@ -38,7 +38,7 @@ _OLD = re.compile("|".join(f"(?:{word})" for word in OLD_WORDS))
 
 
 def count_old_words(root: Path) -> Iterator[tuple[str, str]]:
-    """Each place and word that is left, in the product and in what is written about it."""
+    """Yield each place where an old word is left, and the word, in the product and its documentation."""
     for path in sorted({path for place in _PLACES for path in root.glob(place) if path.suffix in _KINDS}):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             for word in _OLD.finditer(line):

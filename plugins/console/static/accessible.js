@@ -1,10 +1,10 @@
-// What the renderer leaves out for people who do not see the page, or have no mouse: names of controls, roles, keys.
+// Adds what the renderer leaves out for people who cannot see the page or use a mouse: names of controls, roles, keys.
 
 import { say } from "./words.js";
 
-const LINKS = "a:not([href])"; // the renderer's buttons that are no buttons
+const LINKS = "a:not([href])"; // links that the renderer uses as buttons
 const CONTROLS = `input:not([type=hidden]), textarea, button, a[href], [role=combobox], [role=button], [role=switch], ${LINKS}`;
-// buttons that are an icon, by what they are for
+// words for buttons that have only an icon, by a part of its class or name
 const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refresh", clear: "clear", columns: "columns", search: "search" };
 
 function isNamed(control) {
@@ -14,7 +14,7 @@ function isNamed(control) {
     || (control.matches("button, a, [role=button]") && control.textContent.trim());
 }
 
-/** What people call a control: the label beside it, what it hints at, or what its icon stands for. */
+/** Return the name of a control: the label beside it, its title, its hint, or what its icon stands for. */
 function nameOf(control) {
   const item = control.closest(":is(.antd-Form-item, .dark-Form-item)")?.querySelector("[class*=Form-label], label")?.textContent.trim();
   const hint = control.getAttribute("placeholder") || control.querySelector("[placeholder]")?.getAttribute("placeholder");
@@ -24,14 +24,14 @@ function nameOf(control) {
   return item || control.title || control.dataset.tooltip || hint || (icon && say(icon)) || control.textContent.trim();
 }
 
-/** Give an element a role, and a place among what the keyboard reaches. */
+/** Give an element a role, and make it reachable with the keyboard. */
 function act(part, role) {
   part.setAttribute("role", role);
   if (part.tabIndex < 0) part.tabIndex = 0;
 }
 
 function mend() {
-  for (const part of document.querySelectorAll("[role*='-']:not([role^='doc-'])")) part.removeAttribute("role"); // there are none
+  for (const part of document.querySelectorAll("[role*='-']:not([role^='doc-'])")) part.removeAttribute("role"); // no such roles exist
   for (const tab of document.querySelectorAll(".antd-Tabs-link, .dark-Tabs-link")) {
     act(tab, "tab");
     tab.setAttribute("aria-selected", String(tab.classList.contains("is-active")));
@@ -47,7 +47,7 @@ function mend() {
   }
 }
 
-/** From now on mend what is drawn. */
+/** Start mending everything that is drawn. */
 export function mendControls() {
   let waiting = false;
   const soon = () => {
@@ -55,7 +55,7 @@ export function mendControls() {
     waiting = true;
   };
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
-  document.addEventListener("click", soon); // may have chosen another tab
+  document.addEventListener("click", soon); // it may have selected another tab
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches?.(`${LINKS}[role=button], [role=tab]`)) return;
     (event.target.querySelector(LINKS) ?? event.target).click();

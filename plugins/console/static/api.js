@@ -1,4 +1,4 @@
-// What the renderer needs of us: calls to the API in its terms.
+// The interface between the renderer and the API: translates the renderer's requests and the API's responses.
 
 import { change, differs } from "./conflict.js";
 import { call } from "./session.js";
@@ -6,30 +6,30 @@ import { noteRefusal } from "./told.js";
 import { element, say } from "./words.js";
 
 const read = new Map();
-const following = new Map(); // the cursors of the pages that follow those that were read, by what was asked
+const following = new Map(); // the cursor of each page that follows one already read, by its request
 const asking = new Map();
 const INVALID = 40001, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
 
-/** The parameters of the API for those that the renderer sends; what is empty is left out. */
+/** Return the API's parameters for those that the renderer sends, without empty ones. */
 function query(asked) {
   const sent = new URLSearchParams();
   const { perPage, orderBy, orderDir, ...rest } = asked;
   if (orderBy) rest.sort = orderDir === "desc" ? `-${orderBy}` : orderBy;
   if (perPage) rest.page_size = perPage;
   for (const [name, value] of Object.entries(rest)) {
-    if (blank(value) || name.startsWith("_")) continue; // `_replace` is the renderer's
+    if (blank(value) || name.startsWith("_")) continue; // the renderer's own, such as `_replace`
     sent.set(name, Array.isArray(value) ? value.join(",") : value);
   }
   return sent;
 }
 
-/** Whether nothing was entered: an object whose values are all blank is. */
+/** Return whether nothing was entered; an object is blank if all its values are. */
 function blank(value) {
   const holds = value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Blob);
   return holds ? Object.values(value).every(blank) : ["", null, undefined].includes(value);
 }
 
-/** The body of a change: what differs from the record as it was read, and its version. */
+/** Return the body of a change: the fields that differ from the record as it was read, and its version. */
 function changes(path, body) {
   const before = read.get(path) ?? {};
   const changed = (name) => differs(body[name], before[name]) && !(blank(body[name]) && before[name] == null);
@@ -44,7 +44,7 @@ function save(reply) {
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-/** Call by GET. Who asks the same a moment later, as the pickers of thirteen dashboards do, gets the same reply. */
+/** Send a GET. The same request within a second, such as from the pickers of several dashboards, gets the same reply. */
 function shared(path) {
   if (!asking.has(path)) {
     setTimeout(() => asking.delete(path), SHARED_MILLISECONDS);
@@ -53,7 +53,7 @@ function shared(path) {
   return asking.get(path);
 }
 
-/** The options of a picker: those that were searched for, and those that are chosen, of which the renderer makes `chosen[0]`, …. */
+/** Return the options of a picker: those found by the search and the chosen ones, which arrive as `chosen[0]`, and so on. */
 async function options(path, given) {
   const ofChosen = ([name]) => name.startsWith("chosen");
   const chosen = Object.entries(given).filter(ofChosen).map(([, id]) => id).filter(Boolean);
@@ -65,11 +65,11 @@ async function options(path, given) {
     known.push(...reply.data?.items ?? []);
   }
   const ids = new Set(known.map((one) => one.id));
-  // by the one name that the renderer knows for what is loaded and for what is searched
+  // `options` is the only name that the renderer accepts both for loaded options and for found ones
   return { ...searched, data: { options: [...known, ...searched.data.items.filter((one) => !ids.has(one.id) && !one.disabled)] } };
 }
 
-/** The rows of a list, as the renderer asks for them. */
+/** Request the rows of a list with the renderer's parameters. */
 export const ask = (path, given) => request("GET", path, given, {}, {});
 
 async function request(method, path, given, sent, config) {
@@ -78,7 +78,7 @@ async function request(method, path, given, sent, config) {
   if (method === "GET" || method === "DELETE") {
     const asked = query({ ...given, ...data });
     const list = (page) => `${path}?${new URLSearchParams({ ...Object.fromEntries(asked), page })}`;
-    // a page that follows one that was read begins where that one ended, however deep it is
+    // a page that follows one already read starts where that one ended, at its cursor, however deep it is
     const cursor = Number(asked.get("page")) > 1 && following.get(list(Number(asked.get("page"))));
     if (cursor) asked.set("cursor", cursor);
     const reply = await call(asked.size ? `${path}?${asked}` : path, { method, file: config.responseType === "blob" });
@@ -93,11 +93,11 @@ async function request(method, path, given, sent, config) {
     return call(path, { method, body: form });
   }
   if (method === "PATCH") return change(path, { method, body: changes(path, data ?? {}) }, path, read.get(path));
-  const record = path.slice(0, path.lastIndexOf("/")); // of an action
+  const record = path.slice(0, path.lastIndexOf("/")); // for the path of an action
   return change(path, { method, body: Object.fromEntries(Object.entries(data ?? {}).filter(([, value]) => !blank(value))) }, record, read.get(record));
 }
 
-/** What the renderer calls for every request. */
+/** Send a request of the renderer, which calls this function for all of them. */
 export async function fetcher({ url, method = "get", data, config = {}, ...rest }) {
   const [path, asked = ""] = url.split("?");
   let reply;
@@ -114,7 +114,7 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
   const faults = reply.code === INVALID ? reply.data?.errors ?? [] : [];
   const errors = Object.fromEntries(faults.map((fault) => [fault.field, fault.message]));
   const message = reply.code === 0 ? "" : [reply.msg, ...faults.map((fault) => `${fault.field} ${fault.message}`)].join(" · ");
-  // 422 is what a form shows beside its fields
+  // for 422 the form shows the errors beside its fields
   const status = reply.code === 0 ? 0 : faults.length ? 422 : reply.code ?? reply.status;
   return { status: 200, data: { status, msg: message, errors, data: reply.data ?? {} } };
 }

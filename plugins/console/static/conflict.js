@@ -1,4 +1,4 @@
-// Two people change one record: the slower one sees what the other changed, chooses, and loses nothing typed.
+// Two people change one record: the later one sees the other's changes, chooses between them, and loses no input.
 
 import { call } from "./session.js";
 import { filters } from "./values.js";
@@ -13,12 +13,12 @@ function* formsIn(node) {
   for (const child of Object.values(node)) yield* formsIn(child);
 }
 
-/** Remember what the forms of a page call their fields. */
+/** Remember the forms of a page, for the labels of their fields. */
 export function remember(page) {
   forms = [...formsIn(page)];
 }
 
-/** The controls of the form that changes the record at this path. */
+/** Return the controls of the form that changes the record at this path. */
 function controlsOf(path) {
   const steps = path.split("/");
   const fits = (form) => form.steps.length === steps.length && form.steps.every((step, at) => step.startsWith("${") || step === steps[at]);
@@ -26,12 +26,12 @@ function controlsOf(path) {
   return controls.flatMap((control) => (control.type === "fieldset" ? control.body : [control])).filter((control) => control.label);
 }
 
-/** Whether two values of a field differ; what is empty is null. */
+/** Return whether two values of a field differ; undefined counts as null. */
 export function differs(first, second) {
   return JSON.stringify(first ?? null) !== JSON.stringify(second ?? null);
 }
 
-/** Send a change of the record at `at`, as it was in `before`; after a conflict once more, with what the person chose. */
+/** Send a change of the record at `at`, which was `before` when read; after a conflict, send it again with the person's choices. */
 export async function change(path, options, at, before) {
   const reply = await call(path, options);
   if (reply.code !== CHANGED || !before || options.body.version === undefined) return reply;
@@ -47,7 +47,7 @@ export async function change(path, options, at, before) {
   return nothing ? now : change(path, { ...options, body }, at, now.data);
 }
 
-/** What people call a value: the name of a record, the label of a choice. */
+/** Return the text for a value: the name of a record, the label of a choice. */
 async function told(control, value) {
   if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) return say("nothing");
   if (control.source) {
@@ -72,7 +72,7 @@ async function row(control, edits, before, now) {
     element("td", {}, asked ? pick("mine", mine) : say("same")));
 }
 
-/** Ask which values are kept; returns `mine` or `theirs` by the names of the fields, or null for going on editing. */
+/** Ask which values to keep; returns `mine` or `theirs` by field name, or null if the person goes on editing. */
 async function choose(controls, edits, before, now) {
   const changed = controls.filter(({ name }) => differs(before[name], now[name]));
   const rows = await Promise.all(changed.map((control) => row(control, edits, before, now)));

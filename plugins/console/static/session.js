@@ -1,10 +1,10 @@
-// The session: log-in, tokens, their renewal. Tokens live in this tab: in its memory and its sessionStorage.
+// The session: log-in, tokens and their renewal. Tokens are kept only in this tab: in memory and in its sessionStorage.
 
 import { dialogue, element, language, say } from "./words.js";
 
 const KEPT = "tradewind.session";
 const EXPIRED = 40101, ENDED = [40100, 40102], CHANGE_FIRST = 40301, LOCKED = 42300;
-/** Where the service is: the page is at `<base>/console`. */
+/** The path of the service: the page is at `<base>/console`. */
 export const base = location.pathname.replace(/\/console\/?$/, "");
 let tokens = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
 let renewing = null;
@@ -16,7 +16,7 @@ function keep(given) {
   else sessionStorage.removeItem(KEPT);
 }
 
-/** Send a request, and return status, headers and the envelope, or a file. Raises TypeError without a network. */
+/** Send a request, and return its status, headers and envelope, or a file. Throws TypeError if the network fails. */
 async function send(path, { method = "GET", body, headers = {}, file = false } = {}) {
   const sent = { "Accept-Language": language, ...headers };
   if (tokens) sent.Authorization = `Bearer ${tokens.accessToken}`;
@@ -29,7 +29,7 @@ async function send(path, { method = "GET", body, headers = {}, file = false } =
   return { status: response.status, headers: response.headers, ...(isJson ? await response.json() : {}) };
 }
 
-/** Call the API. An expired token is renewed, an ended session is begun again, and then the call is repeated. */
+/** Call the API. After renewing an expired token or a new log-in for an ended session, the call is repeated. */
 export async function call(path, options = {}) {
   const used = tokens;
   const reply = await send(path, options);
@@ -47,7 +47,7 @@ export async function call(path, options = {}) {
   return outcome;
 }
 
-/** Renew the tokens that were used, once for all calls, and return the reply: a success if there are newer ones. */
+/** Renew the tokens that were used, once for all concurrent calls, and return the reply: a success if there are newer ones. */
 async function renewed(used) {
   if (tokens && tokens !== used) return { code: 0 };
   renewing ??= send("/api/v1/auth/refresh", { method: "POST", body: { refreshToken: used?.refreshToken ?? "" } })
@@ -56,13 +56,13 @@ async function renewed(used) {
   return renewing;
 }
 
-/** The access token, for what cannot be called by `call`. */
+/** Return the access token, for connections that cannot use `call`. */
 export function bearer() { return tokens?.accessToken; }
 
-/** Be logged in: ask for name and password where there is no session. */
+/** Make sure that the person is logged in: ask for name and password if there is no session. */
 export async function begin() { if (!tokens) await login(); }
 
-/** End the session. */
+/** End the session and reload the page. */
 export async function end() {
   await send("/api/v1/auth/logout", { method: "POST" }).catch(() => null);
   keep(null);
@@ -79,7 +79,7 @@ function login(reason = "") {
   return asking.then(() => undefined);
 }
 
-/** Ask for a new password, and log in again with it: a change of the password ends every session. */
+/** Ask for a new password, and log in again with it, because a change of the password ends every session. */
 async function changePassword() {
   const { user } = (await send("/api/v1/auth/profile")).data;
   await ask(say("change"), say("first"), { oldPassword: "password", newPassword: "password" }, async (given) => {
@@ -101,7 +101,7 @@ function complaint(reply) {
   return [reply.msg ?? say("failed"), ...faults].join(" ");
 }
 
-/** A form above the page, which stays as it is; resolves once `submit` returns a success. */
+/** Show a form above the unchanged page; the promise resolves once `submit` returns a success. */
 function ask(title, reason, fields, submit) {
   return new Promise((resolve) => {
     const told = element("p", { className: "complaint", role: "alert", textContent: reason });

@@ -10,11 +10,11 @@ import { chooseView, openSheet } from "./views.js";
 import { button, choose, element, language, say } from "./words.js";
 
 const WAIT_MILLISECONDS = 1500, LEAVE_MILLISECONDS = 3000;
-const OF_LISTS = { view: chooseView, sheet: openSheet }; // what its buttons open, by their addresses
+const OF_LISTS = { view: chooseView, sheet: openSheet }; // the functions that a list's buttons call, by the verbs of their addresses
 const root = document.getElementById("console");
 let drawn = null;
 
-/** What is pinned, once the renderer's files are there; until then the page says how far they are. */
+/** Wait until the renderer's files are there, showing how far the download is, and return what is pinned. */
 async function renderer() {
   for (;;) {
     const reply = await fetch(`${base}/api/v1/console/renderer`, { headers: { "Accept-Language": language } })
@@ -29,7 +29,7 @@ const load = (address) => new Promise((onload, onerror) => document.head.append(
   ? element("script", { src: address, async: false, onload, onerror })
   : element("link", { rel: "stylesheet", href: address, onload, onerror })));
 
-/** Load the renderer, and tell it how we show values. */
+/** Load the renderer, and register the filters that show values. */
 async function loadRenderer() {
   const { version, time_zone: timeZone, files, zones, charts, inbox: box } = await renderer();
   const other = theme() === "dark" ? "antd.css" : "dark.css";
@@ -43,7 +43,7 @@ async function loadRenderer() {
   return { embed: window.amisRequire("amis/embed"), box };
 }
 
-/** The theme that was chosen, else the system's. */
+/** Return the theme that was chosen, else the system's. */
 function theme() {
   return localStorage.getItem("tradewind.theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
@@ -61,7 +61,7 @@ function entry(menu) {
   return element("li", {}, element("a", { href: `#/${menu.code}`, "data-menu": menu.code, textContent: menu.meta.title }));
 }
 
-/** The navigation of a tree of menus. */
+/** Return the navigation for a tree of menus. */
 function navigation(menus, label) {
   const shown = menus.filter((menu) => !menu.meta.hideInMenu).map(entry);
   return element("nav", { "aria-label": label }, element("ul", {}, ...shown));
@@ -93,8 +93,8 @@ async function show(embed, me) {
   const path = first === "records" ? `records/${encodeURIComponent(list)}` : `pages/${encodeURIComponent(code)}`;
   if (first !== "records") mark(code);
   const reply = await call(`/api/v1/console/${path}`).catch(() => null);
-  if (hash !== location.hash) return null; // another page has been chosen meanwhile
-  setTimeout((left) => left?.unmount(), LEAVE_MILLISECONDS, drawn); // what it still waits for ends first
+  if (hash !== location.hash) return null; // another page has been opened in the meantime
+  setTimeout((left) => left?.unmount(), LEAVE_MILLISECONDS, drawn); // later, so that its pending requests end first
   drawn = null;
   content.setAttribute("aria-busy", "false");
   if (reply?.code !== 0) {

@@ -1,4 +1,4 @@
-// What the page says for a moment: what failed and why it was refused, and news of the inbox, with how much is unread.
+// Short messages on the page: failures, the reasons of refusals, and news of the inbox with the number of unread ones.
 
 import { base, bearer, call } from "./session.js";
 import { button, dialogue, element, say } from "./words.js";
@@ -7,19 +7,19 @@ const SHOWN_MILLISECONDS = 10_000, FORBIDDEN = 40300;
 const LEAST_MILLISECONDS = 1000, MOST_MILLISECONDS = 60_000;
 let refused = null;
 
-/** Say a text, with something to click beside it, until it has been read. */
+/** Show a text for ten seconds, with an optional element beside it to click. */
 export function tell(text, beside = null) {
   const box = document.getElementById("told") ?? element("div", { id: "told", role: "status" });
-  document.body.append(box); // above what was opened meanwhile
+  document.body.append(box); // moves it above what has been opened since
   const shown = element("div", {}, element("span", { textContent: text }), beside);
   box.append(shown);
   setTimeout(() => shown.remove(), SHOWN_MILLISECONDS);
 }
 
-/** Remember a reply that was a refusal, for whoever asks why. */
+/** Remember a reply that was a refusal, so that the person can ask for its reasons. */
 export function noteRefusal(reply, method, path) { if (reply.code === FORBIDDEN) refused = { method, path }; }
 
-/** What the renderer says of a request. After a refusal it can be asked for its reasons. */
+/** Show the renderer's message about a request; after a refusal, with a button that shows the reasons. */
 export function notify(kind, text) {
   const asked = refused;
   refused = null;
@@ -33,7 +33,7 @@ async function explain(asked) {
   const dialog = dialogue("asked", say("why"), list, button(say("close"), () => dialog.remove()));
 }
 
-/** A link to the inbox at this path, with the number of what is unread. */
+/** Return a link to the inbox at this path, with the number of unread notifications. */
 export function inbox(path) {
   const place = `#/${path.split("/").pop()}`;
   const count = element("b");
@@ -45,7 +45,7 @@ export function inbox(path) {
   return element("a", { className: "inbox", href: place }, say("inbox"), count);
 }
 
-/** Keep a WebSocket open, and pass on its messages; after a break those that came meanwhile. */
+/** Keep a WebSocket open and pass on its messages, after an interruption also those that arrived during it. */
 function listen(path, pass) {
   let last = "", wait = LEAST_MILLISECONDS;
   const again = () => {
@@ -53,7 +53,7 @@ function listen(path, pass) {
     wait = Math.min(2 * wait, MOST_MILLISECONDS);
   };
   const connect = async () => {
-    // a handshake cannot renew an expired token, and a call does
+    // a handshake cannot renew an expired token, but a call does
     const reply = await call(`${path}?page_size=1&with_total=false`).catch(() => null);
     if (reply?.code !== 0) return again();
     const address = new URL(`${base}${path}/ws${last && `?last_id=${last}`}`, location.href);

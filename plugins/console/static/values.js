@@ -1,15 +1,15 @@
-// How values are shown to people, in pages and in our own dialogues.
+// How values are shown to people, in pages and in the shell's own dialogues.
 
-const NOTHING = "-", MOST = 40; // as the renderer writes it; of a long list
+const NOTHING = "-", MOST = 40; // the renderer's sign for an empty value; the number of items shown of a long list
 
-/** The filters by name, once `useZone` has said in which time zone moments are shown. */
+/** The filters by name; `useZone` adds those that show moments. */
 export const filters = {
   amount: (value) => {
     if (value === null || value === undefined || value === "") return NOTHING;
     const [whole, part] = String(value).split(".");
     return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? `.${part}` : "");
   },
-  schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // of a value that may be null
+  schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // the type of a value that may be null is a list
   text: (value) => {
     if (Array.isArray(value) && value.every((one) => typeof one !== "object")) {
       return value.slice(0, MOST).join(", ") + (value.length > MOST ? ` … (${value.length})` : "") || NOTHING;
@@ -19,11 +19,11 @@ export const filters = {
   },
 };
 
-/** Show moments in the business time zone, whatever zone the browser is in. */
+/** Add filters that show moments in the business time zone, whatever zone the browser is in. */
 export function useZone(timeZone) {
   const moments = new Intl.DateTimeFormat("sv-SE", {
     timeZone, year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit",
   }); // 2026-11-05 09:30
   filters.moment = (value) => (value && !Number.isNaN(Date.parse(value)) ? moments.format(new Date(value)) : NOTHING);
-  filters.when = (value) => (/^\d{4}-\d\d-\d\dT/.test(value) ? filters.moment(value) : filters.text(value)); // or a day
+  filters.when = (value) => (/^\d{4}-\d\d-\d\dT/.test(value) ? filters.moment(value) : filters.text(value)); // anything else is a plain value, such as a day
 }

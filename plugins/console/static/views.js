@@ -1,13 +1,13 @@
-// What the buttons of a list open: views that a person keeps in this browser, and a sheet of all of its rows.
+// What the buttons of a list open: views that a person keeps in this browser, and a sheet of all rows.
 
 import { ask } from "./api.js";
 import { tell } from "./told.js";
 import { filters } from "./values.js";
 import { button, dialogue, element, say } from "./words.js";
 
-const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, COLUMN_PIXELS = 150, PAGE = 200, AROUND = 8, BESIDE = 2, MOST = 10_000; // of the sheet; the API counts pages in so many rows
+const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, COLUMN_PIXELS = 150, PAGE = 200, AROUND = 8, BESIDE = 2, MOST = 10_000; // of the sheet; MOST is the number of rows up to which the API supports page numbers
 
-/** The columns of a list that can be switched on and off. */
+/** Return the columns of a list that can be switched on and off. */
 function columnsOf(list) {
   return [...(list.control?.props.store.toggableColumns ?? [])];
 }
@@ -23,7 +23,7 @@ function apply(list, { query, columns }) {
   list.receive({ ...cleared, ...query });
 }
 
-/** Let the person `user` choose a view of the list, keep the present one, or delete one. */
+/** Let the person `user` choose a saved view of the list, save the present one, or delete one. */
 export function chooseView(list, name, user) {
   const key = `tradewind.views.${user}.${name}`;
   const kept = JSON.parse(localStorage.getItem(key) ?? "{}");
@@ -44,14 +44,14 @@ export function chooseView(list, name, user) {
   const dialog = dialogue("asked", say("views"), element("ul", {}, ...rows), form, button(say("close"), () => dialog.remove()));
 }
 
-/** The value of a column as the list shows it. */
+/** Return the value of a column as the list shows it. */
 function textOf({ name, map, tpl }, record) {
   const value = name.split(".").reduce((inside, step) => inside?.[step], record);
   if (map && map[value] !== undefined) return map[value];
   return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
 }
 
-/** Open the rows of a list, filtered and sorted as it is, with all columns: they come when reached, and what is visible is drawn. */
+/** Open all rows of a list with all columns, in its filters and order; rows load on scrolling, and only visible cells are drawn. */
 export function openSheet({ props }) {
   const columns = props.columns.filter((one) => one.name);
   const address = props.columns.flatMap((one) => one.buttons ?? []).find((one) => one.actionType === "url")?.url;
@@ -86,7 +86,7 @@ export function openSheet({ props }) {
     return body.appendChild(row(cells, "cell", { ariaRowIndex: at + 2, style }));
   }
 
-  async function load(page) { // one at a time: a page that is out of sight when its turn comes is not asked for
+  async function load(page) { // one page at a time; a page that has been scrolled past by then is not requested
     if (busy) return;
     busy = true;
     const reply = await ask(path, { ...asked, page: page + 1, with_total: page === 0 }).catch(() => ({}));

@@ -1,4 +1,4 @@
-// What the shell itself says, and the choice of the language.
+// The texts of the shell itself, the choice of the language, and helpers to make elements.
 
 const WORDS = {
   again: ["再试一次", "Try again"], back: ["返回继续编辑", "Go on editing"], change: ["修改密码", "Change password"],
@@ -23,19 +23,19 @@ const WORDS = {
 /** The language of the page: the one that was chosen, else the browser's. */
 export const language = localStorage.getItem("tradewind.language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
-/** A text of the shell in this language, with its {placeholders} replaced. */
+/** Return a text of the shell in this language, with its {placeholders} replaced. */
 export function say(name, values = {}) {
   const text = WORDS[name][language === "en" ? 1 : 0];
   return text.replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
 }
 
-/** Choose a language or a theme; the page is made anew, with the renderer's files for it. */
+/** Set the language or the theme, and reload the page with the renderer's files for it. */
 export function choose(name, value) {
   localStorage.setItem(`tradewind.${name}`, value);
   location.reload();
 }
 
-/** An element with these properties and children; texts are never markup. */
+/** Return an element with these properties and children; texts are never markup. */
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -46,14 +46,14 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-/** A button that does this. */
+/** Return a button that calls `act`. */
 export function button(textContent, act) {
   const made = element("button", { type: "button", textContent });
   made.addEventListener("click", act);
   return made;
 }
 
-/** A dialogue above the page, with this heading; keys that are pressed in it do nothing below it. */
+/** Open a dialogue above the page, with this heading; key presses in it do not reach the page below. */
 export function dialogue(className, heading, ...children) {
   const dialog = element("dialog", { className, "aria-label": heading }, element("h1", { textContent: heading }), ...children);
   dialog.addEventListener("keydown", (event) => event.stopPropagation());

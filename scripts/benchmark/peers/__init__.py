@@ -1,1 +1,1 @@
-"""The same work as other frameworks' programs: what Tradewind is measured beside."""
+"""The same works as programs of other frameworks, with which Tradewind is compared."""

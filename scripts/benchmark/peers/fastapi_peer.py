@@ -1,4 +1,4 @@
-"""The work on FastAPI over PyMongo's asynchronous client: `python -m scripts.benchmark.peers.fastapi_peer PORT`."""
+"""The works on FastAPI over PyMongo's asynchronous client: `python -m scripts.benchmark.peers.fastapi_peer PORT`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from scripts.benchmark.peers.world import (
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """The database and the people, for as long as the program runs."""
+    """Provide the database and the people while the program runs."""
     app.state.database = AsyncMongoClient(WORLD["uri"], **OPTIONS)[WORLD["database"]]
     app.state.people = load_people()
     yield
@@ -47,12 +47,12 @@ app = FastAPI(lifespan=lifespan, openapi_url=None)
 
 
 def answer(data: Any, status: int = 200, code: int = 0) -> Response:
-    """An envelope."""
+    """Return an envelope."""
     return Response(envelope(data, code), status, media_type="application/json")
 
 
 async def person(request: Request, authorization: Annotated[str | None, Header()] = None) -> Person:
-    """Who asks, if they may."""
+    """Return the person who sends the request, if they may."""
     return authorized(request.app.state.people, authorization, request.method, request.scope["route"].path)
 
 
@@ -61,31 +61,31 @@ Caller = Annotated[Person, Depends(person)]
 
 @app.exception_handler(Refused)
 async def refused(request: Request, error: Refused) -> Response:
-    """A refusal."""
+    """Return the response for a refusal."""
     return answer(None, error.status, error.code)
 
 
 @app.exception_handler(RequestValidationError)
 async def invalid(request: Request, error: RequestValidationError) -> Response:
-    """A body or query that is not valid."""
+    """Return the response for an invalid body or query."""
     return answer(None, 400, 40001)
 
 
 @app.get("/api/health")
 async def health() -> Response:
-    """W1."""
+    """Serve W1."""
     return answer({"status": "ok"})
 
 
 @app.get("/api/v1/bench/ping")
 async def ping(caller: Caller) -> Response:
-    """W2."""
+    """Serve W2."""
     return answer({"status": "ok"})
 
 
 @app.get("/api/v1/crm/customers/{id}")
 async def customer(request: Request, id: str, caller: Caller) -> Response:
-    """W3."""
+    """Serve W3."""
     matching = {"$and": [{"_id": ObjectId(id)}, caller.rows()]}
     row = await request.app.state.database.crm_customers.find_one(matching, CUSTOMER_FIELDS)
     if row is None:
@@ -100,7 +100,7 @@ async def customers(
     page: Annotated[int, Query(ge=1)] = 1,
     page_size: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Response:
-    """W4, W4w."""
+    """Serve W4 and W4w."""
     collection = request.app.state.database.crm_customers
     found = collection.find(caller.rows(), CUSTOMER_FIELDS).sort([("created_at", -1), ("_id", -1)])
     rows, total = await asyncio.gather(
@@ -112,7 +112,7 @@ async def customers(
 
 @app.post("/api/v1/bench/records")
 async def create(request: Request, body: RecordBody, caller: Caller) -> Response:
-    """W5."""
+    """Serve W5."""
     document = caller.stamped(body)
     await request.app.state.database.bench_records.insert_one(document)
     return answer(wire(document, RECORD_FIELDS))
@@ -120,7 +120,7 @@ async def create(request: Request, body: RecordBody, caller: Caller) -> Response
 
 @app.get("/api/dashboard/sales-trend")
 async def sales_trend(request: Request, caller: Caller, days: Annotated[int, Query(ge=1, le=366)] = 30) -> Response:
-    """W6."""
+    """Serve W6."""
     pipeline, names = trend_pipeline(caller, days)
     cursor = await request.app.state.database.crm_payments.aggregate(pipeline)
     return answer(trend(await cursor.to_list(None), names))
@@ -135,7 +135,7 @@ class LoginBody(BaseModel):
 
 @app.post("/api/v1/auth/login")
 async def login(request: Request, body: LoginBody) -> Response:
-    """W7's other half."""
+    """Serve the log-ins of W7."""
     user = await request.app.state.database.rbac_users.find_one({"username": body.username})
     hashed = WORLD["hash"].encode()
     if user is None or not await run_in_threadpool(bcrypt.checkpw, body.password.encode(), hashed):

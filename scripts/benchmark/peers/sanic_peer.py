@@ -1,4 +1,4 @@
-"""The work on Sanic over PyMongo's asynchronous client: `python -m scripts.benchmark.peers.sanic_peer PORT`."""
+"""The works on Sanic over PyMongo's asynchronous client: `python -m scripts.benchmark.peers.sanic_peer PORT`."""
 
 from __future__ import annotations
 
@@ -35,43 +35,43 @@ app.config.ACCESS_LOG = False
 
 @app.before_server_start
 async def start(app: Sanic) -> None:
-    """The database and the people."""
+    """Open the database and load the people."""
     app.ctx.database = AsyncMongoClient(WORLD["uri"], **OPTIONS)[WORLD["database"]]
     app.ctx.people = load_people()
 
 
 def answer(data: Any, status: int = 200, code: int = 0) -> HTTPResponse:
-    """An envelope."""
+    """Return an envelope."""
     return HTTPResponse(envelope(data, code), status, content_type="application/json")
 
 
 def person(request: Request, path: str) -> Person:
-    """Who asks, if they may."""
+    """Return the person who sends the request, if they may."""
     return authorized(request.app.ctx.people, request.headers.get("authorization"), request.method, path)
 
 
 @app.exception(Refused)
 async def refused(request: Request, error: Refused) -> HTTPResponse:
-    """A refusal."""
+    """Return the response for a refusal."""
     return answer(None, error.status, error.code)
 
 
 @app.get("/api/health")
 async def health(request: Request) -> HTTPResponse:
-    """W1."""
+    """Serve W1."""
     return answer({"status": "ok"})
 
 
 @app.get("/api/v1/bench/ping")
 async def ping(request: Request) -> HTTPResponse:
-    """W2."""
+    """Serve W2."""
     person(request, "/api/v1/bench/ping")
     return answer({"status": "ok"})
 
 
 @app.get("/api/v1/crm/customers/<id:str>")
 async def customer(request: Request, id: str) -> HTTPResponse:
-    """W3."""
+    """Serve W3."""
     caller = person(request, "/api/v1/crm/customers/{id}")
     matching = {"$and": [{"_id": ObjectId(id)}, caller.rows()]}
     row = await request.app.ctx.database.crm_customers.find_one(matching, CUSTOMER_FIELDS)
@@ -82,7 +82,7 @@ async def customer(request: Request, id: str) -> HTTPResponse:
 
 @app.get("/api/v1/crm/customers")
 async def customers(request: Request) -> HTTPResponse:
-    """W4, W4w."""
+    """Serve W4 and W4w."""
     caller = person(request, "/api/v1/crm/customers")
     page, size = int(request.args.get("page", "1")), int(request.args.get("page_size", "20"))
     collection = request.app.ctx.database.crm_customers
@@ -96,7 +96,7 @@ async def customers(request: Request) -> HTTPResponse:
 
 @app.post("/api/v1/bench/records")
 async def create(request: Request) -> HTTPResponse:
-    """W5."""
+    """Serve W5."""
     caller = person(request, "/api/v1/bench/records")
     try:
         body = RecordBody.model_validate_json(request.body)
@@ -109,7 +109,7 @@ async def create(request: Request) -> HTTPResponse:
 
 @app.get("/api/dashboard/sales-trend")
 async def sales_trend(request: Request) -> HTTPResponse:
-    """W6."""
+    """Serve W6."""
     pipeline, names = trend_pipeline(person(request, "/api/dashboard/sales-trend"), int(request.args.get("days", "30")))
     cursor = await request.app.ctx.database.crm_payments.aggregate(pipeline)
     return answer(trend(await cursor.to_list(None), names))
@@ -117,7 +117,7 @@ async def sales_trend(request: Request) -> HTTPResponse:
 
 @app.post("/api/v1/auth/login")
 async def login(request: Request) -> HTTPResponse:
-    """W7's other half."""
+    """Serve the log-ins of W7."""
     given = request.json
     user = await request.app.ctx.database.rbac_users.find_one({"username": given["username"]})
     check = asyncio.get_running_loop().run_in_executor(

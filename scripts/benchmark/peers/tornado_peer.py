@@ -1,4 +1,4 @@
-"""The work as plain Tornado handlers over Motor: `python -m scripts.benchmark.peers.tornado_peer PORT`."""
+"""The works as plain Tornado handlers over Motor: `python -m scripts.benchmark.peers.tornado_peer PORT`."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ from scripts.benchmark.peers.world import (
 
 
 class Base(RequestHandler):
-    """What every handler does: JSON out, refusals as envelopes."""
+    """The base of every handler: JSON responses, and refusals as envelopes."""
 
     path = ""
 
     def initialize(self, database: Any, people: dict[int, Person]) -> None:
-        """Tornado: the handler's parts."""
+        """Tornado: set the database and the people."""
         self.database, self.people = database, people
 
     def set_default_headers(self) -> None:
-        """Tornado: headers of every answer."""
+        """Tornado: set the headers of every response."""
         self.set_header("Content-Type", "application/json; charset=utf-8")
 
     def person(self) -> Person:
-        """Who asks."""
+        """Return the person who sends the request."""
         return authorized(self.people, self.request.headers.get("Authorization"), self.request.method or "", self.path)
 
     def answer(self, data: Any) -> None:
-        """A success."""
+        """Send a success."""
         self.finish(envelope(data))
 
     def write_error(self, status_code: int, **options: Any) -> None:
-        """Tornado: a refusal."""
+        """Tornado: send a refusal."""
         error = options.get("exc_info", (None, None, None))[1]
         refused = error if isinstance(error, Refused) else Refused(status_code, 50000)
         self.set_status(refused.status)
         self.finish(envelope(None, refused.code))
 
     def log_exception(self, *error: Any) -> None:
-        """Tornado: refusals are no faults."""
+        """Tornado: log everything but refusals, which are not errors."""
         if not isinstance(error[1], Refused):
             super().log_exception(*error)
 
@@ -69,7 +69,7 @@ class Health(Base):
     """Liveness."""
 
     def get(self) -> None:
-        """W1."""
+        """Serve W1."""
         self.answer({"status": "ok"})
 
 
@@ -79,7 +79,7 @@ class Ping(Base):
     path = "/api/v1/bench/ping"
 
     def get(self) -> None:
-        """W2."""
+        """Serve W2."""
         self.person()
         self.answer({"status": "ok"})
 
@@ -90,7 +90,7 @@ class Customer(Base):
     path = "/api/v1/crm/customers/{id}"
 
     async def get(self, id: str) -> None:
-        """W3."""
+        """Serve W3."""
         person = self.person()
         matching = {"$and": [{"_id": ObjectId(id)}, person.rows()]}
         row = await self.database.crm_customers.find_one(matching, CUSTOMER_FIELDS)
@@ -105,7 +105,7 @@ class Customers(Base):
     path = "/api/v1/crm/customers"
 
     async def get(self) -> None:
-        """W4, W4w."""
+        """Serve W4 and W4w."""
         person = self.person()
         page, size = int(self.get_query_argument("page", "1")), int(self.get_query_argument("page_size", "20"))
         customers = self.database.crm_customers
@@ -123,7 +123,7 @@ class Records(Base):
     path = "/api/v1/bench/records"
 
     async def post(self) -> None:
-        """W5."""
+        """Serve W5."""
         person = self.person()
         try:
             body = RecordBody.model_validate_json(self.request.body)
@@ -140,7 +140,7 @@ class Trend(Base):
     path = "/api/dashboard/sales-trend"
 
     async def get(self) -> None:
-        """W6."""
+        """Serve W6."""
         pipeline, names = trend_pipeline(self.person(), int(self.get_query_argument("days", "30")))
         self.answer(trend(await self.database.crm_payments.aggregate(pipeline).to_list(None), names))
 
@@ -149,7 +149,7 @@ class Login(Base):
     """Logs in."""
 
     async def post(self) -> None:
-        """W7's other half."""
+        """Serve the log-ins of W7."""
         given = self.request.body.decode()
         name = given.split('"')[3]
         user = await self.database.rbac_users.find_one({"username": name})
@@ -160,7 +160,7 @@ class Login(Base):
 
 
 async def main(port: int) -> None:
-    """Serve for ever."""
+    """Serve until the process is ended."""
     database = AsyncIOMotorClient(WORLD["uri"], **OPTIONS)[WORLD["database"]]
     parts = {"database": database, "people": load_people()}
     Application(

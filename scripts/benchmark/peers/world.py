@@ -1,4 +1,4 @@
-"""What the peers in Python share: who may do what, which rows they see, and how a record looks on the wire."""
+"""What the peers in Python share: who may do what, which rows they see, and the form of a record in a response."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 class Refused(Exception):
-    """An answer that is no success: HTTP status and code."""
+    """A response that is not a success: its HTTP status and code."""
 
     def __init__(self, status: int, code: int) -> None:
         super().__init__(code)
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 
 class RecordBody(BaseModel):
-    """The body that creates a record: twelve fields."""
+    """The body of a request that creates a record, with twelve fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -55,7 +55,7 @@ class RecordBody(BaseModel):
 
 @dataclass(frozen=True)
 class Person:
-    """A user with what their roles allow: API entries, and the filter of the rows that they see."""
+    """A user and what their roles allow: the permitted operations, and the departments whose rows they see."""
 
     id: int
     department_id: int | None
@@ -65,14 +65,14 @@ class Person:
     departments: tuple[int, ...]
 
     def rows(self) -> Row:
-        """The filter on live rows in scope."""
+        """Return the filter for rows that are in scope and not deleted."""
         if self.everything:
             return {"deleted": False}
         seen = [{"creator_department_id": {"$in": list(self.departments)}}, {"shared_with": self.id}]
         return {"$and": [{"deleted": False}, {"$or": seen}]}
 
     def stamped(self, body: RecordBody) -> Row:
-        """A new record with its audit fields."""
+        """Return a new record with its audit fields."""
         now = datetime.now(UTC)
         values = body.model_dump()
         if isinstance(values["amount"], Decimal):
@@ -91,7 +91,7 @@ class Person:
 
 
 def load_people() -> dict[int, Person]:
-    """Everybody, with their grants, as the service stores them."""
+    """Return everybody with their grants, from the service's own collections."""
     with MongoClient(WORLD["uri"]) as client:
         database = client[WORLD["database"]]
         roles = {role["_id"]: role for role in database.rbac_roles.find({"deleted": False})}
@@ -123,7 +123,7 @@ def _person(
 
 
 def authorized(people: Mapping[int, Person], header: str | None, method: str, path: str) -> Person:
-    """Who asks, if they may: 401 and 403 otherwise."""
+    """Return the person who sends the request. Raises `Refused` with 401 or 403 if they may not."""
     if not header or not header.startswith("Bearer "):
         raise Refused(401, 40100)
     try:
@@ -141,13 +141,13 @@ def authorized(people: Mapping[int, Person], header: str | None, method: str, pa
 
 
 def wire(row: Row, fields: list[str]) -> Row:
-    """A document as the answer carries it."""
+    """Return a document in the form of a response."""
     row["id"] = row.pop("_id")
     return {name: row.get(name) for name in fields}
 
 
 def envelope(data: Any, code: int = 0) -> bytes:
-    """The body of an answer."""
+    """Return the body of a response."""
     return orjson.dumps(
         {"code": code, "msg": "成功" if code == 0 else "失败", "data": data},
         default=_encode,
@@ -166,7 +166,7 @@ def _encode(value: Any) -> Any:
 
 
 def trend_pipeline(person: Person, days: int) -> tuple[list[Row], list[str]]:
-    """The stages of the sales trend, and its days."""
+    """Return the stages of the sales trend, and the names of its days."""
     today = datetime.now(SHANGHAI).replace(hour=0, minute=0, second=0, microsecond=0)
     first = today - timedelta(days=days - 1)
     day = {"$dateTrunc": {"date": "$paid_at", "unit": "day", "timezone": "Asia/Shanghai"}}
@@ -177,7 +177,7 @@ def trend_pipeline(person: Person, days: int) -> tuple[list[Row], list[str]]:
 
 
 def trend(rows: list[Row], names: list[str]) -> Row:
-    """The answer of the sales trend: every day, in order."""
+    """Return the data of the sales trend: every day, in order."""
     found = {row["_id"].astimezone(SHANGHAI).date().isoformat(): row for row in rows}
     items = []
     for name in names:
@@ -188,7 +188,7 @@ def trend(rows: list[Row], names: list[str]) -> Row:
 
 
 def tokens(user: Row) -> Row:
-    """What a log-in answers."""
+    """Return the data of a log-in: the two tokens."""
     now = int(time.time())
     claims = {"user_id": user["_id"], "roles": [], "iat": now}
     return {
