@@ -1,6 +1,6 @@
 """A process that probes liveness until its standard input ends: `… -m scripts.fault_injection.liveness PORT [PID…]`.
 
-For each probe it reports how long the server, the process among these pids that waited longest, had no processor.
+For each probe it reports how long the server waited for a processor: of these pids, the one that waited longest.
 """
 
 from __future__ import annotations
