@@ -123,7 +123,7 @@ class Barrier:
     def _end(self, task: asyncio.Task[None]) -> None:
         self._running = None
         if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not log an error that nobody waits for
+            task.exception()  # retrieved, so that asyncio does not log an error without a caller
 
 
 def is_newer(election: ObjectId | None, than: ObjectId | None) -> bool:

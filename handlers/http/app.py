@@ -75,7 +75,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
         return exchange is not None and exchange.under_way
 
     async def close_sockets(self, replaced: bool) -> None:
-        """Close every WebSocket; with `replaced`, tell the client that another process can take it at once."""
+        """Close every WebSocket; `replaced`: the close code asks clients to connect again at once."""
         await self.sockets.close(SERVICE_RESTART if replaced else GOING_AWAY)
 
     def request_head(self, headers: httputil.HTTPHeaders) -> RequestHead:

@@ -52,7 +52,7 @@ class Open(Protocol):
         """Wait until no request is being served; return False if that takes longer than `seconds`."""
 
     async def close_sockets(self, replaced: bool) -> None:
-        """Close every WebSocket; with `replaced`, tell the client that another process can take it at once."""
+        """Close every WebSocket; `replaced`: the close code asks clients to connect again at once."""
 
 
 async def drain(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import subprocess
 import sys
@@ -189,7 +188,9 @@ class Liveness:
         """End the probe, and return the waits for the service and those for the echo."""
         if self._process is None:
             raise RuntimeError("the probe was not started")
-        with contextlib.suppress(BrokenPipeError):
+        try:
             written, _ = self._process.communicate("", timeout=40)
+        except BrokenPipeError as error:
+            raise RuntimeError("the probe has ended by itself") from error
         told = json.loads(written)
         return Waits([tuple(p) for p in told["service"]], told["failed"]), Waits([tuple(p) for p in told["echo"]], [])

@@ -38,7 +38,7 @@ async def run(bench: Bench) -> None:
             bench.tell(NAME, "requests", dict(twins.outcomes))
             bench.tell(NAME, "effects of a key", effects, "1 each", set(effects) == {1})
             ids = Counter(len(found) for found in twins.ids.values())
-            bench.tell(NAME, "different ids told for a key", dict(ids), "1 each", set(ids) == {1})
+            bench.tell(NAME, "different ids in the responses to a key", dict(ids), "1 each", set(ids) == {1})
             bench.tell(NAME, "twins that were refused", len(twins.refused), "0", not twins.refused)
     finally:
         for server in servers:
@@ -70,8 +70,8 @@ class Twins:
         mark, key = f"{self.load.mark}-{n}", secrets.token_hex(16)
         voucher = {"kind": "income", "account_id": self.load.accounts[0], "amount": "1.00", "counterparty": mark}
         path, body = (f"{CRM}/customers", {"name": mark}) if n % 2 else (f"{FINANCE}/vouchers", voucher)
-        told = await asyncio.gather(*(self._twin(place, path, body, key) for place in range(_TWINS)))
-        self.ids[mark] = {each for each in told if each}
+        replies = await asyncio.gather(*(self._twin(place, path, body, key) for place in range(_TWINS)))
+        self.ids[mark] = {each for each in replies if each}
 
     async def _twin(self, place: int, path: str, body: dict[str, Any], key: str) -> str:
         ports = self.load.ports

@@ -43,7 +43,7 @@ def forged(token: str, refresh_token: str, key: str) -> dict[str, str]:
         "header that is no JSON": f"{_encode(b'{')}.{body}.{signature}",
         "body that is no JSON": f"{head}.{_encode(b'[')}.{signature}",
         "header that is a list": f"{_encode([1])}.{body}.{signature}",
-        "200 KB of base64": f"{head}.{'A' * 8000}.{signature}",
+        "8 KB of base64": f"{head}.{'A' * 8000}.{signature}",
         "refresh token": refresh_token,
         "foreign key": jwt.encode(claims, _FOREIGN_KEY, "HS256"),
         "foreign key with our kid": jwt.encode(claims, _FOREIGN_KEY, "HS256", headers={"kid": kid}),

@@ -1,6 +1,6 @@
 """A small REST client of the service: envelope, log-in, lists by cursor, and retries when the service asks to wait.
 
-It uses the standard library only, and knows only CONTRACT sections 1 to 3. One `Client` acts for one person.
+It uses the standard library only, and knows only the envelope, authentication and lists of the API. One `Client` acts for one person.
 """
 
 import http.client

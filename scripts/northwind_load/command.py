@@ -1,7 +1,7 @@
 """Loads the Northwind company into a running service: its people, customers, sales, goods, orders and deliveries.
 
 Every step looks first and writes only what is missing or different, so a second run changes nothing.
-The requests are those of CONTRACT sections 3, 4, 7 and 10.
+It uses the public API only, as any client could.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 import { change, differs } from "./conflict.js";
 import { call } from "./session.js";
-import { noteRefusal } from "./told.js";
+import { noteRefusal } from "./notices.js";
 import { element, say } from "./words.js";
 
 const read = new Map();

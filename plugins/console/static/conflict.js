@@ -48,7 +48,7 @@ export async function change(path, options, at, before) {
 }
 
 /** Return the text for a value: the name of a record, the label of a choice. */
-async function told(control, value) {
+async function describe(control, value) {
   if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) return say("nothing");
   if (control.source) {
     const known = await call(`${control.source.url.split("?")[0]}?ids=${[value].flat().join(",")}`);
@@ -61,7 +61,7 @@ async function told(control, value) {
 
 async function row(control, edits, before, now) {
   const { name } = control;
-  const texts = await Promise.all([before[name], now[name], edits[name]].map((value) => told(control, value)));
+  const texts = await Promise.all([before[name], now[name], edits[name]].map((value) => describe(control, value)));
   const [was, theirs, mine] = texts.map((text) => element("span", { textContent: text }));
   const pick = (value, text) => element("label", {}, element("input", { type: "radio", name, value, required: true }), text);
   const asked = name in edits && differs(edits[name], now[name]);

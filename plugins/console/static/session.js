@@ -104,12 +104,12 @@ function complaint(reply) {
 /** Show a form above the unchanged page; the promise resolves once `submit` returns a success. */
 function ask(title, reason, fields, submit) {
   return new Promise((resolve) => {
-    const told = element("p", { className: "complaint", role: "alert", textContent: reason });
+    const complaintLine = element("p", { className: "complaint", role: "alert", textContent: reason });
     const inputs = Object.entries(fields).map(([name, type]) => element("label", {}, say(name), element("input", {
       name, type, required: true, autocomplete: type === "text" ? "username" : "current-password",
     })));
     const button = element("button", { type: "submit", textContent: title });
-    const form = element("form", {}, told, ...inputs, button);
+    const form = element("form", {}, complaintLine, ...inputs, button);
     const dialog = dialogue("login", title, form);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -119,7 +119,7 @@ function ask(title, reason, fields, submit) {
       if (reply?.code === 0) {
         dialog.remove();
         resolve();
-      } else told.textContent = reply ? complaint(reply) : say("failed");
+      } else complaintLine.textContent = reply ? complaint(reply) : say("failed");
     });
     dialog.addEventListener("cancel", (event) => event.preventDefault());
   });

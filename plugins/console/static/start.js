@@ -4,7 +4,7 @@ import { mendControls } from "./accessible.js";
 import { fetcher } from "./api.js";
 import { remember } from "./conflict.js";
 import { base, begin, call, end } from "./session.js";
-import { inbox, notify } from "./told.js";
+import { inbox, notify } from "./notices.js";
 import { filters, useZone } from "./values.js";
 import { chooseView, openSheet } from "./views.js";
 import { button, choose, element, language, say } from "./words.js";

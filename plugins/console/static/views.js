@@ -1,7 +1,7 @@
 // What the buttons of a list open: views that a person keeps in this browser, and a sheet of all rows.
 
 import { ask } from "./api.js";
-import { tell } from "./told.js";
+import { tell } from "./notices.js";
 import { filters } from "./values.js";
 import { button, dialogue, element, say } from "./words.js";
 

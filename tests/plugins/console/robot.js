@@ -14,7 +14,7 @@ async function until(condition, what) {
     const found = condition();
     if (found) return found;
   }
-  throw new Error(`${what}: ${all(".antd-Form-item.has-error").map((one) => `${one.dataset.amisName} ${said(one.querySelector(".antd-Form-feedback"))}`).join("; ")} ${said(document.getElementById("told"))}`);
+  throw new Error(`${what}: ${all(".antd-Form-item.has-error").map((one) => `${one.dataset.amisName} ${said(one.querySelector(".antd-Form-feedback"))}`).join("; ")} ${said(document.getElementById("notices"))}`);
 }
 
 /** Wait until nothing has been asked for, or turned, a few times in a row. */

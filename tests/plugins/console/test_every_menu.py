@@ -101,10 +101,10 @@ def labour(console: Console, work: Work, typed: Mapping[str, str]) -> None:
     row = make(console, work, typed)
     if work.changed:
         console.robot("change", button="Change", name=work.changed, value=unique("other"), row=row)
-    if work.action and work.told is None:
+    if work.action and work.typed_in is None:
         console.robot("confirm", button=work.action, row=row)
     elif work.action:
-        console.robot("fill", button=work.action, values=dict(work.told or {}), row=row)
+        console.robot("fill", button=work.action, values=dict(work.typed_in or {}), row=row)
     if work.deletes:
         row = make(console, work.again(), typed) if work.action and not row else row
         console.robot("confirm", button="Delete", row=row)

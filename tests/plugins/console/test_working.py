@@ -115,7 +115,7 @@ async def test_what_waits_for_somebody_is_told_and_decided_on_at_the_desk(
     await do(console.open, "#/approval.task", "main .antd-Tabs")
     title = unique("request")
     instance = await ask(staff, flow, title=title)
-    await do(console.until, lambda: console.count("#told a"))
+    await do(console.until, lambda: console.count("#notices a"))
     await do(console.until, lambda: console.browser.find_element(By.CSS_SELECTOR, "header .inbox b").text == "1")
     await do(console.open, "#/crm.customer", "main .antd-Crud")
     await do(console.open, "#/approval.task", "main tbody tr td button, main tbody tr td a")

@@ -72,7 +72,7 @@ TAKEN: Mapping[str, str] = {
 class Work:
     """A list whose records somebody makes: the buttons that they press, and what they type.
 
-    `told` is typed into the form of the action, which is None where it has no form.
+    `typed_in` is what is typed into the form of the action; None if it has no form.
     """
 
     subject: Subject
@@ -82,7 +82,7 @@ class Work:
     typed: Mapping[str, str]
     changed: str
     action: str
-    told: Mapping[str, str] | None
+    typed_in: Mapping[str, str] | None
     deletes: bool
 
     @property
@@ -125,8 +125,8 @@ def work_of(permissions: set[str], modules: tuple[str, ...], site: Site = SITE) 
             deletes = _may(permissions, subject.route("DELETE", "/{id}"))
             changed = _changed(subject) if _may(permissions, subject.route("PATCH", "/{id}")) else ""
             tab = site.title_of(subject).en if len(lists) > 1 else ""
-            action, told = _action(site, subject, permissions)
-            yield Work(subject, menu, tab, title.en, _typed(subject), changed, action, told, deletes)
+            action, typed_in = _action(site, subject, permissions)
+            yield Work(subject, menu, tab, title.en, _typed(subject), changed, action, typed_in, deletes)
 
 
 def _may(permissions: set[str], route: Route | None) -> bool:
@@ -181,14 +181,14 @@ def _is_any(field: Field) -> bool:
 
 
 def _action(site: Site, subject: Subject, permissions: set[str]) -> tuple[str, Mapping[str, str] | None]:
-    """The button of the first action that a new record allows, and what its form is told."""
+    """The button of the first action that a new record allows, and what is typed into its form."""
     machine = subject.collection.states if subject.collection is not None else None
-    chosen, told = _ACTIONS.get(subject.name, ("", {}))
+    chosen, typed_in = _ACTIONS.get(subject.name, ("", {}))
     for route in subject.actions:
         asks = set((route.body.fields or {}) if route.body is not None else {}) - {"version"}
         verb = route.action or route.path.rpartition("/")[2]
         known = machine.transitions.get(verb) if machine is not None else None
         starts = known is not None and machine is not None and machine.initial in known.sources and not asks
         if (verb == chosen or (starts and not chosen)) and _may(permissions, route):
-            return site.action_title(route).en, told if asks else None
+            return site.action_title(route).en, typed_in if asks else None
     return "", None

@@ -9,7 +9,7 @@ let refused = null;
 
 /** Show a text for ten seconds, with an optional element beside it to click. */
 export function tell(text, beside = null) {
-  const box = document.getElementById("told") ?? element("div", { id: "told", role: "status" });
+  const box = document.getElementById("notices") ?? element("div", { id: "notices", role: "status" });
   document.body.append(box); // moves it above what has been opened since
   const shown = element("div", {}, element("span", { textContent: text }), beside);
   box.append(shown);
