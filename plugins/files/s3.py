@@ -139,7 +139,7 @@ class S3Storage:
 
     async def _uploads(self, bucket: str, prefix: str) -> AsyncIterator[Mapping[str, Any]]:
         """The multipart uploads of a bucket that have not ended, read a thousand at a time."""
-        after: dict[str, str] = {}
+        after: dict[str, Any] = {}
         while True:
             page = await self._calls("abort", "list_multipart_uploads", Bucket=bucket, Prefix=prefix, **after)
             for upload in page.get("Uploads", ()):
