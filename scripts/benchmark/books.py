@@ -106,7 +106,7 @@ def _pair(draw: random.Random, number: int, payable: bool, party: Party, today: 
     arose = today - timedelta(days=draw.randrange(1, _DAYS))
     paid_on = min(arose + timedelta(days=draw.randrange(3 * _TERMS)), today)
     amount = Decimal(draw.randrange(1_000, 5_000_000)) / 100
-    part = {0: Decimal(0), 1: (amount / 2).quantize(Decimal("0.01"))}.get(number % 10, amount)
+    part = {0: Decimal(0), 1: (amount / 2).quantize(Decimal("0.01"))}.get(number // 5 % 10, amount)
     customer_id, supplier_id = (None, party[0]) if payable else (party[0], None)
     common = {"customer_id": customer_id, "supplier_id": supplier_id, "counterparty": party[1]}
     item_id, named = ObjectId(), f"OB-{number:08}"
