@@ -48,7 +48,7 @@ PAGE_QUERY: Mapping[str, Field] = {
     "cursor": text(max_length=20, nullable=False, description="`next_cursor` of the page before.", example="1000"),
 }
 PAGE_FIELDS: Mapping[str, Field] = {
-    "total": integer(minimum=0, nullable=False, description="How many there are."),
+    "total": integer(minimum=0, nullable=False, description="How many there are on all pages."),
     "page": integer(minimum=1, nullable=False),
     "page_size": integer(minimum=1, nullable=False),
     "next_cursor": text(max_length=20, description="Give it as `cursor` for the next page; null at the end."),
@@ -56,11 +56,11 @@ PAGE_FIELDS: Mapping[str, Field] = {
 PARTY: Mapping[str, Field] = {
     "customer_id": CUSTOMER.but(filter=False, description=None),
     "supplier_id": SUPPLIER.but(filter=False, description=None),
-    "counterparty": COUNTERPARTY.but(filter=False, search=False, description="As it is called on the documents."),
+    "counterparty": COUNTERPARTY.but(filter=False, search=False, description="The name on the documents."),
 }
 _AMOUNTS: Mapping[str, Field] = {
     "current": money(
-        label=("未到期", "Not past due"), nullable=False, description="Not past due on the day, or without a due day."
+        label=("未到期", "Not past due"), nullable=False, description="Not past due on the day, or without a due date."
     ),
     "days_1_30": money(label=("逾期1-30天", "1–30 days"), nullable=False, description="Past due by 1 to 30 days."),
     "days_31_60": money(label=("逾期31-60天", "31–60 days"), nullable=False, description="Past due by 31 to 60 days."),
@@ -68,7 +68,9 @@ _AMOUNTS: Mapping[str, Field] = {
     "over_90": money(
         label=("逾期90天以上", "Over 90 days"), nullable=False, description="Past due by more than 90 days."
     ),
-    "total": money(label=("合计", "Total"), nullable=False, description="What is open."),
+    "total": money(
+        label=("合计", "Total"), nullable=False, description="All that is open; advances are not taken off."
+    ),
     "advances": money(
         label=("预收预付", "Advances"), nullable=False, description="Paid, and not allocated to any document."
     ),
@@ -213,15 +215,13 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/finance/ageing",
         read_ageing,
-        summary="Show what is open by how long it is past due",
+        summary="Show open amounts by how long they are past due",
         access="finance:ageing:read",
         query={
             "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable", label=("方向", "Side")),
             "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
-            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Of this customer only."),
-            "supplier_id": object_id(
-                label=("供应商", "Supplier"), nullable=False, description="Of this supplier only."
-            ),
+            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
+            "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False, description="Only this supplier."),
             **PAGE_QUERY,
         },
         returns=shape(

@@ -22,15 +22,21 @@ _MESSAGE = {"zh": text(nullable=False), "en": text(nullable=False)}
 
 _FOUND = {
     "check": text(label=("核对项代码", "Check"), nullable=False, example="finance-accounts"),
-    "resource_id": text(label=("记录", "Record"), nullable=False, description="The record that does not agree."),
-    "number": text(label=("单据编号", "Number"), nullable=False, description="What people call the record."),
+    "resource_id": text(
+        label=("记录", "Record"), nullable=False, description="The id of the record that does not agree."
+    ),
+    "number": text(
+        label=("单据编号", "Number"), nullable=False, description="The number or code by which people know the record."
+    ),
     "about": text(
-        label=("差异字段", "About"), nullable=False, description="What differs, such as `balance`.", example="balance"
+        label=("差异字段", "Field"), nullable=False, description="What differs, such as `balance`.", example="balance"
     ),
     "expected": text(
-        label=("应为", "Expected"), nullable=False, description="By its entries; empty where there is no amount."
+        label=("应为", "Expected"),
+        nullable=False,
+        description="The value according to the entries; empty if it is no amount.",
     ),
-    "found": text(label=("实际", "Found"), nullable=False, description="As it is stored."),
+    "found": text(label=("实际", "Found"), nullable=False, description="The stored value."),
 }
 
 # two documents: the run in progress, and the result of the last one
@@ -100,7 +106,7 @@ LEDGER_AUDIT = shape(
             nullable=False,
         ),
         nullable=False,
-        description="What is no difference and worth knowing, such as payments that are in no account.",
+        description="What is worth knowing but is no difference, such as payments without an account.",
         label=("提示", "Information"),
     ),
     checks=array(

@@ -152,7 +152,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/finance/expense-claims/{id}/withdraw",
             access="finance:expense-claim:submit",
-            summary="Take an expense claim back",
+            summary="Withdraw an expense claim",
             values=_decision,
         ),
         Action(

@@ -27,12 +27,14 @@ CREDIT_NOTES = Collection(
         ),
         **service_fields(
             invoice_id=object_id(label=("发票", "Invoice"), ref=INVOICES.name, filter=True),
-            direction=choice("in", "out", label=("发票方向", "Direction"), filter=True, description="Of the invoice."),
+            direction=choice(
+                "in", "out", label=("发票方向", "Direction"), filter=True, description="The direction of the invoice."
+            ),
             day=day(label=("开票日期", "Date"), filter=True, sort=True),
             amount=_AMOUNT,
             tax=money(label=("税额", "Tax")),
             total=_AMOUNT.but(
-                label=("价税合计", "Total"), description="`amount` and `tax`: by what less is owed for the invoice."
+                label=("价税合计", "Total"), description="`amount` plus `tax`: how much less is owed for the invoice."
             ),
         ),
         "counterparty": COUNTERPARTY.but(read_only=True),
@@ -41,9 +43,9 @@ CREDIT_NOTES = Collection(
             label=("被冲销红字发票", "Reverses"),
             read_only=True,
             ref="finance_credit_notes",
-            description="The note that was entered by mistake; amounts are below zero then.",
+            description="The credit note that this one reverses; its amounts are then negative.",
         ),
-        "reversed_by_id": object_id(label=("由此冲销", "Reversed by"), read_only=True, ref="finance_credit_notes"),
+        "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref="finance_credit_notes"),
     },
     indexes=(
         Index("number", unique=True),
@@ -60,7 +62,7 @@ CREDIT_BODY = shape(
     amount=money(
         minimum="0.01", maximum=MAX_AMOUNT, example="20.00", description="Without tax; all that is left unless given."
     ),
-    tax=money(minimum="0", maximum=MAX_AMOUNT, description="None unless given; all that is left without an amount."),
+    tax=money(minimum="0", maximum=MAX_AMOUNT, description="Zero unless given; without an amount, all that is left."),
     day=_DAY,
     reason=_REASON,
 )

@@ -14,7 +14,7 @@ DICTIONARIES = (
     ),
     dictionary(
         "finance_voucher_kind",
-        ("凭证类型", "Voucher kind"),
+        ("凭证类型", "Voucher type"),
         income=("收入", "Income", "green"),
         expense=("支出", "Expense", "red"),
         transfer=("转账", "Transfer", "blue"),
@@ -33,13 +33,13 @@ DICTIONARIES = (
     ),
     dictionary(
         "finance_payment_method",
-        ("收付方式", "Way of payment"),
+        ("收付方式", "Payment method"),
         transfer=("银行转账", "Bank transfer"),
         cash=("现金", "Cash"),
         cheque=("支票", "Cheque"),
         acceptance=("承兑汇票", "Acceptance bill"),
         alipay=("支付宝", "Alipay"),
-        wechat=("微信", "WeChat Pay"),
+        wechat=("微信支付", "WeChat Pay"),
         other=("其他", "Other"),
     ),
     dictionary(
@@ -49,7 +49,7 @@ DICTIONARIES = (
     ),
     dictionary(
         "finance_entry_kind",
-        ("往来变动类型", "Kind of open item entry"),
+        ("往来变动类型", "Open item entry type"),
         owed=("发生", "Owed"),
         paid=("结算", "Paid"),
         advance=("预收预付", "Advance"),

@@ -62,7 +62,9 @@ EXPENSE_CLAIMS = Collection(
         "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True, ref="users"),
         "reason": text(label=("驳回或冲销原因", "Reason"), max_length=500, read_only=True),
         "reversed_on": day(
-            label=("冲销日期", "Reversed on"), read_only=True, description="Since then nothing is owed."
+            label=("冲销日期", "Reversed on"),
+            read_only=True,
+            description="From this day on, nothing is owed for the claim.",
         ),
         "paid_at": timestamp(label=("付款时间", "Paid at"), read_only=True),
         "voucher_id": object_id(label=("付款凭证", "Voucher"), read_only=True, ref="finance_vouchers"),
@@ -77,14 +79,14 @@ CUSTOMER = object_id(
     ref="crm_customers",
     ref_optional=True,
     filter=True,
-    description="Looked up where the plugin `crm` is loaded.",
+    description="Must exist if the plugin `crm` is loaded.",
 )
 SUPPLIER = object_id(
     label=("供应商", "Supplier"),
     ref="inventory_suppliers",
     ref_optional=True,
     filter=True,
-    description="Looked up where the plugin `inventory` is loaded.",
+    description="Must exist if the plugin `inventory` is loaded.",
 )
 
 INVOICES = Collection(
@@ -99,18 +101,18 @@ INVOICES = Collection(
             label=("发票方向", "Direction"),
             required=True,
             filter=True,
-            description="`in`: to be paid; `out`: to receive.",
+            description="`in`: received, to be paid; `out`: sent, to be collected.",
         ),
         "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
         "counterparty": COUNTERPARTY.but(required=True, nullable=False, rules={**COUNTERPARTY.rules, "minLength": 1}),
-        "customer_id": CUSTOMER.but(description="Of an invoice that is sent."),
-        "supplier_id": SUPPLIER.but(description="Of an invoice that is received."),
+        "customer_id": CUSTOMER.but(description="Only for invoices that are sent."),
+        "supplier_id": SUPPLIER.but(description="Only for invoices that are received."),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
         "due_on": day(
             label=("到期日", "Due date"),
             filter=True,
             sort=True,
-            description="By the terms of the customer or supplier unless given; none without them.",
+            description="Unless given, by the payment terms of the customer or supplier; none without terms.",
         ),
         "amount": money(
             label=("不含税金额", "Net amount"),
@@ -125,19 +127,23 @@ INVOICES = Collection(
         "tax": money(
             label=("税额", "Tax"), minimum="0", maximum=MAX_AMOUNT, default="0.00", nullable=False, example="130.00"
         ),
-        "total": _SUM.but(label=("价税合计", "Total"), description="`amount` and `tax`."),
-        "paid": _SUM.but(label=("已结算金额", "Paid"), description="Of the total."),
+        "total": _SUM.but(label=("价税合计", "Total"), description="`amount` plus `tax`."),
+        "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the total is paid."),
         "credited": money(
-            label=("已红冲金额", "Credited"), read_only=True, description="Of the total, by credit notes: not owed."
+            label=("已红冲金额", "Credited"),
+            read_only=True,
+            description="How much of the total is not owed because of credit notes.",
         ),
-        "credited_tax": money(label=("已红冲税额", "Credited tax"), read_only=True, description="Of what is credited."),
+        "credited_tax": money(
+            label=("已红冲税额", "Credited tax"), read_only=True, description="How much of the credited amount is tax."
+        ),
         "open_item_id": object_id(
             label=("应收应付款项", "Open item"),
             ref="finance_open_items",
             on_delete="keep",
             filter=True,
-            description="The receivable or payable of a contract or an order that it bills: "
-            "paid there, and no further one.",
+            description="The receivable or payable of a contract or an order that the invoice bills. It is paid "
+            "there, and the invoice adds none of its own.",
         ),
         "status": INVOICE_STATES.choice(label=("发票状态", "Status"), filter=True, sort=True),
         "category": CATEGORY,
@@ -185,24 +191,30 @@ OPEN_ITEMS = Collection(
         "supplier_id": SUPPLIER.but(read_only=True, description=None),
         "day": day(label=("发生日期", "Date"), read_only=True, filter=True, sort=True, description="When it arose."),
         "amount": _SUM,
-        "paid": _SUM.but(label=("已结算金额", "Paid"), description="Of the amount."),
+        "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
         "due_on": day(
-            label=("到期日", "Due date"), read_only=True, filter=True, sort=True, description="Of the next payment."
+            label=("到期日", "Due date"),
+            read_only=True,
+            filter=True,
+            sort=True,
+            description="When the next payment is due.",
         ),
-        "terms_days": payment_terms(read_only=True, description="From a shipment until it is due; null: not agreed."),
+        "terms_days": payment_terms(
+            read_only=True, description="How many days after a shipment its payment is due; null: not agreed."
+        ),
         "schedule": array(
             _PART,
             label=("收付款计划", "Payment schedule"),
             max_items=1000,
             read_only=True,
-            description="What is to be paid by when, where it is agreed.",
+            description="Which amounts are due on which days, if that is agreed.",
         ),
         "status": OPEN_ITEM_STATES.choice(label=("结算状态", "Status"), filter=True, sort=True),
         "paid_elsewhere": boolean(
             label=("在来源单据收付", "Paid at the source"),
             read_only=True,
             nullable=False,
-            description="Payments are entered where it comes from.",
+            description="Whether payments are entered in the source record.",
         ),
     },
     indexes=(
@@ -232,7 +244,7 @@ REVERSE_CLAIM_BODY = shape(
 PAY_INVOICE_BODY = shape(
     "PayInvoiceBody",
     account_id=object_id(required=True, ref=ACCOUNTS.name),
-    amount=money(minimum="0.01", maximum=MAX_AMOUNT, description="All that is open unless given."),
+    amount=money(minimum="0.01", maximum=MAX_AMOUNT, description="The whole open amount unless given."),
     day=day(past=True, description="Today unless given."),
 )
 

@@ -38,10 +38,10 @@ from plugins.finance.overdue import SHOWN_ITEMS, key_of, read_overdue
 Record = dict[str, Any]
 _OVERDUE: Mapping[str, Any] = {
     "oldest_due_on": day(
-        label=("最早到期日", "Oldest due day"), nullable=False, description="Since when something is past due."
+        label=("最早到期日", "Oldest due date"), nullable=False, description="The due date of what is longest past due."
     ),
     "days_overdue": integer(
-        label=("逾期天数", "Days overdue"), minimum=1, nullable=False, description="Of the oldest."
+        label=("逾期天数", "Days overdue"), minimum=1, nullable=False, description="How long the oldest is past due."
     ),
     "amount": money(label=("逾期金额", "Overdue"), nullable=False, description="What is past due."),
 }
@@ -65,12 +65,12 @@ _ROW = obj(
         "count": integer(
             label=("逾期笔数", "Items overdue"), minimum=1, nullable=False, description="How many items are past due."
         ),
-        "contact": _CONTACT.but(description="Null where the caller does not see the customer."),
+        "contact": _CONTACT.but(description="Whom to call; null if the caller may not see the customer."),
         "items": array(
             _ITEM,
             max_items=SHOWN_ITEMS,
             nullable=False,
-            description=f"The oldest {SHOWN_ITEMS} of them.",
+            description=f"The {SHOWN_ITEMS} oldest of them.",
             label=("逾期明细", "Items"),
         ),
     },
@@ -139,9 +139,9 @@ ROUTES: tuple[Route, ...] = (
         access="finance:dunning:read",
         query={
             "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
-            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Of this customer only."),
+            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
             "without_held": boolean(
-                label=("不含挂起单据", "Without held documents"),
+                label=("不含挂起单据", "Without documents on hold"),
                 nullable=False,
                 description="Leaves out what is on hold, such as orders that the customer disputes.",
             ),

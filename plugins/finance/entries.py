@@ -56,10 +56,10 @@ ENTRIES = Collection(
                 PAID,
                 ADVANCE,
                 RESCHEDULED,
-                label=("变动类型", "Change"),
-                description="`rescheduled`: due on another day; these add up to zero.",
+                label=("变动类型", "Type of change"),
+                description="`rescheduled`: the due date changed; such entries add up to zero.",
             ),
-            amount=money(label=("金额", "Amount"), description="More is open; below zero: less."),
+            amount=money(label=("金额", "Amount"), description="How much more is open; negative: how much less."),
         ),
         "open_item_id": object_id(label=("应收应付款项", "Open item"), read_only=True, ref=OPEN_ITEMS.name),
         "biz_type": text(label=("业务类型", "Business type"), max_length=64, read_only=True, example="CONTRACT"),
@@ -76,11 +76,11 @@ ENTRIES = Collection(
             description="From this day on it and other entries of its document, due on the same day, add up to zero.",
         ),
         "rest": money(
-            label=("未结余额", "Rest"),
+            label=("未结余额", "Open balance"),
             read_only=True,
             history=False,
-            description="What is open of its document for its due day, at one of the entries of these, and 0 at the "
-            "others; null: not added up yet.",
+            description="What is open of its document for its due date. One of the entries for that date has the amount, the "
+            "others have 0; null: not added up yet.",
         ),
         # read by older versions only
         "settles": boolean(

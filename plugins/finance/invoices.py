@@ -159,7 +159,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/finance/invoices/{id}/void",
             access="finance:invoice:void",
-            summary="Declare an invoice void",
+            summary="Void an invoice",
             after=_update_item,
             refusals=conflicts(PERIOD_CLOSED),
         ),
@@ -167,7 +167,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/finance/invoices/{id}/pay",
             access="finance:invoice:pay",
             does=("pay", "pay-part"),
-            summary="Book a payment on an invoice",
+            summary="Enter a payment of an invoice",
             body=PAY_INVOICE_BODY,
             before=_book,
             choose=_payment_action,

@@ -33,7 +33,7 @@ from plugins.finance.vouchers import compute_balance_changes
 _ZERO = Decimal(0)
 _NO_ACCOUNT = Message("凭证 {number}：账户不存在", "voucher {number} ({id}): its account does not exist")
 _NO_PERIOD = Message(
-    "凭证 {number}：凭证号不属于其会计期间", "voucher {number} ({id}): its number is none that its period has given"
+    "凭证 {number}：凭证号不属于其会计期间", "voucher {number} ({id}): its period has not given out this number"
 )
 _REVERSAL = Message(
     "凭证 {number}：与其冲销的凭证不一致",
@@ -41,27 +41,28 @@ _REVERSAL = Message(
 )
 _NUMBERS = Message(
     "会计期间 {number}：共 {found} 张凭证，最大序号 {highest}，最后分配的序号 {expected}",
-    "period {number}: {found} vouchers, the highest number is {highest}, the last one given {expected}",
+    "period {number}: {found} vouchers, the highest number is {highest}, the last number given out {expected}",
 )
 _CLAIM = Message(
-    "报销单 {number}：付款凭证与其不符", "expense claim {number} ({id}): its voucher does not pay its amount"
+    "报销单 {number}：付款状态与付款凭证不符",
+    "expense claim {number} ({id}): its status does not agree with its payment voucher",
 )
 _STATUS = Message(
     "{noun} {number}：状态为 {found}，按金额应为 {expected}",
-    "{noun} {number} ({id}): the status is {found}, by its amounts {expected}",
+    "{noun} {number} ({id}): the status is {found}, but should be {expected} by its amounts",
 )
 _ENTRIES = Message(
     "{noun} {number}：未结金额为 {found}，往来明细合计为 {expected}",
-    "{noun} {number} ({id}): {found} is open, its entries add up to {expected}",
+    "{noun} {number} ({id}): {found} is open, but its entries add up to {expected}",
 )
-_NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its document does not exist")
+_NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
 _NO_ITEM = Message(
-    "{noun} {number}：应有 {expected} 的应收应付款项，但不存在",
-    "{noun} {number} ({id}): {expected} is owed, and there is no open item",
+    "{noun} {number}：应有金额为 {expected} 的应收应付款项，但不存在",
+    "{noun} {number} ({id}): {expected} is owed, but there is no open item",
 )
 _OWED = Message(
-    "{noun} {number}：应收应付款项的{label}为 {found}，单据应为 {expected}",
-    "{noun} {number} ({id}): its open item {item} says the {field} is {found}, the document says {expected}",
+    "{noun} {number}：应收应付款项的{label}为 {found}，按单据应为 {expected}",
+    "{noun} {number} ({id}): the {field} of its open item {item} is {found}, but by the document it should be {expected}",
 )
 
 

@@ -14,18 +14,17 @@ from plugins.finance.records import ACCOUNTS, VOUCHERS
 
 Record = Mapping[str, Any]
 _VOUCHER = Message(
-    "{noun} {number}：记账凭证与其不符", "{noun} {number} ({id}): its voucher does not book its amount on its account"
+    "{noun} {number}：凭证与其账户或金额不符",
+    "{noun} {number} ({id}): its voucher does not book its amount on its account",
 )
-_NO_SOURCE = Message(
-    "{noun} {number}：来源单据不存在", "{noun} {number} ({id}): what it was entered with does not exist"
-)
+_NO_SOURCE = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
 _NO_PAYMENT = Message(
-    "{noun} {number}：有收款账户，但没有收付款单",
-    "{noun} {number} ({id}): it names an account, and there is no payment",
+    "{noun} {number}：已填账户，但没有收付款单",
+    "{noun} {number} ({id}): it names an account, but there is no payment",
 )
 _PAYMENT = Message(
     "{noun} {number}：金额为 {found}，收付款单 {payment} 为 {expected}",
-    "{noun} {number} ({id}): the amount is {found}, that of its payment {payment} is {expected}",
+    "{noun} {number} ({id}): the amount is {found}, but that of its payment {payment} is {expected}",
 )
 
 

@@ -214,7 +214,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/finance/receivables",
         make_list_handler("out"),
-        summary="List what is to be received",
+        summary="List receivables",
         access="finance:invoice:receivables",
         query=OPEN_ITEMS.list_query,
         record=OPEN_ITEMS,
@@ -223,7 +223,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/finance/payables",
         make_list_handler("in"),
-        summary="List what is to be paid",
+        summary="List payables",
         access="finance:invoice:payables",
         query=OPEN_ITEMS.list_query,
         record=OPEN_ITEMS,

@@ -64,7 +64,7 @@ PAYMENTS = Collection(
             sort=True,
             search=True,
             example="PY-2026-11-000001",
-            description="As the setting `finance_payment_number` says; that of its voucher by default.",
+            description="In the format of the setting `finance_payment_number`; by default, the number of its voucher.",
         ),
         "direction": choice(
             "in",
@@ -77,9 +77,14 @@ PAYMENTS = Collection(
         "account_id": object_id(
             label=("账户", "Account"), required=True, ref=ACCOUNTS.name, held=ACCOUNT_USED, filter=True
         ),
-        "customer_id": CUSTOMER.but(description="Who pays, or is paid back; at most one of customer and supplier."),
-        "supplier_id": SUPPLIER.but(description="Who is paid, or pays back."),
-        "counterparty": COUNTERPARTY.but(filter=False, description="That of its open items unless given."),
+        "customer_id": CUSTOMER.but(
+            description="The customer who pays or is paid back; a payment has a customer or a supplier, not both."
+        ),
+        "supplier_id": SUPPLIER.but(description="The supplier who is paid or pays back."),
+        "counterparty": COUNTERPARTY.but(
+            filter=False,
+            description="Unless given, that of the customer or supplier, or of what the payment settles or pays back.",
+        ),
         "amount": money(
             label=("金额", "Amount"),
             minimum="0.01",
@@ -99,37 +104,39 @@ PAYMENTS = Collection(
             label=("外部流水号", "Reference"),
             max_length=100,
             search=True,
-            description="That of the bank or of the other party.",
+            description="The reference of the bank or of the other party.",
         ),
-        "category": CATEGORY.but(filter=False, description="Of its voucher."),
+        "category": CATEGORY.but(filter=False, description="The category of its voucher."),
         "remark": REMARK,
         "allocations": array(
             ALLOCATION,
             label=("核销明细", "Allocations"),
             max_items=100,
-            description="The open items that it settles; the rest is an advance.",
+            description="The open items that the payment settles; the rest is an advance.",
         ),
         "taken_back": array(
             TAKEN_BACK,
             label=("已撤销的核销", "Allocations taken back"),
             read_only=True,
-            description="What it had settled until then.",
+            description="What the payment settled until the allocation was taken back.",
         ),
         "repays_id": object_id(
-            label=("退回的预收预付款", "Advance that it pays back"),
+            label=("退回的预收预付款", "Repaid advance"),
             ref="finance_payments",
             on_delete="keep",
             filter=True,
-            description="A payment of the other direction; this one has no allocations then.",
+            description="The payment of the other direction whose advance this one pays back; it then has no allocations.",
         ),
         **service_fields(
             allocated=_SUM.but(label=("已核销金额", "Allocated")),
-            unallocated=_SUM.but(label=("未核销金额", "Advance"), description="Neither allocated nor paid back."),
+            unallocated=_SUM.but(label=("未核销金额", "Unallocated"), description="Neither allocated nor paid back."),
             repaid=_SUM.but(label=("已退回金额", "Paid back"), sort=False),
         ),
         "status": PAYMENT_STATES.choice(label=("单据状态", "Status"), filter=True),
         "voucher_id": object_id(label=("凭证", "Voucher"), read_only=True, ref="finance_vouchers"),
-        "reversal_voucher_id": object_id(label=("冲销凭证", "Reversal"), read_only=True, ref="finance_vouchers"),
+        "reversal_voucher_id": object_id(
+            label=("冲销凭证", "Reversal voucher"), read_only=True, ref="finance_vouchers"
+        ),
         "reversed_on": day(label=("冲销日期", "Reversed on"), read_only=True),
         "reversed_at": timestamp(label=("冲销时间", "Reversed at"), read_only=True),
         "reason": text(label=("冲销原因", "Reason"), max_length=500, read_only=True),
@@ -137,7 +144,7 @@ PAYMENTS = Collection(
             label=("业务类型", "Business type"),
             max_length=64,
             read_only=True,
-            description="Of what it was entered with.",
+            description="The business type of the record with which it was entered.",
         ),
         "resource_id": text(label=("来源单据", "Source record"), max_length=100, read_only=True, filter=True),
     },

@@ -206,7 +206,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/finance/payments/{id}/take-back",
             access="finance:payment:allocate",
-            summary="Take an allocation back, which leaves an advance",
+            summary="Undo an allocation, so that the amount becomes an advance",
             body=TAKE_BACK_BODY,
             before=take_allocation_back,
             values=get_taken_back,

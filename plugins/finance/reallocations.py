@@ -202,14 +202,14 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/finance/receivables/{id}/credits",
         make_credit_handler("out"),
-        summary="Settle other receivables with what was paid too much of one",
+        summary="Settle other receivables with the overpayment of one",
         access="finance:payment:allocate",
         **_OPTIONS,
     ),
     route(
         "POST /api/v1/finance/payables/{id}/credits",
         make_credit_handler("in"),
-        summary="Settle other payables with what was paid too much of one",
+        summary="Settle other payables with the overpayment of one",
         access="finance:payment:allocate",
         **_OPTIONS,
     ),

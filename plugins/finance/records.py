@@ -24,7 +24,7 @@ from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
 REFERENCE = text(
-    label=("参考号", "Reference"), max_length=100, filter=True, description="A number or a word of one's own."
+    label=("参考号", "Reference"), max_length=100, filter=True, description="Your own number or keyword for it."
 )
 REMARK = text(label=("备注", "Remarks"), max_length=2000)
 CATEGORY = text(
@@ -47,7 +47,7 @@ ACCOUNTS = Collection(
             nullable=False,
             sort=True,
             filter=True,
-            description="The sum of its vouchers.",
+            description="The sum of the vouchers of the account.",
             history=False,
         ),
         "cashier_ids": array(
@@ -57,8 +57,8 @@ ACCOUNTS = Collection(
             max_items=100,
             default=[],
             nullable=True,
-            description="Who books on it, besides those who see every row; everybody with the permission where it "
-            "names nobody.",
+            description="Who may book on it, in addition to those who see every row. If it names nobody, everybody with "
+            "the permission may.",
         ),
         "status": choice(
             "enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False
@@ -93,7 +93,7 @@ VOUCHERS = Collection(
             ref=ACCOUNTS.name,
             held=ACCOUNT_USED,
             filter=True,
-            description="Of a transfer, and of nothing else.",
+            description="Required for a transfer, refused for anything else.",
         ),
         "amount": money(
             label=("金额", "Amount"),
@@ -103,7 +103,7 @@ VOUCHERS = Collection(
             sort=True,
             filter=True,
             example="120.00",
-            description="Above zero; the amount of a reversal is below.",
+            description="Greater than zero; negative in a reversal.",
         ),
         "day": day(
             label=("凭证日期", "Voucher date"), past=True, filter=True, sort=True, description="Today unless given."
@@ -116,11 +116,11 @@ VOUCHERS = Collection(
             label=("报销单", "Expense claim"), read_only=True, filter=True, ref="finance_expense_claims"
         ),
         "open_item_id": object_id(
-            label=("应付款项", "Open item"),
+            label=("应付款项", "Payable"),
             read_only=True,
             filter=True,
             ref="finance_open_items",
-            description="The payable that it pays.",
+            description="The payable that the voucher pays.",
         ),
         "payment_id": object_id(label=("收付款单", "Payment"), read_only=True, ref="finance_payments"),
         "reverses_id": object_id(label=("被冲销凭证", "Reverses"), read_only=True, filter=True, ref="finance_vouchers"),
@@ -153,7 +153,7 @@ PERIODS = Collection(
             minimum=0,
             read_only=True,
             nullable=False,
-            description="Of its vouchers.",
+            description="The last number that a voucher of the month was given.",
             history=False,
         ),
     },

@@ -14,5 +14,5 @@ class FinanceSettings(EnvironmentSettings):
         86_400, gt=0, description="How often all ledgers are compared with their entries, in seconds."
     )
     finance_audit_resume_seconds: float = Field(
-        30, gt=0, description="How often to look whether that is due, or was left unfinished, in seconds."
+        30, gt=0, description="How often to check whether a comparison is due or was left unfinished, in seconds."
     )

@@ -41,7 +41,7 @@ async def mark_settled(service: Service) -> None:
         await asyncio.sleep(time.monotonic() - started)  # so that it works at most half of the time
 
 
-MARKING = Job("finance.settled", 60, mark_settled, Message("标记已结清的往来分录", "Mark the entries that are settled"))
+MARKING = Job("finance.settled", 60, mark_settled, Message("标记已结清的往来明细", "Mark settled open item entries"))
 
 
 async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:

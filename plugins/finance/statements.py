@@ -54,8 +54,8 @@ LINES = Collection(
         ),
         **{name: ENTRIES.fields[name] for name in ("number", "biz_type", "resource_id", "open_item_id", "due_on")},
         **service_fields(
-            debit=money(label=("借方", "Debit"), description="Customers: more owed. Suppliers: less."),
-            credit=money(label=("贷方", "Credit"), description="Customers: less owed. Suppliers: more."),
+            debit=money(label=("借方", "Debit"), description="Customer: more is owed. Supplier: less is owed."),
+            credit=money(label=("贷方", "Credit"), description="Customer: less is owed. Supplier: more is owed."),
             balance=money(label=("余额", "Balance"), description="What is open after this line."),
         ),
     },
@@ -65,13 +65,14 @@ _FILTERS: Mapping[str, Field] = {
     "customer_id": object_id(
         label=("客户", "Customer"),
         nullable=False,
-        description="It, `supplier_id` or `open_item_id` is required; with the first two, what one owes is set off.",
+        description="This, `supplier_id` or `open_item_id` is required. With both customer and supplier, what they owe "
+        "and what they are owed are set off.",
     ),
     "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False),
     "open_item_id": object_id(
-        label=("应收应付款项", "Open item"), nullable=False, description="What changed this item only."
+        label=("应收应付款项", "Open item"), nullable=False, description="Only the changes of this item."
     ),
-    "from": day(label=("开始日期", "From"), nullable=False, description="Everything unless given."),
+    "from": day(label=("开始日期", "From"), nullable=False, description="From the beginning unless given."),
     "to": day(label=("结束日期", "To"), nullable=False, description="Today unless given."),
 }
 _QUERY: Mapping[str, Field] = {
@@ -236,7 +237,7 @@ ROUTES: tuple[Route, ...] = (
             "Statement",
             **{name: PARTY[name] for name in _PARTIES},
             open_item_id=object_id(label=("应收应付款项", "Open item"), ref=OPEN_ITEMS.name),
-            **{"from": day(label=("开始日期", "From"), description="Null: everything.")},
+            **{"from": day(label=("开始日期", "From"), description="Null: from the beginning.")},
             to=day(label=("结束日期", "To"), nullable=False),
             opening_balance=money(
                 label=("期初余额", "Opening balance"), nullable=False, description="What was open before the first day."

@@ -11,7 +11,7 @@ CLAIM_STATES = StateMachine(
     initial="draft",
     states={
         "draft": ("草稿", "Draft"),
-        "submitted": ("审批中", "Submitted"),
+        "submitted": ("审批中", "Pending approval"),
         "approved": ("已批准", "Approved"),
         "rejected": ("已驳回", "Rejected"),
         "paid": ("已付清", "Paid"),
@@ -20,17 +20,17 @@ CLAIM_STATES = StateMachine(
     transitions={
         "submit": Transition(("draft", "rejected"), "submitted", ("提交", "Submit"), event="finance.expense.submitted"),
         "withdraw": Transition("submitted", "draft", ("撤回", "Withdraw"), event=_DECIDED),
-        "approve": Transition("submitted", "approved", ("审批", "Approve"), event=_DECIDED, decides=True),
+        "approve": Transition("submitted", "approved", ("批准", "Approve"), event=_DECIDED, decides=True),
         "reject": Transition("submitted", "rejected", ("驳回", "Reject"), event=_DECIDED, decides=True),
         "pay": Transition("approved", "paid", ("付款", "Pay"), event="finance.expense.paid"),
-        "unpay": Transition("paid", "approved", ("撤销付款", "Take the payment back")),
+        "unpay": Transition("paid", "approved", ("撤销付款", "Undo the payment")),
         "reverse": Transition("approved", "reversed", ("冲销", "Reverse"), event="finance.expense.reversed"),
     },
     record="claim",
     refusal=NOT_IN_STATE,
 )
 
-_PAY = ("收付款", "Pay")
+_PAY = ("收付款", "Enter payment")
 INVOICE_STATES = StateMachine(
     name="finance_invoice",
     initial="draft",
@@ -65,7 +65,7 @@ PAYMENT_STATES = StateMachine(
     transitions={
         "allocate": Transition("booked", "booked", ("核销", "Allocate"), event="finance.payment.allocated"),
         "take-back": Transition(
-            "booked", "booked", ("撤销核销", "Take an allocation back"), event="finance.payment.taken_back"
+            "booked", "booked", ("撤销核销", "Undo allocation"), event="finance.payment.taken_back"
         ),
         "reverse": Transition("booked", "reversed", ("冲销", "Reverse"), event="finance.payment.reversed"),
     },

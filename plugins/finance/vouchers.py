@@ -165,7 +165,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/finance/vouchers/{id}/reverse",
         reverse,
-        summary="Reverse a voucher by another one",
+        summary="Reverse a voucher by booking its opposite",
         access="finance:voucher:reverse",
         body=REVERSE_BODY,
         record=VOUCHERS,

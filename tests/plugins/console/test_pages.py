@@ -228,11 +228,11 @@ def test_a_record_opens_beside_a_desk_and_is_decided_on_by_those_who_are_asked()
 def test_a_button_says_why_a_field_of_the_record_forbids_its_action() -> None:
     (pay,) = [node for node in nodes(WHOLE["finance.invoice"]) if "paid_elsewhere" in str(node.get("disabledOn"))]
     assert (pay["label"], pay["disabledOn"]) == (
-        "Pay",
+        "Enter payment",
         "${!(status == 'open' || status == 'partly_paid') || paid_elsewhere}",
     )
     assert pay["disabledTip"] == (
-        '${paid_elsewhere ? "Payments are entered at the source: the contract, order, invoice or expense claim"'
+        '${paid_elsewhere ? "Enter the payment at the source: the contract, order, invoice or expense claim"'
         ' : "Only in state: Open, Partly paid"}'
     )
 
