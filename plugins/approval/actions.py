@@ -227,7 +227,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/submit",
         submit,
-        summary="Ask for approval",
+        summary="Submit a request for approval",
         access="approval:instance:submit",
         body=ACT_BODY,
         returns=SHOWN,
@@ -237,7 +237,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/withdraw",
         withdraw,
-        summary="Take a request back",
+        summary="Withdraw a request",
         access="approval:instance:withdraw",
         body=ACT_BODY,
         returns=SHOWN,
@@ -247,7 +247,8 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/remind",
         remind,
-        summary="Remind who is asked",
+        summary="Remind the approvers of a request",
+        title=("催办", "Remind"),
         access="approval:instance:submit",
         returns=SHOWN,
         collection=INSTANCES.name,
@@ -256,7 +257,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/reassign",
         reassign,
-        summary="Reassign a task of somebody else",
+        summary="Reassign the task of somebody else",
         access="approval:instance:reassign",
         body=REASSIGN_BODY,
         returns=SHOWN,
@@ -266,7 +267,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/agree",
         agree,
-        summary="Agree",
+        summary="Agree to a request",
         access="approval:task:agree",
         body=ACT_BODY,
         returns=SHOWN,
@@ -277,7 +278,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/reject",
         reject,
-        summary="Reject",
+        summary="Reject a request",
         access="approval:task:reject",
         body=ACT_BODY,
         returns=SHOWN,
@@ -288,7 +289,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/send-back",
         send_back,
-        summary="Send back",
+        summary="Send a request back",
         access="approval:task:send-back",
         body=BACK_BODY,
         returns=SHOWN,

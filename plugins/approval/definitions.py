@@ -105,7 +105,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/definitions/{id}/simulate",
         simulate,
-        summary="Who would be asked",
+        summary="Show whom a flow would ask",
         access="approval:definition:simulate",
         body=SIMULATE_BODY,
         returns=SIMULATION,

@@ -13,9 +13,9 @@ DICTIONARIES = (
     Dictionary.of_states("approval_status", Message("审批状态", "Approval status"), STATES, _COLORS),
     dictionary(
         "approval_on_reject",
-        ("驳回处理", "On rejection"),
-        end=("结束审批", "End"),
-        back=("退回发起人", "Back to the initiator"),
+        ("驳回后处理", "On rejection"),
+        end=("结束审批", "End the approval"),
+        back=("退回发起人", "Send back to the initiator"),
     ),
     dictionary(
         "approval_operator",
@@ -23,9 +23,9 @@ DICTIONARIES = (
         eq=("等于", "Equal to"),
         ne=("不等于", "Not equal to"),
         gt=("大于", "More than"),
-        gte=("大于等于", "At least"),
+        gte=("大于或等于", "At least"),
         lt=("小于", "Less than"),
-        lte=("小于等于", "At most"),
+        lte=("小于或等于", "At most"),
         **{"in": ("属于", "One of")},
         not_in=("不属于", "None of"),
         contains=("包含", "Contains"),
@@ -33,7 +33,7 @@ DICTIONARIES = (
     ),
     dictionary(
         "approval_box",
-        ("审批分类", "Box of approvals"),
+        ("审批分类", "Approval box"),
         mine=("我发起的", "Mine"),
         copied=("抄送我的", "Copied to me"),
         todo=("待我处理", "To do"),

@@ -29,7 +29,7 @@ _BOX_QUERY = {
         label=_BOX,
         nullable=False,
         example="mine",
-        description="Without it: all that the caller may see.",
+        description="Unless given, all approvals that the caller may see.",
     )
 }
 
@@ -180,7 +180,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/approvals/counts",
         count_boxes,
-        summary="How many approvals my boxes hold",
+        summary="Count the approvals in my boxes",
         access="approval:task:list",
         returns=COUNTS,
     ),

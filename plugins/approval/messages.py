@@ -2,17 +2,23 @@
 
 from plugins.api import Message
 
-NO_TASK = Message("没有待您处理的审批任务", "You have no pending task")
+NO_TASK = Message("您在该审批中没有待处理的任务", "You have no pending task in this approval")
 NOT_ALLOWED = Message("当前状态不允许该操作", "The current status does not allow this")
 ONLY_INITIATOR = Message("仅发起人可操作", "Only the initiator may do this")
 ALREADY_ASKED = Message("该用户已是当前节点的审批人", "This person is already an approver of the current node")
-ALREADY_PENDING = Message("该单据正在审批中", "An approval of this record is under way")
-NO_DEFINITION = Message("没有适用的审批流程", "No approval flow fits this record")
+ALREADY_PENDING = Message("该单据正在审批中", "This record is already waiting for approval")
+NO_DEFINITION = Message("没有适用于该单据的审批流程", "No approval flow applies to this record")
 DISABLED = Message("审批流程已停用", "The approval flow is disabled")
-OF_A_RECORD = Message("请在业务单据上重新提交", "Submit the business record again")
+OF_A_RECORD = Message(
+    "该审批来自业务单据，请在业务单据中重新提交",
+    "This request belongs to a business record: submit the record again instead",
+)
 NOT_OF_ONES_OWN = Message("不能让发起人审批自己的申请", "People cannot approve their own requests")
-OWN_APPROVERS = Message("不能更换自己申请的审批人", "You cannot replace the approvers of your own request")
-NOT_ASKED = Message("该用户没有待处理的审批任务", "This person has no pending task")
+OWN_APPROVERS = Message(
+    "只能由数据范围包含该审批的其他人改派",
+    "Only somebody else whose data scope includes this request may reassign its tasks",
+)
+NOT_ASKED = Message("该用户在该审批中没有待处理的任务", "This person has no pending task in this approval")
 TOO_LONG = Message("审批流转次数过多", "This approval has too many steps")
 
 ASKED = Message("待您审批：{title}", "Waiting for your approval: {title}")
@@ -22,7 +28,7 @@ DELEGATED = Message(
 REMINDED = Message("催办审批：{title}", "Still waiting for your approval: {title}")
 ASKED_IN = Message(
     "审批“{title}”的审批人、抄送人或发起人",
-    "Asked in the approval “{title}”, as approver, copied person or initiator",
+    "Approver, copied person or initiator of the approval “{title}”",
 )
 COPIED = Message("抄送给您：{title}", "For your information: {title}")
-ENDED = Message("您的审批{outcome}：{title}", "Your request was {outcome}: {title}")
+ENDED = Message("您发起的审批{outcome}：{title}", "Your request was {outcome}: {title}")

@@ -63,7 +63,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/approvals/people",
         list_colleagues,
-        summary="The colleagues to whom a task may be given",
+        summary="List the colleagues to whom a task may be given",
         title=("可转办的同事", "Colleagues"),
         access="approval:task:list",
         query=COLLEAGUE_QUERY,

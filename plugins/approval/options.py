@@ -12,15 +12,15 @@ OPTIONS = (
         OWN_REQUESTS,
         choice("ask", "leave_out", default="leave_out", nullable=False),
         Message(
-            "能否审批本人申请、创建或负责的单据：可以，或由他人审批",
-            "Whether people may decide on what they asked for, made or own, or are left out",
+            "本人申请、创建或负责的单据：由本人审批，或由他人审批",
+            "Whether people decide on what they requested, created or own, or leave it to others",
         ),
         super_only=True,
     ),
     Option(
         WITHOUT_DEFINITION,
         choice("leave", "approve", "refuse", default="leave", nullable=False),
-        Message("没有适用流程时的处理", "What happens to a request that no flow fits"),
+        Message("没有适用流程时的处理", "What happens to a request to which no flow applies"),
         super_only=True,
     ),
 )

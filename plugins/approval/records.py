@@ -38,7 +38,7 @@ CONDITION = obj(
         "value": anything(
             label=("值", "Value"),
             example="100000.00",
-            description="A number may be a string. For `in`, `not_in`: an array.",
+            description="A number may be given as a string. For `in` and `not_in`: an array.",
         ),
     },
 )
@@ -56,7 +56,7 @@ APPROVERS = obj(
             label=("角色", "Roles"),
             max_items=20,
             unique=True,
-            description="Everybody who holds one when the node is reached.",
+            description="Everybody who has one of these roles when the node is reached.",
         ),
         "department_leader": integer(
             label=("部门负责人", "Leader of the department"),
@@ -69,10 +69,10 @@ APPROVERS = obj(
             minimum=1,
             maximum=10,
             example=1,
-            description="1: the initiator's own leader; 2: the next one above; …",
+            description="1: the leader of the initiator; 2: the next leader above; and so on.",
         ),
     },
-    description="Together; where they are nobody, user 1 is asked.",
+    description="Everybody named here is asked. If that is nobody, user 1 is asked.",
 )
 _NODE = {
     "key": text(
@@ -91,9 +91,9 @@ _NODE = {
     "on_reject": choice(
         "end",
         "back",
-        label=("驳回处理", "On rejection"),
+        label=("驳回后处理", "On rejection"),
         default="end",
-        description="`back`: the initiator gets it again.",
+        description="`end`: the approval ends; `back`: the request goes back to the initiator.",
     ),
 }
 NODE = obj("ApprovalNode", _NODE)
@@ -114,7 +114,11 @@ DEFINITIONS = Collection(
             example="GENERAL",
         ),
         "conditions": array(
-            CONDITION, label=("适用条件", "Conditions"), max_items=20, default=[], description="All must hold."
+            CONDITION,
+            label=("适用条件", "Conditions"),
+            max_items=20,
+            default=[],
+            description="The flow applies if all of them hold.",
         ),
         "nodes": array(NODE, label=("审批节点", "Nodes"), required=True, min_items=1, max_items=30),
         "copies": APPROVERS.but(
@@ -127,7 +131,7 @@ DEFINITIONS = Collection(
             maximum=1_000_000,
             default=100,
             sort=True,
-            description="Of several flows that fit the least one is taken.",
+            description="If several flows apply, the one with the lowest number is used.",
         ),
     },
     indexes=(Index("biz_type", "enabled", "priority"),),
@@ -140,8 +144,8 @@ TASK = obj(
         "round": integer(label=("轮次", "Round"), nullable=False),
         "user_id": integer(label=("处理人", "Assignee"), nullable=False, ref="users"),
         "on_behalf_of": integer(
-            label=("代谁处理", "On behalf of"),
-            description="Who delegated or transferred it to them, or had it before.",
+            label=("原处理人", "On behalf of"),
+            description="Who delegated or transferred the task to this person, or had it before.",
             ref="users",
         ),
         "status": TASK_STATES.choice(label=("处理状态", "Status")),
@@ -182,7 +186,7 @@ INSTANCES = Collection(
             label=("审批内容", "Record"),
             default={},
             example={"amount": "1200.00"},
-            description="What is to be approved; the flow's conditions look into it.",
+            description="What is to be approved; the conditions of the flow look at its fields.",
         ),
         "biz_type": text(label=("业务类型", "Business type"), filter=True, read_only=True, nullable=False),
         "resource_id": text(label=("业务单据", "Source record"), read_only=True, max_length=100, filter=True),
@@ -194,7 +198,7 @@ INSTANCES = Collection(
         "node": text(
             label=("当前节点", "Current node"),
             read_only=True,
-            description="The key of the node whose people are asked.",
+            description="The key of the node whose approvers are asked now.",
         ),
         **service_fields(
             tasks=array(TASK, label=("审批任务", "Tasks"), max_items=10_000, history=False),
@@ -225,7 +229,7 @@ SHOWN = shape(
         label=("相关人员", "People"),
         max_items=10_000,
         nullable=False,
-        description="The names of everybody mentioned.",
+        description="The names of everybody whom the approval mentions.",
     ),
 )
 _ROW = (
@@ -250,7 +254,7 @@ ROW = shape(
     "ApprovalRow",
     **{name: INSTANCES.all_fields[name] for name in _ROW},
     initiator_name=text(label=("发起人姓名", "Initiator's name"), nullable=False),
-    waiting_for=array(_NAME, max_items=MAX_PEOPLE, nullable=False, description="Who is asked now."),
+    waiting_for=array(_NAME, max_items=MAX_PEOPLE, nullable=False, description="The approvers who are asked now."),
 )
 _CHOOSING = ("page", "page_size", "with_total", "cursor", "q", "department_id")
 COLLEAGUE_QUERY = {
@@ -276,7 +280,7 @@ DELEGATIONS = Collection(
             filter=True,
             read_only=True,
             nullable=False,
-            description="Who is away: the caller.",
+            description="The person who is away; always the caller.",
             ref="users",
         ),
         "delegate_id": integer(
@@ -311,10 +315,10 @@ REASSIGN_BODY = shape(
     "ApprovalReassign",
     **_COMMENT_FIELD,
     from_user_id=integer(
-        label=("原审批人", "Present assignee"),
+        label=("原审批人", "Current assignee"),
         minimum=1,
         required=True,
-        description="Whose task it is.",
+        description="The person whose task it is now.",
         ref="users",
     ),
     user_id=integer(minimum=1, ref="rbac_users", required=True, description="The new assignee."),

@@ -18,22 +18,23 @@ from plugins.inventory.trades import PURCHASE, SALE, Trade
 
 Record = dict[str, Any]
 _NO_ROW = Message(
-    "库存流水 {number}（{id}）：没有对应的库存记录", "stock entry {number} ({id}): there is no stock row of its product"
+    "库存流水 {number}（{id}）：没有对应的库存记录",
+    "stock entry {number} ({id}): there is no stock row for its product",
 )
 _NO_DOCUMENT = Message(
-    "库存流水 {number}（{id}）：来源单据不存在", "stock entry {number} ({id}): its document does not exist"
+    "库存流水 {number}（{id}）：来源单据不存在", "stock entry {number} ({id}): its source document does not exist"
 )
 _MOVED = Message(
-    "{noun} {number}：库存变动金额为 {found}，单据应为 {expected}",
-    "{noun} {number} ({id}): the stock changed by {found}, the document says {expected}",
+    "{noun} {number}：库存变动金额为 {found}，按单据应为 {expected}",
+    "{noun} {number} ({id}): the stock changed by {found}, but should have changed by {expected} according to the document",
 )
 _SHIPPED = Message(
-    "{noun} {number}：商品 {product} 的收发数量为 {found}，收发货单合计为 {expected}",
-    "{noun} {number} ({id}): of product {product} the quantity shipped is {found}, its shipments add up to {expected}",
+    "{noun} {number}：商品 {product} 的已收发数量为 {found}，出入库单合计为 {expected}",
+    "{noun} {number} ({id}): of product {product} the quantity shipped is {found}, but its shipments add up to {expected}",
 )
 _RETURNED = Message(
     "{noun} {number}：商品 {product} 的已退数量为 {found}，退货单合计为 {expected}",
-    "{noun} {number} ({id}): of product {product} the quantity returned is {found}, its returns add up to {expected}",
+    "{noun} {number} ({id}): of product {product} the quantity returned is {found}, but its returns add up to {expected}",
 )
 # the collection of the document that an entry names, by the kind of the entry
 _DOCUMENTS: Mapping[str, Collection] = {
@@ -159,9 +160,9 @@ AUDITS = (
         STOCK_ENTRIES,
         check_entries,
     ),
-    _moving("inventory-receipts", RECEIPTS, ("收货单与库存流水", "Receipts against the stock ledger"), 1, "cost"),
+    _moving("inventory-receipts", RECEIPTS, ("入库单与库存流水", "Receipts against the stock ledger"), 1, "cost"),
     _moving(
-        "inventory-deliveries", DELIVERIES, ("发货单与库存流水", "Deliveries against the stock ledger"), -1, "cost"
+        "inventory-deliveries", DELIVERIES, ("出库单与库存流水", "Deliveries against the stock ledger"), -1, "cost"
     ),
     _moving(
         "inventory-purchase-returns",
@@ -179,13 +180,13 @@ AUDITS = (
     ),
     Audit(
         "inventory-returned-receipts",
-        Message("收货单与采购退货单", "Receipts against purchase returns"),
+        Message("入库单与采购退货单", "Receipts against purchase returns"),
         RECEIPTS,
         partial(check_shipments, PURCHASE),
     ),
     Audit(
         "inventory-returned-deliveries",
-        Message("发货单与销售退货单", "Deliveries against sales returns"),
+        Message("出库单与销售退货单", "Deliveries against sales returns"),
         DELIVERIES,
         partial(check_shipments, SALE),
     ),
@@ -195,13 +196,13 @@ AUDITS = (
     ),
     Audit(
         "inventory-purchase-orders",
-        Message("采购订单与收货单", "Purchase orders against receipts"),
+        Message("采购订单与入库单", "Purchase orders against receipts"),
         PURCHASE_ORDERS,
         partial(check_orders, PURCHASE),
     ),
     Audit(
         "inventory-sales-orders",
-        Message("销售订单与发货单", "Sales orders against deliveries"),
+        Message("销售订单与出库单", "Sales orders against deliveries"),
         SALES_ORDERS,
         partial(check_orders, SALE),
     ),

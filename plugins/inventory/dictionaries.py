@@ -17,7 +17,7 @@ DICTIONARIES = (
     ),
     dictionary(
         "inventory_product_category",
-        ("商品类别", "Product category"),
+        ("商品分类", "Product category"),
         parts=("零部件", "Parts"),
         materials=("原材料", "Materials"),
         finished=("成品", "Finished goods"),
@@ -25,7 +25,7 @@ DICTIONARIES = (
     ),
     dictionary(
         "inventory_stock_entry_kind",
-        ("库存流水类型", "Kind of stock entry"),
+        ("出入库类型", "Movement type"),
         receipt=("采购入库", "Receipt", "green"),
         delivery=("销售出库", "Delivery", "blue"),
         transfer_in=("调入", "Transfer in", "cyan"),

@@ -29,8 +29,8 @@ from plugins.inventory.records import MAX_QUANTITY, PRODUCTS, SUPPLIERS, WAREHOU
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 MAX_LINES = 200
-_DONE = {"received": ("已收货数量", "Received"), "delivered": ("已发货数量", "Delivered")}
-_DONE_AMOUNT = {"received": ("已收货金额", "Received amount"), "delivered": ("已发货金额", "Delivered amount")}
+_DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
+_DONE_AMOUNT = {"received": ("已入库金额", "Received amount"), "delivered": ("已出库金额", "Delivered amount")}
 # a booked document is about the past: only the products and warehouses of orders cannot be deleted
 PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
 _WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, on_delete="keep", filter=True)
@@ -41,7 +41,7 @@ _OLDER = "Null in orders of earlier versions, which had no tax."
 _WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
 _TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
 RETURNED_AMOUNT = money(
-    label=("已退金额", "Returned amount"), read_only=True, description="No longer owed, as the goods came back."
+    label=("已退金额", "Returned amount"), read_only=True, description="What is no longer owed because goods came back."
 )
 REMARK = text(label=("备注", "Remarks"), max_length=2000)
 
@@ -70,7 +70,9 @@ def _reversal(of: str) -> dict[str, Field]:
     return {
         "reverses_id": object_id(label=("被冲销单据", "Reverses"), read_only=True, filter=True, ref=of),
         "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref=of),
-        "reason": text(label=("原因", "Reason"), max_length=1000, read_only=True, description="Of a reversal."),
+        "reason": text(
+            label=("原因", "Reason"), max_length=1000, read_only=True, description="Why it reverses another document."
+        ),
     }
 
 
@@ -81,19 +83,19 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
     line = {
         "product_id": _ORDERED_PRODUCT,
         "quantity": POSITIVE,
-        "price": price(label=("单价", "Unit price"), description="For one unit; the product's own unless given."),
+        "price": price(label=("单价", "Unit price"), description="Per unit; that of the product unless given."),
         "discount": quantity(
             label=("折扣率", "Discount"),
             minimum="0",
             maximum="1",
-            description="Off the price, as a fraction.",
+            description="Taken off the price, as a fraction.",
             example="0.05",
         ),
         "tax_rate": quantity(
             label=("税率", "Tax rate"),
             minimum="0",
             maximum="1",
-            description="As a fraction; none unless given.",
+            description="As a fraction; zero unless given.",
             example="0.13",
         ),
         "net": _WITHOUT_TAX,
@@ -105,21 +107,22 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "number": document_number("PO-00000001"),
         **own,
         "warehouse_id": _ORDERED_WAREHOUSE.but(
-            description="Where the goods go to or come from, unless the action says."
+            description="Where goods are received or delivered, unless the action names another warehouse."
         ),
         "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
         "terms_days": payment_terms(
-            description="Each delivery or receipt is due so many days after its day; null: no due day. Those of the "
-            "customer or supplier unless given."
+            description="How many days after its date each delivery or receipt is due; null: no due date. Unless given, "
+            "as agreed with the customer or supplier."
         ),
         "lines": lines_of(f"{title}Line", line),
         "prices_include_tax": boolean(
-            label=("单价含税", "Prices include tax"), description="Also the discount of the order. No unless given."
+            label=("单价含税", "Prices include tax"),
+            description="Whether prices and the order discount include tax; they do not unless given.",
         ),
         "order_discount": price(
             label=("整单优惠金额", "Order discount"),
-            description="Off the value of all lines, which share it in proportion.",
+            description="Taken off the value of all lines, which share it in proportion.",
             example="0.50",
         ),
         "freight": price(
@@ -131,8 +134,8 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "shipped_amount": money(
             label=_DONE_AMOUNT[done],
             read_only=True,
-            description="What its shipments come to, with freight; of reversed ones nothing. Null before the first, and "
-            "in orders of earlier versions.",
+            description="The sum of its shipments with freight; reversed ones do not count. Null before the first one, "
+            "and in orders of earlier versions.",
         ),
         "returned_amount": RETURNED_AMOUNT,
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
@@ -143,7 +146,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             max_length=100,
             filter=True,
             search=True,
-            description="What the other side calls it.",
+            description="The number that the other party has given the order.",
         ),
         "remark": REMARK.but(search=True),
     }
@@ -178,7 +181,7 @@ PURCHASE_ORDERS = Collection(
                 label=("驳回原因", "Reason"),
                 max_length=1000,
                 read_only=True,
-                description="Why it was rejected or given back.",
+                description="Why it was rejected or withdrawn.",
             ),
         },
     ),
@@ -202,14 +205,14 @@ SALES_ORDERS = Collection(
                 ref="crm_customers",
                 ref_optional=True,
                 filter=True,
-                description="Looked up where the plugin `crm` is loaded.",
+                description="Must exist if the plugin `crm` is loaded.",
             ),
             "contract_id": object_id(
                 label=("合同", "Contract"),
                 ref="crm_contracts",
                 ref_optional=True,
                 filter=True,
-                description="What is delivered is owed for this contract, and not for the order.",
+                description="If given, deliveries are owed under this contract and not under the order.",
             ),
             "salesperson_id": integer(
                 label=("销售员", "Salesperson"), minimum=1, ref="rbac_users", on_delete="keep", filter=True
@@ -238,7 +241,9 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
         "amount": AMOUNT,
         "cost": AMOUNT.but(label=("成本", "Cost")),
         "returned": quantity(
-            label=("已退数量", "Returned"), read_only=True, description="Of the quantity; null in earlier documents."
+            label=("已退数量", "Returned"),
+            read_only=True,
+            description="How much of the quantity came back; null in documents of earlier versions.",
         ),
     }
     return {
@@ -250,15 +255,17 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
         ),
         "lines": lines_of(f"{title}Line", line).but(read_only=True),
-        "freight": money(label=("运费", "Freight"), read_only=True, description="The order's, in its first shipment."),
-        "amount": AMOUNT.but(sort=True, description="What is to be paid for it: at the prices of the order."),
-        "cost": AMOUNT.but(label=("成本", "Cost"), description="What the stock changed by."),
+        "freight": money(
+            label=("运费", "Freight"), read_only=True, description="That of the order, on its first shipment."
+        ),
+        "amount": AMOUNT.but(sort=True, description="What is to be paid for it, at the prices of the order."),
+        "cost": AMOUNT.but(label=("成本", "Cost"), description="By how much the value of the stock changed."),
         "returned_amount": RETURNED_AMOUNT,
         "reversed_by_id": object_id(
             label=("冲销单据", "Reversed by"),
             read_only=True,
             ref=returns,
-            description="Where it was entered by mistake.",
+            description="The return that reversed it, if it was entered by mistake.",
         ),
         "remark": REMARK.but(read_only=True),
     }
@@ -267,7 +274,7 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
 RECEIPTS = Collection(
     name="inventory_receipts",
     title="Receipt",
-    noun=Message("收货单", "receipt"),
+    noun=Message("入库单", "receipt"),
     scoped=True,
     fields=_shipment("Receipt", PURCHASE_ORDERS, "inventory_purchase_returns"),
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
@@ -276,7 +283,7 @@ RECEIPTS = Collection(
 DELIVERIES = Collection(
     name="inventory_deliveries",
     title="Delivery",
-    noun=Message("发货单", "delivery"),
+    noun=Message("出库单", "delivery"),
     scoped=True,
     fields=_shipment("Delivery", SALES_ORDERS, "inventory_sales_returns"),
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
@@ -316,10 +323,10 @@ _COUNT_LINE = {
     ),
     "cost": price(
         label=("单位成本", "Unit cost"),
-        description="For one unit of the excess; the average, or the cost of the product, unless given.",
+        description="Per unit of a surplus. Unless given, the average cost, or without stock the purchase price.",
     ),
     **service_fields(
-        expected=quantity(label=("账面数量", "Expected"), description="What the stock said."),
+        expected=quantity(label=("账面数量", "Expected"), description="The quantity on hand before the count."),
         difference=quantity(label=("盈亏数量", "Difference")),
         value=money(label=("盈亏金额", "Value of the difference"), description="The value of the difference."),
     ),
@@ -341,7 +348,7 @@ STOCK_COUNTS = Collection(
             label=("盈亏金额", "Value of the difference"),
             read_only=True,
             nullable=False,
-            description="By what the stock's value changed.",
+            description="By how much the value of the stock changed.",
         ),
         **_reversal("inventory_stock_counts"),
         "remark": REMARK,
@@ -353,7 +360,7 @@ REJECT_BODY = shape("RejectOrderBody", reason=text(max_length=1000, example="超
 
 SHIP_BODY = shape(
     "ShipBody",
-    warehouse_id=object_id(ref=WAREHOUSES.name, description="The order's own unless given."),
+    warehouse_id=object_id(ref=WAREHOUSES.name, description="That of the order unless given."),
     day=day(past=True, description="Today unless given."),
     lines=array(
         obj("ShipLine", {"product_id": PRODUCT, "quantity": POSITIVE}),

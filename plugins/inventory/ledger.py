@@ -15,7 +15,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/inventory/stock/ledger",
         list_entries,
-        summary="List the stock ledger: every movement",
+        summary="List the movements of the stock ledger",
         access="inventory:stock:ledger",
         paged=True,
         query=STOCK_ENTRIES.list_query,

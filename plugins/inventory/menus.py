@@ -37,13 +37,13 @@ MENUS = (
 PERMISSIONS: Mapping[str, Message] = {
     "inventory:purchase-order:hold": Message("挂起", "Hold"),
     "inventory:sales-order:hold": Message("挂起", "Hold"),
-    "inventory:stock:ledger": Message("库存流水", "Ledger"),
+    "inventory:stock:ledger": Message("库存流水", "Stock ledger"),
     "inventory:transfer:reverse": Message("冲销", "Reverse"),
     "inventory:stock-count:reverse": Message("冲销", "Reverse"),
     "inventory:receipt:return": Message("采购退货", "Return to the supplier"),
     "inventory:receipt:reverse": Message("冲销", "Reverse"),
     "inventory:purchase-return:reverse": Message("冲销", "Reverse"),
     "inventory:sales-return:reverse": Message("冲销", "Reverse"),
-    "inventory:delivery:return": Message("销售退货", "Take back"),
+    "inventory:delivery:return": Message("销售退货", "Return from the customer"),
     "inventory:delivery:reverse": Message("冲销", "Reverse"),
 }

@@ -29,14 +29,14 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/submit",
             access="inventory:purchase-order:submit",
-            summary="Ask for approval of a purchase order",
+            summary="Submit a purchase order for approval",
             values=lambda step: {"submitted_by": step.by, "reason": None},
             waits=True,
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/withdraw",
             access="inventory:purchase-order:submit",
-            summary="Take a purchase order back from approval",
+            summary="Withdraw a purchase order from approval",
             values=lambda step: {"reason": step.reason},
         ),
         Action(

@@ -65,11 +65,11 @@ PRODUCTS = Collection(
         "price": price(
             label=("销售价", "Sales price"),
             sort=True,
-            description="Sales price for one unit: what an order line takes unless it says.",
+            description="Sales price per unit; order lines use it unless they have a price of their own.",
         ),
         "cost": price(
             label=("采购价", "Purchase price"),
-            description="Purchase price for one unit: what an order line takes unless it says.",
+            description="Purchase price per unit; order lines use it unless they have a price of their own.",
         ),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
@@ -97,8 +97,8 @@ WAREHOUSES = Collection(
             max_items=100,
             default=[],
             nullable=True,
-            description="Who sees its stock and moves goods there, besides those who see every row; everybody with the "
-            "permission where it names nobody.",
+            description="Who may see its stock and move goods there, in addition to those who see every row. If it names "
+            "nobody, everybody with the permission may.",
         ),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
@@ -118,7 +118,7 @@ SUPPLIERS = Collection(
         "phone": text(label=("电话", "Phone"), max_length=50, example="021-5555 0200"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="orders@example.com"),
         "address": text(label=("地址", "Address"), max_length=500),
-        "terms_days": payment_terms(description="For what is received or invoiced without terms of its own."),
+        "terms_days": payment_terms(description="For receipts and invoices without payment terms of their own."),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
@@ -151,9 +151,7 @@ STOCK = Collection(
             value=money(
                 label=("库存金额", "Stock value"), sort=True, description="What the quantity cost, to the cent."
             ),
-            average_cost=money(
-                label=("平均成本", "Average cost"), description="`value` for one unit: the moving average."
-            ),
+            average_cost=money(label=("平均成本", "Average cost"), description="`value` per unit: the moving average."),
         ),
         **_WAREHOUSE_OWNER,
     },
@@ -175,7 +173,10 @@ STOCK_ENTRIES = Collection(
             warehouse_id=object_id(label=("仓库", "Warehouse"), filter=True, ref=WAREHOUSES.name),
             kind=choice(*ENTRY_KINDS, label=("出入库类型", "Movement type"), filter=True),
             day=calendar_day(label=("业务日期", "Date"), filter=True, sort=True),
-            quantity=quantity(label=("数量", "Quantity"), description="What came in; below zero what went out."),
+            quantity=quantity(
+                label=("数量", "Quantity"),
+                description="Positive for goods that came in, negative for goods that went out.",
+            ),
             value=money(label=("金额", "Value"), description="The value that moved with it."),
             quantity_after=quantity(label=("结存数量", "Quantity after")),
             value_after=money(label=("结存金额", "Value after")),

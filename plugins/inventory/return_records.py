@@ -33,10 +33,10 @@ from plugins.inventory.records import WAREHOUSES
 
 _REASON = text(label=("原因", "Reason"), max_length=1000, example="包装破损")
 _REFUND = boolean(
-    label=("退款", "Refund"), description="What is owed falls by the amount; otherwise the goods alone come back."
+    label=("退款", "Refund"), description="Whether the amount is no longer owed; otherwise only the goods come back."
 )
 _RESTOCK = boolean(
-    label=("重新入库", "Restock"), description="The goods go into stock; otherwise they are written off."
+    label=("重新入库", "Restock"), description="Whether the goods go back into stock; otherwise they are written off."
 )
 
 
@@ -45,8 +45,8 @@ def _return(
 ) -> dict[str, Field]:
     line = {
         "product_id": PRODUCT,
-        "quantity": quantity(label=("数量", "Quantity"), description="Below zero in the reversal of a return."),
-        "amount": AMOUNT.but(description="No longer owed."),
+        "quantity": quantity(label=("数量", "Quantity"), description="Negative in the reversal of a return."),
+        "amount": AMOUNT.but(description="What is no longer owed."),
         "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
     }
     ((shipment_id, of),) = shipment.items()
@@ -61,26 +61,26 @@ def _return(
             refund=_REFUND,
         ),
         "lines": lines_of(f"{title}Line", line).but(read_only=True),
-        "amount": AMOUNT.but(sort=True, description="By what less is owed: at the prices of the order."),
+        "amount": AMOUNT.but(sort=True, description="How much less is owed, at the prices of the order."),
         "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
         "reason": _REASON.but(read_only=True, search=True),
         "reverses_id": of.but(
-            label=("冲销单据", "Reverses"),
+            label=("被冲销单据", "Reverses"),
             read_only=True,
-            description=f"The same as `{shipment_id}` where it reverses the whole.",
+            description=f"The same as `{shipment_id}` if the return reverses the whole shipment.",
         ),
         "reverses_return_id": object_id(
             label=("被冲销退货单", "Reverses the return"),
             read_only=True,
             ref=name,
-            description="The return that was entered by mistake; quantities and amounts are below zero then.",
+            description="The return that this one reverses; its quantities and amounts are then negative.",
         ),
-        "reversed_by_id": object_id(label=("由此退货单冲销", "Reversed by"), read_only=True, ref=name),
+        "reversed_by_id": object_id(label=("冲销退货单", "Reversed by"), read_only=True, ref=name),
     }
 
 
-_DELIVERY = object_id(label=("发货单", "Delivery"), ref=DELIVERIES.name, filter=True)
-_RECEIPT = object_id(label=("收货单", "Receipt"), ref=RECEIPTS.name, filter=True)
+_DELIVERY = object_id(label=("出库单", "Delivery"), ref=DELIVERIES.name, filter=True)
+_RECEIPT = object_id(label=("入库单", "Receipt"), ref=RECEIPTS.name, filter=True)
 
 SALES_RETURNS = Collection(
     name="inventory_sales_returns",
@@ -94,7 +94,7 @@ SALES_RETURNS = Collection(
             "SR-00000001",
             {"delivery_id": _DELIVERY},
             SALES_ORDERS,
-            "What the goods had cost when they left: what the stock grew by, or what was written off.",
+            "What the goods cost when they left: how much the stock gained in value, or what was written off.",
         ),
         **service_fields(restock=_RESTOCK),
     },
@@ -119,8 +119,8 @@ PURCHASE_RETURNS = Collection(
         "PR-00000001",
         {"receipt_id": _RECEIPT},
         PURCHASE_ORDERS,
-        "What the stock shrank by: what the goods cost when they came, or all that the stock is worth if that is less "
-        "or nothing is left.",
+        "How much the stock lost in value: what the goods cost when they came, or all that the stock is worth if that "
+        "is less or nothing is left.",
     ),
     indexes=(
         Index("number", unique=True),

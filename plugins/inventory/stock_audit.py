@@ -14,8 +14,8 @@ Place = tuple[Any, Any]
 _FIELDS = ("quantity", "value")
 _SUM = Message(
     "商品 {product} 在仓库 {warehouse} 的{label}为 {found}，库存流水合计为 {expected}",
-    "stock of product {product} ({product_id}) in warehouse {warehouse} ({warehouse_id}): the {field} is {found}, its "
-    "entries add up to {expected}",
+    "stock of product {product} ({product_id}) in warehouse {warehouse} ({warehouse_id}): the {field} is {found}, but "
+    "its entries add up to {expected}",
 )
 _NEGATIVE = Message(
     "商品 {product} 在仓库 {warehouse} 的{label}为负数：{found}",

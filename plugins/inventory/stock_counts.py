@@ -148,7 +148,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/inventory/stock-counts/{id}/reverse",
         reverse,
-        summary="Reverse a stock count by another one",
+        summary="Reverse the differences of a stock count",
         access="inventory:stock-count:reverse",
         body=REVERSE_BODY,
         record=STOCK_COUNTS,

@@ -100,7 +100,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/inventory/transfers/{id}/reverse",
         reverse,
-        summary="Reverse a transfer by another one",
+        summary="Reverse a transfer by moving the goods back",
         access="inventory:transfer:reverse",
         body=REVERSE_BODY,
         record=TRANSFERS,
