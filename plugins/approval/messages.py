@@ -13,7 +13,7 @@ OF_A_RECORD = Message(
     "该审批来自业务单据，请在业务单据中重新提交",
     "This request belongs to a business record: submit the record again instead",
 )
-NOT_OF_ONES_OWN = Message("不能让发起人审批自己的申请", "People cannot approve their own requests")
+NOT_OF_ONES_OWN = Message("不能由本人审批自己的申请", "People cannot approve their own requests")
 OWN_APPROVERS = Message(
     "只能由数据范围包含该审批的其他人改派",
     "Only somebody else whose data scope includes this request may reassign its tasks",

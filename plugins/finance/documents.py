@@ -52,7 +52,7 @@ EXPENSE_CLAIMS = Collection(
             filter=True,
             search=True,
         ),
-        "title": record_name(label=("报销事由", "Title"), example="上海出差"),
+        "title": record_name(label=("报销事由", "Purpose"), example="上海出差"),
         "lines": array(CLAIM_LINE, label=("费用明细", "Expense lines"), min_items=1, max_items=100, required=True),
         "amount": _SUM,
         "status": CLAIM_STATES.choice(label=("单据状态", "Status"), filter=True, sort=True),

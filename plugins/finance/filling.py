@@ -34,7 +34,7 @@ def _stages(service: Service) -> Iterator[Stage]:
 
 FILLING = Migration(
     "2026-11-open-items",
-    "Open items get their customer or supplier, their day and their entries; records that owe and have none get theirs.",
+    "Gives open items their customer or supplier, their day and their entries, and adds those that are missing.",
     _stages,
 )
 

@@ -57,7 +57,7 @@ _ENTRIES = Message(
 )
 _NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
 _NO_ITEM = Message(
-    "{noun} {number}：应有金额为 {expected} 的应收应付款项，但不存在",
+    "{noun} {number}：应有金额为 {expected} 的应收应付款项，但未找到",
     "{noun} {number} ({id}): {expected} is owed, but there is no open item",
 )
 _OWED = Message(

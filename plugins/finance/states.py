@@ -37,8 +37,8 @@ INVOICE_STATES = StateMachine(
     states={
         "draft": ("草稿", "Draft"),
         "confirmed": ("已确认", "Confirmed"),
-        "partly_paid": ("部分付款", "Partly paid"),
-        "paid": ("已付清", "Paid"),
+        "partly_paid": ("部分结清", "Partly paid"),
+        "paid": ("已结清", "Paid"),
         "void": ("已作废", "Void"),
         "credited": ("已红冲", "Credited"),
     },
@@ -79,8 +79,8 @@ OPEN_ITEM_STATES = StateMachine(
     initial="open",
     states={
         "open": ("未结清", "Open"),
-        "partly_paid": ("部分付款", "Partly paid"),
-        "paid": ("已付清", "Paid"),
+        "partly_paid": ("部分结清", "Partly paid"),
+        "paid": ("已结清", "Paid"),
         "void": ("已作废", "Void"),
     },
     transitions={

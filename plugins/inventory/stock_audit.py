@@ -19,13 +19,13 @@ _SUM = Message(
 )
 _NEGATIVE = Message(
     "商品 {product} 在仓库 {warehouse} 的{label}为负数：{found}",
-    "stock of product {product} ({product_id}) in warehouse {warehouse} ({warehouse_id}): the {field} {found} is below "
-    "zero",
+    "stock of product {product} ({product_id}) in warehouse {warehouse} ({warehouse_id}): the {field} is below zero: "
+    "{found}",
 )
 _BROKEN = Message(
     "商品 {product} 在仓库 {warehouse} 的库存流水不连续：{documents}",
-    "stock of product {product} ({product_id}) in warehouse {warehouse} ({warehouse_id}): its entries do not follow "
-    "from each other at {documents}",
+    "stock of product {product} ({product_id}) in warehouse {warehouse} ({warehouse_id}): the chain of its entries "
+    "is broken at {documents}",
 )
 # whatever the order of the entries, the squares before and after each cancel out, except for the first and the last
 _SQUARES = {
