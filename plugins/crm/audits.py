@@ -68,7 +68,7 @@ AUDITS = (
         Message("回款与合同", "Payments against contracts"),
         PAYMENTS,
         check_payments,
-        remarks=Message("未入账户的回款", "Payments that are in no account"),
+        remarks=Message("未指定收款账户的回款", "Payments without an account"),
     ),
 )
 DEBTS = (Debt(BIZ_TYPE, owed_on_contracts),)

@@ -21,23 +21,30 @@ TRANSFER_MANY = shape(
 TRANSFERRED = shape("Transferred", transferred=integer(minimum=0, nullable=False))
 COLLABORATORS = shape(
     "CollaboratorsBody",
-    collaborators=array(COLLABORATOR, max_items=50, required=True, description="All of them; [] for none."),
+    collaborators=array(
+        COLLABORATOR,
+        max_items=50,
+        required=True,
+        description="The complete list, which replaces the previous one; [] for none.",
+    ),
     version=VERSION,
 )
 CONVERT = shape(
     "ConvertLeadBody",
-    customer_id=object_id(ref="crm_customers", description="A customer that is there; a new one when left out."),
-    customer_name=text(max_length=200, description="Of the new customer; the lead's company when left out."),
+    customer_id=object_id(ref="crm_customers", description="An existing customer. If omitted, a new one is created."),
+    customer_name=text(
+        max_length=200, description="Name of the new customer. Defaults to the lead's company, or else its name."
+    ),
     opportunity=obj(
         "ConvertedOpportunity",
         {
-            "name": text(max_length=200, description="The customer's name when left out."),
+            "name": text(max_length=200, description="Defaults to the customer's name."),
             "amount": money(minimum="0"),
             "stage": choice(*OPEN_STAGES),
             "expected_close_date": calendar_day(),
         },
         label=("商机", "Opportunity"),
-        description="`null` for no opportunity.",
+        description="If `null`, no opportunity is created.",
     ),
 )
 CONVERTED = shape(
@@ -48,7 +55,7 @@ CONVERTED = shape(
     opportunity=OPPORTUNITIES.read.but(nullable=True),
 )
 ADVANCE = shape(
-    "AdvanceBody", stage=choice(*OPEN_STAGES, example="proposal", description="The next one when left out.")
+    "AdvanceBody", stage=choice(*OPEN_STAGES, example="proposal", description="Defaults to the next stage.")
 )
 WIN = reason_body("WinBody", required=False)
 LOSE = reason_body("LoseBody", required=True)
@@ -57,6 +64,6 @@ TERMINATE = reason_body("TerminateContractBody", required=True)
 REVERSE_PAYMENT = shape(
     "ReverseContractPaymentBody",
     version=VERSION,
-    day=calendar_day(past=True, description="Today unless given."),
+    day=calendar_day(past=True, description="Defaults to today."),
     reason=text(max_length=500, example="重复登记"),
 )

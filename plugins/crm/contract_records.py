@@ -25,10 +25,10 @@ from plugins.crm.states import CONTRACT_STATES, PLAN_STATES
 
 _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_contracts", filter=True)
 _OF_CONTRACT = object_id(
-    label=("客户", "Customer"), read_only=True, filter=True, description="The contract's.", ref="crm_customers"
+    label=("客户", "Customer"), read_only=True, filter=True, description="The contract's customer.", ref="crm_customers"
 )
 _REFERENCE = text(
-    label=("参考号", "Reference"), max_length=100, filter=True, description="A number or a word of one's own."
+    label=("参考号", "Reference"), max_length=100, filter=True, description="A number or text of your own."
 )
 _REFERENCE_INDEX = Index("reference", where={"reference": {"$type": "string"}})
 
@@ -48,7 +48,7 @@ CONTRACTS = Collection(
             filter=True,
             search=True,
             example="A-2026-17",
-            description="Made by the service (HT-<year>-<sequence>) when left out.",
+            description="Generated if omitted, by default as HT-<year>-<sequence>.",
         ),
         "customer_id": CUSTOMER_ID,
         "opportunity_id": OPPORTUNITY_ID,
@@ -62,7 +62,7 @@ CONTRACTS = Collection(
             example="120000.00",
         ),
         "signed_date": day(
-            label=("签订日期", "Signed on"), sort=True, filter=True, description="The day of approval when left out."
+            label=("签订日期", "Signed on"), sort=True, filter=True, description="Defaults to the day of approval."
         ),
         "start_date": day(label=("开始日期", "Start date"), sort=True, filter=True),
         "end_date": day(label=("结束日期", "End date"), sort=True, filter=True),
@@ -80,7 +80,7 @@ CONTRACTS = Collection(
         "decided_at": timestamp(
             label=("审批时间", "Decided at"), read_only=True, description="When it was approved or rejected."
         ),
-        "ended_at": timestamp(label=("终止时间", "Ended at"), read_only=True),
+        "ended_at": timestamp(label=("完结时间", "Ended at"), read_only=True),
         "reason": text(
             label=("驳回或终止原因", "Reason"), read_only=True, description="Why it was rejected or terminated."
         ),
@@ -115,7 +115,7 @@ PLANS = Collection(
             minimum=1,
             maximum=1000,
             sort=True,
-            description="The next of its contract when left out.",
+            description="Defaults to the next number of the contract.",
         ),
         "amount": money(
             label=("计划金额", "Planned amount"), minimum="0.01", required=True, sort=True, example="40000.00"
@@ -125,10 +125,10 @@ PLANS = Collection(
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
         "status": PLAN_STATES.choice(
-            label=("回款状态", "Status"), description="By what was paid, and by today's day.", default=None
+            label=("回款状态", "Status"), description="Computed from what was paid and from today's date.", default=None
         ),
         "paid_amount": money(label=("已回款金额", "Paid amount"), read_only=True, nullable=False),
-        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
+        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner."),
     },
     indexes=(
         Index("contract_id", "sequence"),
@@ -159,10 +159,10 @@ PAYMENTS = Collection(
             sort=True,
             filter=True,
             example="40000.00",
-            description="Above zero; that of a reversal is below.",
+            description="Above zero; negative in refunds and reversals.",
         ),
         "paid_at": timestamp(
-            label=("回款时间", "Paid at"), past=True, sort=True, filter=True, description="Now when left out."
+            label=("回款时间", "Paid at"), past=True, sort=True, filter=True, description="Defaults to now."
         ),
         "method": text(
             dictionary="crm_payment_method",
@@ -177,30 +177,30 @@ PAYMENTS = Collection(
             ref="finance_accounts",
             ref_optional=True,
             filter=True,
-            description="The account of `finance` that the money came to, by default that of the setting "
-            "`crm_payment_account`. Without one the payment is not in the books.",
+            description="The finance account that received the money. Defaults to the account of the option "
+            "`crm_payment_account`; without an account, the payment is not entered in the books.",
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
-        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
+        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner."),
         "finance_payment_id": object_id(
             label=("收付款单", "Finance payment"),
             ref="finance_payments",
             ref_optional=True,
             read_only=True,
-            description="Of a payment that was entered in finance and allocated to the contract.",
+            description="The finance payment whose amount was allocated to the contract; null if entered here.",
         ),
         "reverses_id": object_id(
             label=("被冲销回款", "Reverses"),
             read_only=True,
             filter=True,
             ref="crm_payments",
-            description="Of a reversal: what it takes back. Its amount is below zero.",
+            description="Only in a reversal: the payment that it cancels.",
         ),
         "reversed_by_id": object_id(label=("冲销记录", "Reversed by"), read_only=True, ref="crm_payments"),
         "reversed_at": timestamp(
             label=("冲销时间", "Reversed at"),
             read_only=True,
-            description="Of a payment that was entered by mistake, and of its reversal: together they are nothing.",
+            description="Set on a payment that was reversed and on its reversal, which cancel each other out.",
         ),
         "reversed_on": day(label=("冲销日期", "Reversed on"), read_only=True),
         "reason": text(label=("冲销原因", "Reason"), max_length=500, read_only=True),

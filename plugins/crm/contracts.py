@@ -169,7 +169,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/crm/contracts/{id}/withdraw",
             access="crm:contract:withdraw",
-            summary="Take a contract back from approval",
+            summary="Withdraw a contract from approval",
             body=VERSION_BODY,
             values=lambda step: {"submitted_at": None, "submitted_by": None, "reason": step.reason},
         ),
@@ -189,7 +189,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/crm/contracts/{id}/complete",
             access="crm:contract:complete",
-            summary="Close a contract that was fulfilled",
+            summary="Complete a contract",
             body=VERSION_BODY,
             values=lambda step: {"ended_at": step.now},
             waits=True,
@@ -197,7 +197,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/crm/contracts/{id}/terminate",
             access="crm:contract:terminate",
-            summary="End a contract before its time",
+            summary="Terminate a contract early",
             body=TERMINATE,
             values=_end,
         ),

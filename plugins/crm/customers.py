@@ -209,7 +209,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/crm/customers/{id}/transfer",
         transfer,
-        summary="Give a customer to another owner",
+        summary="Transfer a customer to another owner",
         access="crm:customer:transfer",
         body=TRANSFER,
         record=CUSTOMERS,
@@ -219,7 +219,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/crm/customers/transfer",
         transfer_many,
-        summary="Give several customers to another owner",
+        summary="Transfer several customers to another owner",
         access="crm:customer:transfer",
         body=TRANSFER_MANY,
         returns=TRANSFERRED,
@@ -229,7 +229,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "PUT /api/v1/crm/customers/{id}/collaborators",
         share,
-        summary="Set who works on a customer with its owner",
+        summary="Set the collaborators of a customer",
         access="crm:customer:share",
         body=COLLABORATORS,
         record=CUSTOMERS,

@@ -136,7 +136,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/crm/leads/{id}/convert",
             access="crm:lead:convert",
-            summary="Make a customer, a contact and an opportunity of a lead",
+            summary="Convert a lead into a customer, a contact and an opportunity",
             body=CONVERT,
             values=lambda step: {"converted_at": step.now},
             # the lead is written first, so that concurrent conversions conflict on it

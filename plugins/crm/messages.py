@@ -5,8 +5,8 @@ from plugins.api import Message
 IN_POOL = Message("客户已在公海中", "The customer is already in the public pool")
 NOT_IN_POOL = Message("客户不在公海中或已被领取", "The customer is not in the public pool, or was already claimed")
 SAME_OWNER = Message("该用户已是负责人", "This user is already the owner")
-CLAIM_LIMIT = Message("领取客户数已达上限（{limit}）", "You have reached the limit of claimed customers ({limit})")
-READ_ONLY = Message("您只有该客户的查看权限", "You may only read this customer")
+CLAIM_LIMIT = Message("您领取的客户数已达上限（{limit}）", "You have reached the limit of {limit} claimed customers")
+READ_ONLY = Message("您对该客户只有查看权限，不能修改", "You can view this customer but not change it")
 NO_TRANSFER = Message(
     "没有转移或释放客户的权限，不能更换负责人",
     "You may not transfer or release customers, so you cannot change the owner",
@@ -22,26 +22,31 @@ OPPORTUNITY_FIXED = Message(
     "The opportunity is closed: amount, probability and expected closing date cannot be changed",
 )
 HAS_CONTRACTS = Message(
-    "商机已有合同，不能删除，也不能改属其他客户",
+    "商机已有合同，不能删除，也不能转到其他客户名下",
     "The opportunity has contracts, so it cannot be deleted or moved to another customer",
 )
 CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only a draft or a rejected contract can be changed")
-WRONG_STATE = Message("合同当前状态不允许该操作", "The status of the contract does not allow this")
+WRONG_STATE = Message("合同当前状态不允许该操作", "The contract's current status does not allow this action")
 OVERPAID = Message("金额超过未收余额：{open}", "The amount exceeds the open balance: {open}")
-NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force, so payments cannot be recorded")
+NOT_PAYABLE = Message(
+    "合同未生效或已终止，不能登记回款",
+    "The contract is not in force or was terminated, so payments cannot be recorded",
+)
 PAYMENT_REVERSED = Message("回款已冲销", "The payment has been reversed")
 REFUNDED = Message(
-    "已退款，超过合同剩余的已收金额", "It was refunded: this is more than what is left of what was received"
+    "金额超过合同扣除退款后的已收金额", "The amount exceeds what remains received on the contract after refunds"
 )
 ENTERED_IN_FINANCE = Message(
-    "回款由财务收款单登记，请在财务中冲销", "The payment was entered in finance, and is reversed there"
+    "该回款由财务收付款单登记，请在财务中冲销", "The payment was entered in finance; reverse it there"
 )
 OVER_CREDIT_LIMIT = Message(
     "超过客户信用额度 {limit}：已占用 {open}，本单 {requested}",
-    "More than the credit limit of the customer, {limit}: {open} is used, and this order is {requested}",
+    "This exceeds the customer's credit limit of {limit}: {open} is already used, and this order adds {requested}",
 )
-OVERPLANNED = Message("计划金额合计超过合同金额", "The plans would exceed the amount of the contract")
-PLAN_PAID = Message("计划已有回款", "The plan already has payments")
+OVERPLANNED = Message(
+    "回款计划金额合计超过合同金额", "The payment plans would add up to more than the amount of the contract"
+)
+PLAN_PAID = Message("该回款计划已有回款", "The payment plan already has payments")
 FOLLOW_UP_DUE = Message("该跟进客户了：{name}", "Time to follow up with {name}")
 PAYMENT_DUE = Message("{day} 应回款 {amount}：{contract}", "{amount} is due on {day}: {contract}")
 PAYMENT_OVERDUE = Message("回款已逾期，应于 {day} 回款 {amount}：{contract}", "{amount} was due on {day}: {contract}")
@@ -54,5 +59,5 @@ NOT_FOR_YOU = Message(
 
 # what the jobs are for
 POOL_JOB = Message("将长期未跟进的客户退回公海", "Return neglected customers to the pool")
-REMINDERS_JOB = Message("提醒到期回款和跟进", "Remind of payments and follow-ups that are due")
-IMPORTS_JOB = Message("继续中断的客户导入", "Resume imports of customers")
+REMINDERS_JOB = Message("提醒到期回款和跟进", "Send reminders of payments and follow-ups that are due")
+IMPORTS_JOB = Message("继续中断的客户导入", "Resume interrupted imports of customers")

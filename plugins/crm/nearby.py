@@ -10,17 +10,17 @@ from plugins.api import Page, Request, Route, number, route, rows_before, shape
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB uses
-NEARBY = shape("NearbyCustomer", **CUSTOMERS.all_fields, distance=number(nullable=False, description="Metres."))
+NEARBY = shape("NearbyCustomer", **CUSTOMERS.all_fields, distance=number(nullable=False, description="In metres."))
 QUERY = {
     "lng": number(minimum=-180, maximum=180, required=True, example=121.47),
     "lat": number(minimum=-90, maximum=90, required=True, example=31.23),
-    "radius": number(minimum=1, maximum=100_000, default=1000, example=1000, description="Metres."),
+    "radius": number(minimum=1, maximum=100_000, default=1000, example=1000, description="In metres."),
     **{name: CUSTOMERS.list_query[name] for name in ("page", "page_size", "with_total")},
     "cursor": CUSTOMERS.list_query["cursor"].but(example="20"),
 }
 DESCRIPTION = (
-    "The nearest first. Where two are equally near, nothing but their place in the list tells them apart, so a cursor "
-    "is that place: a customer that moves meanwhile may be seen twice, or not at all."
+    "The nearest customers come first. The cursor is a position in this list, so a customer whose location changes "
+    "between two requests may appear twice or not at all."
 )
 
 
@@ -57,7 +57,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/crm/customers/nearby",
         find,
-        summary="List the customers near a place",
+        summary="List the customers near a location",
         access="crm:customer:list",
         paged=True,
         query=QUERY,

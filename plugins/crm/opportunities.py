@@ -128,7 +128,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/crm/opportunities/{id}/advance",
             access="crm:opportunity:advance",
             does=tuple(ADVANCE_TO.values()),
-            summary="Move an opportunity to a stage",
+            summary="Move an opportunity to another stage",
             body=ADVANCE,
             choose=_next_action,
             values=_stage_of,

@@ -20,35 +20,37 @@ OPTIONS = (
     Option(
         CLAIM_LIMIT_KEY,
         integer(minimum=0, maximum=100_000, default=200),
-        Message("每人最多持有的领取客户数，0 为不限", "Claimed customers that one person may hold; 0: any number"),
+        Message(
+            "每人可持有的领取客户数上限（0 表示不限）", "Maximum number of claimed customers per person; 0 for no limit"
+        ),
     ),
     Option(
         RETURN_DAYS_KEY,
         integer(minimum=0, maximum=3650, default=0),
         Message(
-            "超过多少天未跟进自动退回公海，0 为不退回",
-            "Days without follow-up after which a customer returns to the pool; 0: never",
+            "客户超过多少天未跟进自动退回公海（0 表示不退回）",
+            "Days without follow-up after which a customer returns to the pool; 0 for never",
         ),
     ),
     Option(
         REMINDER_DAYS_KEY,
         integer(minimum=0, maximum=365, default=3),
-        Message("回款到期前多少天提醒", "Days before a payment is due on which its owner is reminded"),
+        Message("回款到期前多少天提醒", "How many days before a payment is due its owner is reminded"),
     ),
     Option(
         PAYMENT_ACCOUNT_KEY,
         text(max_length=64, default=""),
         Message(
-            "默认收款账户的编码，空为不入账",
-            "Code of the account that payments of contracts come to by default; empty: they are not in the books",
+            "默认收款账户编码（留空则不入账）",
+            "Code of the default account for contract payments; if empty, they are not entered in the books",
         ),
     ),
     Option(
         CREDIT_LIMIT_KEY,
         choice("warn", "refuse", default="warn", nullable=False),
         Message(
-            "确认订单超过客户信用额度时：提醒，或拒绝",
-            "Whether an order beyond the credit limit of the customer is confirmed with a warning, or refused",
+            "订单超过客户信用额度时，确认订单是提醒还是拒绝",
+            "Whether an order that exceeds the customer's credit limit is confirmed with a warning, or refused",
         ),
     ),
 )

@@ -40,7 +40,7 @@ _MONEY = (CONTRACTS, PLANS, PAYMENTS)
 
 plugin = Plugin(
     name="crm",
-    title=Message("客户关系", "Customers"),
+    title=Message("客户管理", "CRM"),
     requires=("rbac", "system"),
     settings=CrmSettings,
     emits=(pool.RELEASED_EVENT, payments.RECEIVED_EVENT, payments.REMOVED_EVENT, customer_tables.IMPORTED_EVENT),

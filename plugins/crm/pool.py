@@ -143,7 +143,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/crm/customers/pool",
         list_pool,
-        summary="List the public pool",
+        summary="List the customers in the public pool",
         title=("公海客户", "Public pool"),
         access="crm:customer:claim",
         paged=True,

@@ -40,7 +40,7 @@ COLLABORATOR = obj(
             "write",
             label=("权限", "Access"),
             required=True,
-            description="`write` changes the customer and all below it.",
+            description="`read`: may view the customer and its records; `write`: may also change them.",
         ),
     },
 )
@@ -53,11 +53,11 @@ OWNER = integer(
     ref="rbac_users",
     on_delete="keep",
     filter=True,
-    description="Who is responsible; the caller by default.",
+    description="The user responsible. Defaults to the caller.",
 )
-OWNER_BELOW = OWNER.but(description="Who is responsible; the customer's owner by default, or the caller.")
+OWNER_BELOW = OWNER.but(description="The user responsible. Defaults to the customer's owner, or else to the caller.")
 FOLLOWS_CUSTOMER = OWNER.but(
-    label=("负责人", "Owner"), read_only=True, description="Who is responsible; follows the customer's owner."
+    label=("负责人", "Owner"), read_only=True, description="The user responsible; always the customer's owner."
 )
 CUSTOMER_ID = object_id(label=("客户", "Customer"), required=True, ref="crm_customers", held=HAS_BUSINESS, filter=True)
 OF_CUSTOMER = CUSTOMER_ID.but(on_delete="cascade", held=None)
@@ -115,7 +115,7 @@ CUSTOMERS = Collection(
             ref="rbac_users",
             on_delete="keep",
             filter=True,
-            description="Null: in the public pool.",
+            description="Null if the customer is in the public pool.",
         ),
         "status": text(
             dictionary="crm_customer_status",
@@ -138,10 +138,11 @@ CUSTOMERS = Collection(
         "credit_limit": money(
             label=("信用额度", "Credit limit"),
             minimum="0",
-            description="Of what is owed and ordered together; null: none. `crm_credit_limit` says what happens beyond.",
+            description="Limit of what the customer owes and has on order together; null for no limit. The option "
+            "`crm_credit_limit` says what happens to an order that exceeds it.",
             example="50000.00",
         ),
-        "terms_days": payment_terms(description="For what is delivered or invoiced without terms of its own."),
+        "terms_days": payment_terms(description="Days to pay for orders and invoices that have no terms of their own."),
         "last_follow_at": timestamp(label=("最后跟进时间", "Last followed up at"), past=True, sort=True, filter=True),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), sort=True, filter=True),
         "collaborators": array(
@@ -197,7 +198,7 @@ CONTACTS = Collection(
             label=("主要联系人", "Primary contact"),
             default=False,
             filter=True,
-            description="The one to ask first; one for each customer.",
+            description="Whether this contact is the first to approach; a customer has at most one.",
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": FOLLOWS_CUSTOMER,
@@ -271,7 +272,7 @@ OPPORTUNITIES = Collection(
             minimum=0,
             maximum=100,
             sort=True,
-            description="Percent; by the stage when left out.",
+            description="In percent. Defaults to the probability of the stage.",
         ),
         "expected_close_date": day(label=("预计成交日期", "Expected close date"), sort=True, filter=True),
         "source": text(
@@ -320,7 +321,7 @@ FOLLOW_UPS = Collection(
             dictionary="crm_follow_up_method", label=("跟进方式", "Method"), max_length=32, filter=True, example="visit"
         ),
         "position": POSITION.but(
-            label=("签到位置", "Check-in position"), description="Where the person checked in, WGS-84."
+            label=("签到位置", "Check-in position"), description="Where the user checked in, in WGS-84."
         ),
         "address": text(label=("签到地址", "Check-in address"), max_length=500),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), filter=True, sort=True),

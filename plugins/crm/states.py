@@ -43,7 +43,7 @@ OPPORTUNITY_STAGES = StateMachine(
     name="crm_opportunity",
     initial="initial",
     states={
-        "initial": ("初步接触", "Initial"),
+        "initial": ("初步接触", "Initial contact"),
         "qualified": ("需求确认", "Qualified"),
         "proposal": ("方案报价", "Proposal"),
         "negotiation": ("商务谈判", "Negotiation"),
@@ -92,7 +92,7 @@ PLAN_STATES = StateMachine(
     name="crm_payment_plan",
     initial="pending",
     states={
-        "pending": ("未到期", "Pending"),
+        "pending": ("未到期", "Not yet due"),
         "partial": ("部分回款", "Partly paid"),
         "paid": ("已回款", "Paid"),
         "overdue": ("已逾期", "Overdue"),

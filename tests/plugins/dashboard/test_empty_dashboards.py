@@ -84,7 +84,7 @@ async def test_the_funnel_shows_every_stage_in_order(mongodb_uri: str, tmp_path:
             "won",
             "lost",
         ]
-        assert items[0] == {"stage": "initial", "name": "Initial", "count": 0, "amount": "0.00"}
+        assert items[0] == {"stage": "initial", "name": "Initial contact", "count": 0, "amount": "0.00"}
 
 
 async def test_the_days_are_returned_even_when_nothing_is_loaded(mongodb_uri: str, tmp_path: Path) -> None:

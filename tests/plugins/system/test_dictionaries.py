@@ -34,7 +34,7 @@ def labels(record: dict[str, Any]) -> dict[str, str]:
 
 
 async def test_a_declared_dictionary_is_there_in_the_callers_language(admin: Client) -> None:
-    assert labels(await declared(admin)) == {"A": "重点", "B": "普通", "C": "一般"}
+    assert labels(await declared(admin)) == {"A": "重点", "B": "普通", "C": "次要"}
     assert labels(await declared(admin, headers=ENGLISH)) == {"A": "Key", "B": "Regular", "C": "Minor"}
 
 
@@ -222,7 +222,7 @@ async def test_what_an_administrator_edited_is_kept_at_the_next_start(tradewind:
     expect(await admin.post(items, {"value": "D", "label": "休眠"}))
     await synchronise(tradewind.service.database, tradewind.catalogue)
     try:
-        assert labels(await declared(admin)) == {"A": "重点", "B": "标准", "C": "一般", "D": "休眠"}
+        assert labels(await declared(admin)) == {"A": "重点", "B": "标准", "C": "次要", "D": "休眠"}
         assert labels(await declared(admin, headers=ENGLISH))["B"] == "Regular"
     finally:
         expect(await admin.delete(f"{items}/D"))
