@@ -175,7 +175,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/hrm/leave-balances",
         own_balances,
-        summary="Show how much leave I have left",
+        summary="Show my leave balances",
         access="hrm:leave:list",
         query=BALANCE_QUERY,
         returns=BALANCES,
@@ -183,7 +183,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/hrm/employees/{id}/leave-balances",
         balances,
-        summary="Show how much leave an employee has left",
+        summary="Show the leave balances of an employee",
         access="hrm:leave:list",
         query=BALANCE_QUERY,
         returns=BALANCES,

@@ -44,7 +44,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/hrm/attendance/today",
         today,
-        summary="Show my working day",
+        summary="Show my attendance today",
         access="hrm:attendance:punch",
         returns=TODAY,
     ),

@@ -39,21 +39,23 @@ PUNCHES = Collection(
             minimum=0,
             maximum=1_000_000,
             example=15,
-            description="Of the position, in metres.",
+            description="Accuracy of the position, in metres.",
         ),
-        "fix_at": timestamp(label=("定位时间", "Position fixed at"), description="When the position was found."),
+        "fix_at": timestamp(
+            label=("定位时间", "Position fixed at"), description="When the device determined the position."
+        ),
         "mock": boolean(
             label=("模拟定位", "Mock location"),
             default=False,
             nullable=False,
-            description="The device says that the position is made up.",
+            description="Whether the device reports a simulated position.",
         ),
         "bssid": text(
             label=("WiFi 热点", "WiFi access point"),
             max_length=17,
             pattern=MAC,
             example="9c:54:1c:00:a1:b2",
-            description="The access point in use.",
+            description="BSSID of the access point in use.",
         ),
         "ssid": text(label=("WiFi 名称", "WiFi name"), max_length=64),
         "device_id": text(label=("设备编号", "Device ID"), max_length=100),
@@ -72,7 +74,7 @@ PUNCHES = Collection(
             label=("用户账号", "User account"),
             read_only=True,
             filter=True,
-            description="Null: of an employee without an account.",
+            description="Null if the employee has no account.",
             ref="users",
         ),
         **service_fields(
@@ -81,13 +83,17 @@ PUNCHES = Collection(
             ),
             day=day(label=("考勤日期", "Working day"), filter=True, description="The working day that it belongs to."),
             result=choice(*RESULTS, label=("打卡结果", "Result"), filter=True),
-            counts=boolean(label=("计入考勤", "Counts"), filter=True, description="Whether it makes a daily result."),
+            counts=boolean(
+                label=("计入考勤", "Counted"),
+                filter=True,
+                description="Whether the punch counts towards the daily result.",
+            ),
         ),
         "place_id": object_id(
             label=("打卡地点", "Place"),
             read_only=True,
             filter=True,
-            description="Where it was, or the nearest place.",
+            description="The place of the punch, or the nearest one.",
             ref=PLACES.name,
         ),
         "method": choice(
@@ -96,10 +102,10 @@ PUNCHES = Collection(
             "manual",
             label=("打卡方式", "Method"),
             read_only=True,
-            description="What proved it; `manual`: entered later.",
+            description="What proved the place; `manual` if the punch was entered later.",
         ),
         "distance": number(
-            label=("距离（米）", "Distance (metres)"), read_only=True, description="To the place, in metres."
+            label=("距离（米）", "Distance (metres)"), read_only=True, description="Distance to the place, in metres."
         ),
         "risks": array(text(), label=("风险提示", "Risks"), read_only=True, nullable=False, default=[]),
         "entered_by": integer(
@@ -121,10 +127,12 @@ PUNCH_REPLY = shape(
     "PunchReply",
     **{name: PUNCHES.all_fields[name] for name in ("id", "at", "day", "result", "counts", "method", "distance")},
     message=text(nullable=False, description="The result in words."),
-    place=_PLACE.but(description="Where it was, or the nearest place."),
+    place=_PLACE.but(description="The place of the punch, or the nearest one."),
     risks=array(_RISK, nullable=False),
-    repeated=boolean(nullable=False, description="There was a punch just before: this is that one."),
-    day_status=choice(*DAY_STATES.states, description="What the day has come to."),
+    repeated=boolean(
+        nullable=False, description="Whether there was a punch just before, which is returned instead of a new one."
+    ),
+    day_status=choice(*DAY_STATES.states, description="The result of the day so far."),
 )
 REVIEW_BODY = shape("PunchReview", counts=boolean(required=True, nullable=False), remark=text(max_length=500))
 
@@ -153,9 +161,7 @@ DAYS = Collection(
         "user_id": integer(label=("用户账号", "User account"), read_only=True, filter=True, ref="users"),
         "department_id": integer(label=("部门", "Department"), read_only=True, filter=True, ref="departments"),
         "day": day(label=("考勤日期", "Working day"), sort=True, filter=True, read_only=True, nullable=False),
-        "status": DAY_STATES.choice(
-            label=("考勤状态", "Status"), filter=True, description="`pending`: nothing can be said yet."
-        ),
+        "status": DAY_STATES.choice(label=("考勤状态", "Status"), filter=True, description="`pending`: not yet known."),
         "arrived_at": timestamp(label=("上班打卡时间", "Arrived at"), read_only=True),
         "departed_at": timestamp(label=("下班打卡时间", "Departed at"), read_only=True),
         **service_fields(
@@ -181,7 +187,7 @@ MARKS = Collection(
     plain=True,
     default_sort="id",
     fields={
-        "stale": boolean(description="All results are to be made again."),
+        "stale": boolean(description="Whether all results have to be computed again."),
         "attended_to": day(description="The last day for which there are results."),
         "last_punch_id": object_id(),
     },
@@ -190,11 +196,11 @@ MARKS = Collection(
 
 TODAY = shape(
     "AttendanceToday",
-    day=day(nullable=False, description="The working day that a punch of now belongs to."),
+    day=day(nullable=False, description="The working day to which a punch made now belongs."),
     employee_id=object_id(ref=EMPLOYEES.name),
     working=boolean(nullable=False),
-    start=text(description="Of the shift."),
-    end=text(description="Of the shift."),
+    start=text(description="Start of the shift."),
+    end=text(description="End of the shift."),
     result=DAYS.read.but(nullable=True),
     punches=array(PUNCHES.read, max_items=1000, nullable=False),
 )
@@ -220,13 +226,13 @@ MONTH_QUERY = {
         pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$",
         nullable=False,
         example="2026-11",
-        description="This one unless given.",
+        description="Defaults to the current month.",
     ),
 }
 _COUNT = integer(minimum=0, nullable=False)
 MONTH = shape(
     "AttendanceMonth",
-    id=object_id(nullable=False, description="Of the employee."),
+    id=object_id(nullable=False, description="Id of the employee."),
     **{
         name: EMPLOYEES.all_fields[name]
         for name in (
@@ -238,13 +244,16 @@ MONTH = shape(
         )
     },
     month=text(label=("月份", "Month"), nullable=False, example="2026-11"),
-    working_days=_COUNT.but(label=("应出勤天数", "Working days"), description="Days of work up to now."),
-    present=_COUNT.but(label=("出勤天数", "Days present"), description="Of these, days on which they came."),
-    late=_COUNT.but(label=("迟到天数", "Days late"), description="Days on which they came late."),
-    early_leave=_COUNT.but(label=("早退天数", "Days left early"), description="Days on which they left early."),
-    missed=_COUNT.but(label=("缺卡天数", "Days with a missed punch"), description="Days without arrival or departure."),
+    working_days=_COUNT.but(label=("应出勤天数", "Working days"), description="Working days so far."),
+    present=_COUNT.but(label=("出勤天数", "Days present"), description="Working days on which the employee came."),
+    late=_COUNT.but(label=("迟到天数", "Days late"), description="Days with late arrival."),
+    early_leave=_COUNT.but(label=("早退天数", "Days with early leave"), description="Days with early departure."),
+    missed=_COUNT.but(
+        label=("缺卡天数", "Days with a missed punch"),
+        description="Days on which the punch for arrival or departure is missing.",
+    ),
     absent=_COUNT.but(label=("旷工天数", "Days absent")),
-    leave=_COUNT.but(label=("请假天数", "Days of leave"), description="Days that were leave as a whole."),
+    leave=_COUNT.but(label=("请假天数", "Days of leave"), description="Full days of leave."),
     late_minutes=_COUNT,
     early_minutes=_COUNT,
 )

@@ -16,7 +16,7 @@ _CLOSED_TO = "hrm_attendance_closed_to"
 CLOSING = Option(
     _CLOSED_TO,
     a_day(example="2026-10-31"),
-    Message("考勤结果封账至（含当日）", "The last day whose attendance is closed"),
+    Message("考勤结果封账至（含当日）", "Last day whose attendance is closed"),
 )
 
 

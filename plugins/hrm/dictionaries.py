@@ -9,14 +9,16 @@ from plugins.hrm.states import DAY_STATES
 
 RISKS: Mapping[str, Message] = {
     "mock_location": Message("设备报告了模拟定位", "The device reports a mock position"),
-    "impossible_speed": Message("与上次打卡相比，移动速度异常", "The speed since the previous punch is impossible"),
+    "impossible_speed": Message(
+        "与上次打卡相比，移动速度异常", "The speed of travel since the previous punch is implausible"
+    ),
     "low_accuracy": Message("定位精度过低", "The position is too inaccurate"),
     "unknown_accuracy": Message("未提供定位精度", "The accuracy of the position is missing"),
     "old_fix": Message("定位信息已过期", "The position is too old"),
-    "future_fix": Message("定位时间晚于服务器时间", "The position is from the future"),
+    "future_fix": Message("定位时间晚于服务器时间", "The position is dated later than the server's time"),
     "unknown_fix_time": Message("未提供定位时间", "The time of the position is missing"),
     "far_from_wifi": Message("定位与 WiFi 所在地点不符", "The position is not near the place of the WiFi"),
-    "unknown_wifi": Message("未登记的 WiFi", "The WiFi belongs to no place"),
+    "unknown_wifi": Message("未登记的 WiFi", "The WiFi is not registered with any place"),
 }
 
 _COLORS = {
@@ -33,24 +35,24 @@ _COLORS = {
 DICTIONARIES = (
     dictionary(
         "hrm_punch_result",
-        ("打卡结果", "Result of a punch"),
+        ("打卡结果", "Punch result"),
         accepted=("有效", "Accepted", "green"),
         outside=("外勤", "Outside", "orange"),
-        unproven=("位置不可靠", "Unproven", "orange"),
-        refused=("拒绝", "Refused", "red"),
+        unproven=("位置不可靠", "Unreliable position", "orange"),
+        refused=("已拒绝", "Refused", "red"),
     ),
     Dictionary(
         "hrm_punch_risk",
-        Message("打卡风险", "Risk of a punch"),
+        Message("打卡风险", "Punch risk"),
         tuple(Item(code, words) for code, words in RISKS.items()),
     ),
     Dictionary.of_states("hrm_attendance_status", Message("考勤结果", "Daily result"), DAY_STATES, _COLORS),
     dictionary(
         "hrm_punch_method",
-        ("打卡方式", "Method of a punch"),
+        ("打卡方式", "Punch method"),
         gps=("GPS 定位", "GPS"),
         wifi=("WiFi", "WiFi"),
-        manual=("补录", "Entered later"),
+        manual=("补卡", "Entered later"),
     ),
     dictionary(
         "hrm_coordinate_system",
@@ -61,7 +63,7 @@ DICTIONARIES = (
     ),
     dictionary(
         "hrm_leave_type",
-        ("请假类型", "Type of leave"),
+        ("请假类型", "Leave type"),
         annual=("年假", "Annual leave"),
         sick=("病假", "Sick leave"),
         personal=("事假", "Personal leave"),

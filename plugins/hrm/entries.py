@@ -126,7 +126,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/hrm/punches/enter",
         enter_punch,
-        summary="Enter a punch that was forgotten",
+        summary="Enter a forgotten punch of an employee",
         access="hrm:punch:enter",
         body=ENTER_PUNCH_BODY,
         record=PUNCHES,
@@ -135,7 +135,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/hrm/leaves/enter",
         enter_leave,
-        summary="Enter leave of somebody else",
+        summary="Enter leave of another employee",
         access="hrm:leave:enter",
         body=ENTER_LEAVE_BODY,
         record=LEAVES,

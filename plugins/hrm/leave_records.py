@@ -11,7 +11,7 @@ LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "matern
 LEAVES = Collection(
     name="hrm_leaves",
     title="Leave",
-    noun=Message("请假单", "leave"),
+    noun=Message("请假单", "leave request"),
     scoped=True,
     fields={
         "type": choice(*LEAVE_TYPES, label=("请假类型", "Leave type"), required=True, filter=True),
@@ -29,10 +29,12 @@ LEAVES = Collection(
             label=("请假天数", "Days"),
             read_only=True,
             nullable=False,
-            description="Days of work that it takes, by halves.",
+            description="Working days that the leave takes, in half days.",
         ),
         "hours": quantity(
-            label=("请假小时数", "Hours"), read_only=True, description="Hours of work that it takes, without breaks."
+            label=("请假小时数", "Hours"),
+            read_only=True,
+            description="Working hours that the leave takes, without breaks.",
         ),
         "status": LEAVE_STATES.choice(label=("审批状态", "Status"), filter=True, sort=True),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
@@ -41,7 +43,9 @@ LEAVES = Collection(
         "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True, ref="users"),
         "decision_reason": text(label=("审批意见", "Decision reason"), max_length=1000, read_only=True),
         "entered_by": integer(
-            label=("代录人", "Entered by"), read_only=True, description="Who entered it for somebody else."
+            label=("代录人", "Entered by"),
+            read_only=True,
+            description="Who entered the leave on behalf of the employee.",
         ),
     },
     indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at"), Index("employee_id")),
@@ -68,16 +72,16 @@ ALLOWANCES = Collection(
             ref=EMPLOYEES.name,
             on_delete="cascade",
             filter=True,
-            description="Null: of everybody without one of their own.",
+            description="Null: for all employees without an allowance of their own.",
         ),
-        "year": _YEAR.but(description="Null: of every year without one of its own."),
+        "year": _YEAR.but(description="Null: for all years without an allowance of their own."),
         "days": quantity(
             label=("额度天数", "Days"),
             minimum="0",
             maximum="366",
             required=True,
             example="10",
-            description="Days of work in a year.",
+            description="Working days per year.",
         ),
         "remark": text(label=("备注", "Remarks"), max_length=500),
     },
@@ -85,15 +89,15 @@ ALLOWANCES = Collection(
 )
 
 BALANCE_QUERY = {
-    "year": _YEAR.but(nullable=False, filter=False, description="This one unless given."),
+    "year": _YEAR.but(nullable=False, filter=False, description="Defaults to the current year."),
 }
 _DAYS = quantity(nullable=False)
 _BALANCE = {
     "type": choice(*LEAVE_TYPES, nullable=False),
-    "days": quantity(description="What may be taken in the year; null: nothing limits it."),
-    "taken": _DAYS.but(description="Approved."),
-    "pending": _DAYS.but(description="Asked for."),
-    "remaining": quantity(description="`days` without `taken` and `pending`."),
+    "days": quantity(description="Allowance for the year; null for no limit."),
+    "taken": _DAYS.but(description="Days of approved leave."),
+    "pending": _DAYS.but(description="Days of leave that await approval."),
+    "remaining": quantity(description="`days` minus `taken` and `pending`."),
 }
 BALANCES = shape(
     "LeaveBalances",

@@ -219,7 +219,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/leaves/{id}/submit",
             access="hrm:leave:submit",
-            summary="Ask for leave",
+            summary="Submit a leave request for approval",
             values=_submission,
             after=_check,
             refusals=REFUSES_INVALID,
@@ -227,14 +227,14 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/leaves/{id}/withdraw",
             access="hrm:leave:submit",
-            summary="Take leave back",
+            summary="Withdraw a leave request",
             values=_decision,
             after=_complete,
         ),
         Action(
             "POST /api/v1/hrm/leaves/{id}/approve",
             access="hrm:leave:approve",
-            summary="Approve leave",
+            summary="Approve a leave request",
             values=_decision,
             after=_complete,
             refusals=conflicts(CLOSED),
@@ -242,7 +242,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/leaves/{id}/reject",
             access="hrm:leave:approve",
-            summary="Reject leave",
+            summary="Reject a leave request",
             body=REJECT_BODY,
             values=_decision,
             after=_complete,
@@ -251,7 +251,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/leaves/{id}/cancel",
             access="hrm:leave:cancel",
-            summary="Cancel leave that was approved",
+            summary="Cancel approved leave",
             values=_decision,
             after=_complete,
             refusals=conflicts(CLOSED),

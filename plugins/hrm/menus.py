@@ -13,7 +13,7 @@ MENUS = (
     page("hrm:leave", ("请假", "Leave"), "/hrm/leaves", "lucide:plane", 5),
     page("hrm:shift", ("班次", "Shifts"), "/hrm/shifts", "lucide:clock", 6),
     page("hrm:attendance-group", ("考勤组", "Attendance groups"), "/hrm/attendance-groups", "lucide:users-round", 7),
-    page("hrm:place", ("考勤地点", "Places of attendance"), "/hrm/places", "lucide:map-pin", 8),
+    page("hrm:place", ("打卡地点", "Attendance places"), "/hrm/places", "lucide:map-pin", 8),
     page("hrm:leave-allowance", ("假期额度", "Leave allowances"), "/hrm/leave-allowances", "lucide:calendar-range", 9),
 )
 
@@ -21,5 +21,5 @@ PERMISSIONS = {
     "hrm:attendance:punch": Message("打卡", "Punch"),
     "hrm:punch:review": Message("复核", "Review"),
     "hrm:punch:enter": Message("补卡", "Enter a punch"),
-    "hrm:leave:enter": Message("代录", "Enter for somebody"),
+    "hrm:leave:enter": Message("代录", "Enter for others"),
 }

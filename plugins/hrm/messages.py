@@ -3,32 +3,38 @@
 from plugins.api import Message
 
 IN_USE = Message("已被使用，不能删除", "In use, so it cannot be deleted")
-HAS_PUNCHES = Message("员工已有打卡记录，请填写离职日期", "The employee has punches: set the last day of work instead")
+HAS_PUNCHES = Message(
+    "员工已有打卡记录，不能删除，请填写离职日期",
+    "The employee has punches and cannot be deleted; set the leaving date instead",
+)
 NOT_EMPLOYED = Message("您不是在职员工", "You are not currently employed")
 NOT_ATTENDED = Message("您不在任何考勤组中", "You are not in an attendance group")
 OWN_PUNCH = Message("不能复核自己的打卡", "You cannot review your own punches")
 OWN_ENTRY = Message("不能为自己补录", "You cannot enter records for yourself")
-NOT_ATTENDED_THEN = Message("该员工当日不参加考勤", "The employee has no attendance on that day")
+NOT_ATTENDED_THEN = Message("该员工当日不参加考勤", "The employee is not subject to attendance on that day")
 ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is already a punch at that time")
-NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed at that time")
-CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed up to {day}")
-NOT_OVER = Message("{day} 尚未结束，不能封账", "{day} is not over, so it cannot be closed")
+NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed during the leave")
+CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed up to and including {day}")
+NOT_OVER = Message("{day} 尚未结束，不能封账", "{day} is not over, so its attendance cannot be closed")
 NO_ACCOUNT = Message("该员工没有系统账号", "The employee has no account")
 EVERYBODYS = Message(
-    "面向全员的额度仅限能看到全部数据的人维护", "Only people who can see all data may change allowances of everybody"
+    "全员适用的假期额度只能由可查看全部数据的人员维护",
+    "Only people who can see all data may change allowances for all employees",
 )
-NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Of this type of leave {left} days are left in {year}")
+NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Only {left} days of this type of leave are left in {year}")
 NOT_EDITABLE = Message("当前状态不能修改", "The current status does not allow changes")
 NOT_DELETABLE = Message("当前状态不能删除", "The current status does not allow deletion")
-NOT_IN_STATE = Message("当前状态不允许该操作", "The current status does not allow this")
-OVERLAPS = Message("与其他请假时间重叠", "It overlaps with other leave")
+NOT_IN_STATE = Message("当前状态不允许该操作", "The current status does not allow this action")
+OVERLAPS = Message("与其他请假时间重叠", "The leave overlaps with other leave")
 LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} days")
 LEAVE_DECIDED = Message("您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} days from {day}: {outcome}")
 UNASSIGNED = Message("未分配部门", "No department")
 
 # the result of a punch, in its response
 ACCEPTED_AT = Message("打卡成功：{place}", "Punched at {place}")
-ACCEPTED_OUTSIDE = Message("外勤打卡成功", "Punched outside of every place")
-OUTSIDE = Message("不在考勤地点范围内，本次打卡不计入考勤", "Outside of every place; this punch does not count")
+ACCEPTED_OUTSIDE = Message("外勤打卡成功", "Field punch recorded")
+OUTSIDE = Message(
+    "不在打卡地点范围内，本次打卡不计入考勤", "You are not at an attendance place; this punch does not count"
+)
 UNPROVEN = Message("位置信息不可靠，本次打卡不计入考勤", "The position is not reliable; this punch does not count")
 REFUSED = Message("位置存在作弊风险，本次打卡不计入考勤", "The position looks forged; this punch does not count")

@@ -65,8 +65,8 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/hrm/attendance/monthly",
         list_months,
-        summary="List what a month of attendance comes to",
-        title=("考勤月报", "Months"),
+        summary="List the monthly attendance of employees",
+        title=("考勤月报", "Monthly report"),
         access="hrm:attendance:list",
         query=MONTH_QUERY,
         returns=MONTH,

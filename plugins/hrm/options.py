@@ -14,17 +14,17 @@ OPTIONS = (
     Option(
         _ACCURACY,
         integer(minimum=5, maximum=10_000, default=200, nullable=False),
-        Message("打卡定位的最大误差（米）", "How inaccurate the position of a punch may be, in metres"),
+        Message("打卡定位的最大误差（米）", "Maximum error of the position of a punch, in metres"),
     ),
     Option(
         _AGE,
         integer(minimum=5, maximum=86_400, default=300, nullable=False),
-        Message("打卡定位的最长时效（秒）", "How old the position of a punch may be, in seconds"),
+        Message("打卡定位的最长时效（秒）", "Maximum age of the position of a punch, in seconds"),
     ),
     Option(
         _SPEED,
         integer(minimum=50, maximum=10_000, default=1_000, nullable=False),
-        Message("两次打卡之间的最大速度（公里/小时）", "How fast people travel between punches, in km/h"),
+        Message("两次打卡之间的最大速度（公里/小时）", "Maximum speed of travel between two punches, in km/h"),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Places of attendance: positions and WiFi access points at which punches count."""
+"""Attendance places: positions and WiFi access points at which punches count."""
 
 from __future__ import annotations
 

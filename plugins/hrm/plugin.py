@@ -33,7 +33,7 @@ from plugins.system.api import CONFIG_CHANGING_EVENT
 
 _SETTLE_SECONDS = 60
 
-_SETTLE = Message("结算考勤结果", "Settle attendance")
+_SETTLE = Message("结算考勤结果", "Settle attendance results")
 
 plugin = Plugin(
     name="hrm",

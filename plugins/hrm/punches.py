@@ -161,7 +161,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/hrm/punches",
         punch,
-        summary="Punch",
+        summary="Punch in or out",
         access="hrm:attendance:punch",
         body=PUNCHES.create,
         returns=PUNCH_REPLY,

@@ -36,7 +36,7 @@ SYSTEM = choice(
     label=("坐标系", "Coordinate system"),
     default="wgs84",
     nullable=False,
-    description="What `location` is given in.",
+    description="The coordinate system of `location`.",
 )
 # positions, shifts, places and groups are shared by all, without data scope
 POSITIONS = Collection(
@@ -64,14 +64,14 @@ SHIFTS = Collection(
             max_length=5,
             pattern=CLOCK,
             example="18:00",
-            description="Of the next day if before `start`.",
+            description="On the next day if earlier than `start`.",
         ),
         "break_start": text(
             label=("休息开始时间", "Break start"),
             max_length=5,
             pattern=CLOCK,
             example="12:00",
-            description="Of the break, which is no time of work: a half day of leave ends or begins with it.",
+            description="Start of the break, which is not working time and separates the two half days of leave.",
         ),
         "break_end": text(label=("休息结束时间", "Break end"), max_length=5, pattern=CLOCK, example="13:00"),
         "flexible_minutes": integer(
@@ -79,14 +79,14 @@ SHIFTS = Collection(
             minimum=0,
             maximum=240,
             default=0,
-            description="So much later one may come, and then goes as much later.",
+            description="By how many minutes employees may arrive later, if they then leave as much later.",
         ),
         "grace_minutes": integer(
             label=("宽限分钟数", "Grace minutes"),
             minimum=0,
             maximum=120,
             default=0,
-            description="So much too late or too early is let pass.",
+            description="How many minutes of late arrival or early departure are ignored.",
         ),
         "remark": REMARK,
     },
@@ -96,7 +96,7 @@ SHIFTS = Collection(
 PLACES = Collection(
     name="hrm_places",
     title="AttendancePlace",
-    noun=Message("打卡地点", "place of attendance"),
+    noun=Message("打卡地点", "attendance place"),
     fields={
         "name": _NAME.but(label=("地点名称", "Place name"), example="上海总部"),
         "address": text(label=("地址", "Address"), max_length=300),
@@ -108,7 +108,7 @@ PLACES = Collection(
             maximum=10_000,
             default=200,
             nullable=False,
-            description="Metres.",
+            description="In metres.",
         ),
         "bssids": array(
             text(max_length=17, pattern=MAC),
@@ -118,7 +118,7 @@ PLACES = Collection(
             default=[],
             nullable=False,
             example=["9c:54:1c:00:a1:b2"],
-            description="Access points of the WiFi; kept in small letters with colons.",
+            description="BSSIDs of the WiFi access points there; stored in lower case, with colons.",
         ),
         "status": choice(
             "enabled", "disabled", label=("状态", "Status"), default="enabled", nullable=False, filter=True
@@ -137,7 +137,7 @@ EXCEPTION = obj(
             label=("是否上班", "Working day"),
             default=False,
             nullable=False,
-            description="true: worked instead of another day.",
+            description="`true` for a working day that makes up for another day off; `false` for a holiday.",
         ),
     },
 )
@@ -165,7 +165,7 @@ GROUPS = Collection(
             max_items=500,
             default=[],
             nullable=False,
-            description="Days that are not as their weekday is.",
+            description="Exceptions to `working_days`: holidays, and days worked in their place.",
         ),
         "place_ids": array(
             object_id(ref="hrm_places", held=IN_USE),
@@ -174,13 +174,13 @@ GROUPS = Collection(
             max_items=100,
             default=[],
             nullable=False,
-            description="Where its people punch; none given means at any place.",
+            description="Where the members of the group punch; if empty, at any place.",
         ),
         "outside_counts": boolean(
             label=("允许外勤打卡", "Field punches count"),
             default=False,
             nullable=False,
-            description="Whether punches outside of every place count: field work.",
+            description="Whether punches outside all places count, for field work.",
         ),
     },
     indexes=(Index("name", unique=True), Index("place_ids")),
@@ -211,14 +211,14 @@ EMPLOYEES = Collection(
             ref="rbac_users",
             on_delete="keep",
             filter=True,
-            description="The account that punches and asks for leave.",
+            description="The account with which the employee punches and requests leave.",
         ),
         "department_id": integer(
             label=("部门", "Department"),
             minimum=1,
             ref="rbac_departments",
             filter=True,
-            description="The caller's unless given.",
+            description="Defaults to the caller's department.",
         ),
         "position_id": object_id(label=("职位", "Position"), ref="hrm_positions", held=IN_USE, filter=True),
         "hired_on": day(label=("入职日期", "Hired on"), required=True, sort=True, filter=True, example="2025-03-01"),
@@ -236,7 +236,7 @@ EMPLOYEES = Collection(
         ),
         "attends_from": day(
             label=("考勤起始日期", "Attends from"),
-            description="The first day of attendance: the day on which the group was given, unless given.",
+            description="The first day of attendance. Defaults to the day on which the group was assigned.",
         ),
         "remark": REMARK,
     },

@@ -11,7 +11,7 @@ LEAVE_STATES = StateMachine(
     initial="draft",
     states={
         "draft": ("草稿", "Draft"),
-        "pending": ("审批中", "Pending"),
+        "pending": ("审批中", "Pending approval"),
         "approved": ("已批准", "Approved"),
         "rejected": ("已驳回", "Rejected"),
         "cancelled": ("已销假", "Cancelled"),
@@ -19,7 +19,7 @@ LEAVE_STATES = StateMachine(
     transitions={
         "submit": Transition(("draft", "rejected"), "pending", ("提交", "Submit")),
         "withdraw": Transition("pending", "draft", ("撤回", "Withdraw"), event=_DECIDED),
-        "approve": Transition("pending", "approved", ("审批", "Approve"), event=_DECIDED, decides=True),
+        "approve": Transition("pending", "approved", ("批准", "Approve"), event=_DECIDED, decides=True),
         "reject": Transition("pending", "rejected", ("驳回", "Reject"), event=_DECIDED, decides=True),
         "cancel": Transition("approved", "cancelled", ("销假", "Cancel"), event=_DECIDED),
     },

@@ -67,7 +67,7 @@ async def test_the_response_contains_a_message(staff: Staff) -> None:
     reply = expect(await staff.client.post(f"{AT}/punches", far, headers=english))
     assert (reply["result"], reply["place"]["name"]) == ("outside", staff.place["name"])
     assert reply["distance"] == pytest.approx(500.4, abs=1)
-    assert reply["message"] == "Outside of every place; this punch does not count"
+    assert reply["message"] == "You are not at an attendance place; this punch does not count"
     assert reply["risks"][0] == {"code": "low_accuracy", "message": "The position is too inaccurate"}
 
 
