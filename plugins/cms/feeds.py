@@ -94,7 +94,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/cms/sitemap.xml",
         read_sitemap,
-        summary="Sitemap",
+        summary="Read the sitemap",
         access=PUBLIC,
         bare="application/xml",
         etag=True,
@@ -102,7 +102,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/cms/feed.xml",
         read_feed,
-        summary="News feed (RSS 2.0)",
+        summary="Read the news feed (RSS 2.0)",
         access=PUBLIC,
         bare="application/rss+xml",
         etag=True,

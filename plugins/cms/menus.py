@@ -9,8 +9,8 @@ from plugins.api import Menu, Message, page
 MENUS = (
     Menu("cms", Message("内容管理", "Content"), path="/cms", icon="lucide:newspaper", order=200),
     page("cms:article", ("文章", "Articles"), "/cms/articles", "lucide:file-text", 1),
-    page("cms:category", ("文章分类", "Article categories"), "/cms/categories", "lucide:folder-tree", 2),
-    page("cms:site", ("站点设置", "Site"), "/cms/site", "lucide:globe", 3),
+    page("cms:category", ("文章栏目", "Article categories"), "/cms/categories", "lucide:folder-tree", 2),
+    page("cms:site", ("站点设置", "Site settings"), "/cms/site", "lucide:globe", 3),
 )
 
 PERMISSIONS: Mapping[str, Message] = {

@@ -10,13 +10,15 @@ PUBLISHED_SINCE = Message(
 NEEDS_ITS_TIME = Message(
     "定时发布的文章必须有发布时间，请先下线", "A scheduled article needs a publication time; unpublish it first"
 )
-UNDER_ITSELF = Message("不能移动到自身或其下级", "It cannot be moved under itself")
-HAS_CHILDREN = Message("分类下存在子分类", "The category has sub-categories")
-HAS_ARTICLES = Message("分类下存在文章", "The category has articles")
+UNDER_ITSELF = Message(
+    "不能将栏目移动到自身或其下级栏目", "A category cannot be moved under itself or one of its sub-categories"
+)
+HAS_CHILDREN = Message("该栏目下有子栏目，不能删除", "The category has sub-categories, so it cannot be deleted")
+HAS_ARTICLES = Message("该栏目下有文章，不能删除", "The category has articles, so it cannot be deleted")
 
 # shown by GET /authorization/explain
-NOT_PUBLISHED = Message("没有该文章，或未发布", "There is no such article, or it is not published")
+NOT_PUBLISHED = Message("没有该文章，或文章未发布", "There is no such article, or it is not published")
 BAD_LINK = Message(
-    "预览链接有误或已过期，或文章已删除", "The preview link is wrong or expired, or its article is deleted"
+    "预览链接有误或已过期，或文章已删除", "The preview link is invalid or has expired, or the article was deleted"
 )
 NO_REVISION = Message("该文章没有这个版本", "The article has no such revision")

@@ -10,7 +10,7 @@ from plugins.cms.menus import MENUS, PERMISSIONS
 from plugins.cms.records import ARTICLES, CATEGORIES, REVISIONS, SITE
 from plugins.cms.settings import CmsSettings
 
-_PUBLISH = Message("发布到时的文章", "Publish articles that are due")
+_PUBLISH = Message("按时发布定时文章", "Publish scheduled articles that are due")
 
 plugin = Plugin(
     name="cms",

@@ -14,7 +14,7 @@ from plugins.cms.records import ARTICLES, PREVIEW, PREVIEW_LINK
 from plugins.cms.settings import CmsSettings
 
 AT = "/api/v1/cms/preview"
-_TOKEN = text(max_length=200, nullable=False, example="1795248000.0", description="From the link.")
+_TOKEN = text(max_length=200, nullable=False, example="1795248000.0", description="The token in the preview link.")
 
 
 async def make_link(req: Request) -> dict[str, Any]:
@@ -55,7 +55,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/cms/manage/articles/{id}/preview",
         make_link,
-        summary="Make a link that shows an unpublished article",
+        summary="Create a preview link for an unpublished article",
         access="cms:article:preview",
         returns=PREVIEW_LINK,
         collection=ARTICLES.name,

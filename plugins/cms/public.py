@@ -129,7 +129,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/cms/categories",
         list_categories,
-        summary="The categories as a tree",
+        summary="List article categories as a tree",
         access=PUBLIC,
         returns=array(PUBLIC_CATEGORY, max_items=10_000, nullable=False),
         etag=True,
@@ -137,7 +137,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/cms/site-config",
         read_site,
-        summary="The site's configuration",
+        summary="Read the public site settings",
         access=PUBLIC,
         returns=PUBLIC_SITE,
         etag=True,

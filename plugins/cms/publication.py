@@ -62,7 +62,7 @@ ROUTES: tuple[Route, ...] = transitions(
         "POST /api/v1/cms/manage/articles/{id}/publish",
         access="cms:article:publish",
         does=("publish", "schedule"),
-        summary="Publish an article, or schedule it",
+        summary="Publish or schedule an article",
         body=PUBLISH_BODY,
         choose=_choose,
         values=_times,
@@ -70,7 +70,7 @@ ROUTES: tuple[Route, ...] = transitions(
     Action(
         "POST /api/v1/cms/manage/articles/{id}/unpublish",
         access="cms:article:unpublish",
-        summary="Take an article from the public",
+        summary="Unpublish an article",
         body=VERSION_BODY,
         values=lambda step: {"published_at": None},
     ),

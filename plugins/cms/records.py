@@ -55,14 +55,14 @@ CATEGORIES = Collection(
             nullable=False,
             filter=True,
             example="gong-si-xin-wen",
-            description="Made from the name when left out.",
+            description="Generated from the name if omitted.",
         ),
         "parent_id": object_id(
             label=("上级栏目", "Parent category"),
             ref="cms_categories",
             held=HAS_CHILDREN,
             filter=True,
-            description="Null: at the top.",
+            description="Null for a top-level category.",
         ),
         "description": text(label=("描述", "Description"), max_length=500),
         "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
@@ -72,7 +72,7 @@ CATEGORIES = Collection(
             label=("状态", "Status"),
             default="enabled",
             filter=True,
-            description="A disabled one hides its articles and all below it from the public.",
+            description="A disabled category hides its articles and its sub-categories from the public.",
         ),
     },
     indexes=(Index("slug", unique=True), Index("parent_id", "sort")),
@@ -92,7 +92,7 @@ ARTICLES = Collection(
             nullable=False,
             filter=True,
             example="xin-pin-fa-bu",
-            description="Its name in addresses; made from the title when left out. Old ones still lead here.",
+            description="The article's name in URLs; generated from the title if omitted. Former slugs still lead here.",
         ),
         "summary": text(label=("摘要", "Summary"), max_length=500, search=True),
         "content": text(
@@ -100,10 +100,14 @@ ARTICLES = Collection(
             max_length=MAX_HTML,
             nullable=False,
             default="",
-            description="HTML, sanitised as it comes in. With `format` markdown it is made from `source`.",
+            description="HTML, sanitised when saved. If `format` is `markdown`, it is generated from `source`.",
         ),
         "format": choice(
-            "html", "markdown", label=("编辑格式", "Format"), default="html", description="What the author writes."
+            "html",
+            "markdown",
+            label=("编辑格式", "Format"),
+            default="html",
+            description="The format that the author writes in.",
         ),
         "source": text(
             label=("原文", "Source"),
@@ -125,20 +129,20 @@ ARTICLES = Collection(
             label=("作者", "Author"),
             max_length=100,
             filter=True,
-            description="The name that readers see; the creator's when left out.",
+            description="The name that readers see. Defaults to the creator's.",
         ),
         "seo": SEO.but(label=("SEO 设置", "SEO")),
         "status": ARTICLE_STATES.choice(label=("文章状态", "Status"), filter=True),
         "publish_at": timestamp(
             label=("定时发布时间", "Publish at"),
-            description="When it is to be published; moving it moves a scheduled article.",
+            description="When the article is to be published; a change reschedules a scheduled article.",
         ),
         "published_at": timestamp(
             label=("发布时间", "Published at"),
             read_only=True,
             sort=True,
             filter=True,
-            description="Since when, or of a scheduled one from when, the public sees it.",
+            description="When the article became public or, if scheduled, will become public.",
         ),
         "view_count": integer(
             label=("阅读量", "Views"), minimum=0, default=0, read_only=True, sort=True, history=False
@@ -240,7 +244,9 @@ SITE = Collection(
 
 PUBLISH_BODY = shape(
     "ArticlePublishBody",
-    publish_at=timestamp(description="In the future: scheduled for then. Null: now. Left out: the article's own."),
+    publish_at=timestamp(
+        description="A future time schedules the article; null publishes it now. Defaults to the article's own."
+    ),
 )
 VERSION_BODY = shape("ArticleVersionBody", version=VERSION)
 
@@ -285,14 +291,18 @@ PUBLIC_CATEGORY = tree_of(
     "PublicArticleCategory",
     {
         **_pick(CATEGORIES, "id", "name", "slug", "description"),
-        "article_count": integer(minimum=0, nullable=False, description="Published articles in it and below it."),
+        "article_count": integer(
+            minimum=0,
+            nullable=False,
+            description="Number of published articles in the category and its sub-categories.",
+        ),
     },
 )
 PUBLIC_SITE = shape("PublicSiteConfig", **dict(SITE.fields))
 PREVIEW_LINK = shape(
     "ArticlePreviewLink",
     url=text(max_length=500, nullable=False),
-    expiresIn=integer(label=("有效秒数", "Expires in"), nullable=False, description="Seconds."),
+    expiresIn=integer(label=("有效秒数", "Expires in"), nullable=False, description="In seconds."),
 )
 
 ORDERS = ("-published_at", "published_at", "-view_count")
@@ -300,6 +310,6 @@ PUBLIC_QUERY = {
     **{name: child for name, child in PUBLISHED.list_query.items() if name != "sort"},
     "sort": choice(*ORDERS, nullable=False, default="-published_at", example="-published_at"),
     "q": text(max_length=100, nullable=False, example="a", description="Search in title, tags and summary."),
-    "category_id": object_id(nullable=False, description="Articles of this category and of those below it."),
+    "category_id": object_id(nullable=False, description="Articles of this category and its sub-categories."),
     "tag": text(max_length=50, nullable=False, example="news"),
 }

@@ -114,7 +114,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/cms/manage/articles/{id}/revisions/{number}/restore",
         restore,
-        summary="Give an article an earlier text again",
+        summary="Restore a revision of an article",
         access="cms:article:restore",
         body=VERSION_BODY,
         record=ARTICLES,

@@ -100,14 +100,14 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/cms/manage/site-config",
         read,
-        summary="Read the site's configuration",
+        summary="Read the site settings",
         access="cms:site:read",
         returns=SITE.read,
     ),
     route(
         "PATCH /api/v1/cms/manage/site-config",
         update,
-        summary="Change the site's configuration",
+        summary="Change the site settings",
         access="cms:site:update",
         body=SITE.update,
         returns=SITE.read,

@@ -13,7 +13,7 @@ ARTICLE_STATES = StateMachine(
         "draft": ("草稿", "Draft"),
         "scheduled": ("定时发布", "Scheduled"),
         "published": ("已发布", "Published"),
-        "archived": ("已下线", "Archived"),
+        "archived": ("已下线", "Unpublished"),
     },
     transitions={
         "publish": Transition(("draft", "scheduled", "archived"), "published", _PUBLISH, event="cms.article.published"),

@@ -25,7 +25,7 @@ _DAYS = {
         default=30,
         nullable=False,
         example=30,
-        description="Up to today.",
+        description="Number of days up to today.",
     )
 }
 _MONTHS = {
@@ -36,7 +36,7 @@ _MONTHS = {
         default=12,
         nullable=False,
         example=12,
-        description="Up to this one.",
+        description="Number of months up to the current one.",
     )
 }
 _RANGE = {
@@ -44,18 +44,21 @@ _RANGE = {
         label=("开始日期", "From"),
         nullable=False,
         example="2026-01-01",
-        description="The first day; any when left out.",
+        description="First day of the period; unlimited if omitted.",
     ),
     "date_to": calendar_day(
-        label=("结束日期", "To"), nullable=False, example="2026-12-31", description="The last day; any when left out."
+        label=("结束日期", "To"),
+        nullable=False,
+        example="2026-12-31",
+        description="Last day of the period; unlimited if omitted.",
     ),
 }
 _SERIES = {
     "date_from": _RANGE["date_from"].but(
-        description="The first day, at most 3,660 points before the last one; "
-        "as far back as there is anything when left out."
+        description="First day of the period, at most 3,660 points before the last one; "
+        "if omitted, the period begins with the earliest record."
     ),
-    "date_to": _RANGE["date_to"].but(description="The last day; up to tomorrow when left out."),
+    "date_to": _RANGE["date_to"].but(description="Last day of the period; if omitted, up to tomorrow."),
 }
 _RANKING = {
     **_RANGE,
@@ -66,7 +69,7 @@ _RANKING = {
         default=10,
         nullable=False,
         example=10,
-        description="How many people.",
+        description="Maximum number of people returned.",
     ),
     "by": choice(
         "payments",
@@ -84,7 +87,7 @@ def _items(name: str, fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 _SLICE = {"name": _NAME, "value": _COUNT}
-_CODE = text(description="The stored value, whose label is the name; null for records without one.")
+_CODE = text(description="The stored value, of which `name` is the label; null for records without a value.")
 _SLICES = array(shape("Slice", **_SLICE, code=_CODE), max_items=_MAX_ROWS, nullable=False)
 _RESULT = {
     "income": _MONEY.but(label=("收入", "Income")),
@@ -100,7 +103,7 @@ _ATTENDANCE = {
 ROUTES: tuple[Route, ...] = (
     *dashboard_routes(
         "GET /api/dashboard/overview",
-        summary="Show the core totals",
+        summary="Show the key figures",
         access="dashboard:chart:overview",
         returns={
             "customers": _NUMBER.but(label=("客户数", "Customers")),
@@ -201,7 +204,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     *dashboard_routes(
         "GET /api/dashboard/stock-value-by-warehouse",
-        summary="Show the stock's value by warehouse",
+        summary="Show the stock value by warehouse",
         access="dashboard:chart:stock-value-by-warehouse",
         departments=False,
         returns=_items(

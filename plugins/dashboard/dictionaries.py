@@ -7,7 +7,7 @@ from plugins.api import dictionary
 DICTIONARIES = (
     dictionary(
         "dashboard_ranking",
-        ("排名依据", "What a ranking is by"),
+        ("排名依据", "Ranking basis"),
         payments=("回款额", "Payments"),
         contracts=("合同额", "Contracts"),
     ),

@@ -15,7 +15,7 @@ MENUS = (
 
 PERMISSIONS = {
     "dashboard:chart:overview": Message("核心指标", "Overview"),
-    "dashboard:chart:sales-trend": Message("回款趋势", "Sales trend"),
+    "dashboard:chart:sales-trend": Message("回款趋势", "Payment trend"),
     "dashboard:chart:customer-distribution": Message("客户分布", "Customer distribution"),
     "dashboard:chart:opportunity-funnel": Message("商机漏斗", "Opportunity funnel"),
     "dashboard:chart:finance-summary": Message("收支汇总", "Finance summary"),

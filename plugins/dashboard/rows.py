@@ -46,15 +46,15 @@ _MOST = 200
 _ROW = shape(
     "FigureRecord",
     collection=text(nullable=False, description="The collection of the record."),
-    id=anything(nullable=False, description="An integer or a text, as the records of the collection have it."),
-    name=text(description="What the record is called; where it has no name, what it belongs to."),
-    at=text(description="The day or the moment by which it is in the row of a series."),
-    value=anything(nullable=False, description="What it counts in the figure: an amount as text, or an integer."),
+    id=anything(nullable=False, description="Id of the record: an integer or a text, depending on the collection."),
+    name=text(description="Name of the record or, if it has none, of what it belongs to."),
+    at=text(description="The day or time that assigns the record to a row of a series."),
+    value=anything(nullable=False, description="What the record adds to the figure: an amount as text, or an integer."),
 )
 _ROWS = shape(
     "FigureRecords",
-    value=anything(nullable=False, description="The figure: what all its records count together."),
-    total=integer(nullable=False, description="How many records there are, on all pages."),
+    value=anything(nullable=False, description="The figure: the sum over all its records."),
+    total=integer(nullable=False, description="Number of records on all pages."),
     page=integer(nullable=False),
     page_size=integer(nullable=False),
     items=array(_ROW, max_items=_MOST, nullable=False),

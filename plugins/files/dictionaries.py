@@ -7,7 +7,7 @@ from plugins.api import dictionary
 DICTIONARIES = (
     dictionary(
         "files_visibility",
-        ("文件可见范围", "Visibility of files"),
+        ("文件可见范围", "File visibility"),
         public=("公开", "Public"),
         private=("私有", "Private"),
     ),

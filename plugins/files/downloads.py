@@ -120,7 +120,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/file/sign",
         sign,
-        summary="An address for a download",
+        summary="Get a signed address for a download",
         access=SIGNED_IN,
         query=KEY_QUERY,
         returns=SIGNED_DOWNLOAD,
@@ -145,7 +145,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/files/public/{key}",
         read_public,
-        summary="A public file",
+        summary="Download a public file",
         access=PUBLIC,
         bare=_ANY_TYPE,
         etag=True,

@@ -3,10 +3,12 @@
 from plugins.api import Message
 
 TYPE_REFUSED = Message("不支持的文件类型：{type}", "Files of this type are not accepted: {type}")
-TYPE_CONTRADICTS = Message("文件内容与其类型不符：{type}", "The content does not match the name or the type: {type}")
-TWO_THINGS = Message("文件同时符合另一种文件格式", "The file is also a file of another format")
+TYPE_CONTRADICTS = Message(
+    "文件内容与文件名或类型不符：{type}", "The content does not match the name or the type: {type}"
+)
+TWO_THINGS = Message("文件同时符合另一种文件格式", "The file is also valid in another file format")
 BROKEN_IMAGE = Message(
-    "图片已损坏、过大或包含其他内容", "The image is broken, has too many pixels, or contains other data"
+    "图片已损坏、像素过多或包含其他数据", "The image is broken, has too many pixels, or contains other data"
 )
 ACTIVE_SVG = Message(
     "SVG 已损坏或包含脚本、外部引用", "The SVG is broken, or contains a script or an external reference"
@@ -25,10 +27,12 @@ NOT_YOURS_TO_DELETE = Message(
 # shown by GET /authorization/explain
 NOT_READABLE = Message(
     "没有该文件，或您无权读取：它不是公开文件、不是您上传的，也未附在您能看到的记录上",
-    "There is no such file that you may read: a public one, your own, or one attached to a record that you can see",
+    "There is no such file, or you may not read it: it is not public, not uploaded by you, and not attached to a "
+    "record that you can see",
 )
 NOT_PUBLIC = Message("没有该公开文件", "There is no such public file")
 RECORD_UNSEEN = Message("没有该业务记录，或您无权查看", "There is no such business record, or you may not see it")
 NO_ATTACHMENT = Message(
-    "没有该附件，或您无权查看其业务记录", "There is no such attachment, or you may not see the record that it is of"
+    "没有该附件，或您无权查看其业务记录",
+    "There is no such attachment, or you may not see the record that it is attached to",
 )

@@ -12,7 +12,7 @@ _visibility = choice(*VISIBILITIES, label=("可见范围", "Visibility"), nullab
 _name = text(label=("文件名", "File name"), max_length=MAX_NAME, nullable=False, example="合同.pdf")
 _key = text(label=("存储键", "Object key"), max_length=100, nullable=False, example=KEY_EXAMPLE)
 _size = integer(
-    label=("文件大小（字节）", "Size (bytes)"), minimum=0, nullable=False, description="Bytes.", example=12345
+    label=("文件大小（字节）", "Size (bytes)"), minimum=0, nullable=False, description="In bytes.", example=12345
 )
 _media = text(label=("文件类型", "Content type"), max_length=100, nullable=False, example="application/pdf")
 _address = text(max_length=2000, nullable=False)
@@ -32,13 +32,15 @@ OBJECTS = Collection(
         "name": _name,
         "size": _size,
         "content_type": _media,
-        "sha256": text(max_length=64, description="Null for a file that went straight to S3."),
-        "etag": text(max_length=200, description="What the storage calls this very content."),
+        "sha256": text(max_length=64, description="Null for a file that was uploaded directly to S3."),
+        "etag": text(max_length=200, description="ETag of this content in the storage."),
         "uploader_id": integer(minimum=0, nullable=False, ref="users", on_delete="keep"),
         "uploader_name": text(max_length=200),
-        "attached": boolean(nullable=False, description="Whether something holds on to it; else it is swept."),
+        "attached": boolean(
+            nullable=False, description="Whether the file is in use; files that are not are removed after some time."
+        ),
         "state": FILE_STATES.choice(),
-        "writer": text(max_length=64, description="The process that writes it, while it arrives."),
+        "writer": text(max_length=64, description="The process that writes the file during the upload."),
         "created_at": timestamp(nullable=False, sort=True),
     },
     indexes=(Index("attached", "created_at"), Index("state", "writer")),
@@ -77,15 +79,19 @@ ATTACHMENT = shape(
 )
 _OF_A_RECORD = {
     "biz_type": text(max_length=64, required=True, example="CUSTOMER", description="Type of the business record."),
-    "resource_id": text(max_length=100, required=True, example="65f0c0ffee65f0c0ffee65f0", description="Its `id`."),
+    "resource_id": text(
+        max_length=100, required=True, example="65f0c0ffee65f0c0ffee65f0", description="`id` of the business record."
+    ),
 }
 ATTACHMENT_BODY = shape(
     "AttachmentCreate",
     **_OF_A_RECORD,
-    file_name=_name.but(description="The file's own name when left out."),
-    object_key=text(max_length=100, description="The file: this, or `url`.", example=KEY_EXAMPLE),
-    url=text(max_length=500, description="Of a public file, in place of `object_key`."),
-    visibility=_visibility.but(description="Checked when given."),
+    file_name=_name.but(description="Defaults to the file's own name."),
+    object_key=text(
+        max_length=100, description="Key of the file; required unless `url` is given.", example=KEY_EXAMPLE
+    ),
+    url=text(max_length=500, description="Direct link of a public file, instead of `object_key`."),
+    visibility=_visibility.but(description="If given, must be the visibility of the file."),
 )
 ATTACHMENT_QUERY = {
     **_OF_A_RECORD,
@@ -109,30 +115,32 @@ UPLOADED = shape(
 UPLOAD_FORM = shape(
     "FileUploadForm",
     file=text(format="binary", required=True, description="The file, with its name."),
-    visibility=choice(*VISIBILITIES, default="private", description="Fields come in any order."),
+    visibility=choice(*VISIBILITIES, default="private", description="May come before or after `file`."),
 )
 SIGNED_UPLOAD = shape(
     "SignedUpload",
     uploadUrl=_address,
     method=choice("PUT", nullable=False),
-    headers=mapping(text(nullable=False), nullable=False, description="To be sent as they are."),
+    headers=mapping(text(nullable=False), nullable=False, description="To be sent unchanged with the upload."),
     objectKey=_key,
     url=_url,
-    expiresIn=integer(minimum=1, nullable=False, description="Seconds."),
+    expiresIn=integer(minimum=1, nullable=False, description="In seconds."),
 )
 UPLOAD_QUERY = {
     "file_name": text(max_length=500, required=True, example="合同.pdf"),
     "content_type": text(max_length=100, required=True, example="application/pdf"),
     "size": integer(
-        minimum=1, required=True, example=12345, description="Bytes; the upload must have exactly as many."
+        minimum=1, required=True, example=12345, description="In bytes; the upload must have exactly this size."
     ),
     "visibility": choice(*VISIBILITIES, default="private", example="private"),
 }
 SIGNED_DOWNLOAD = shape(
-    "SignedDownload", url=_address, expiresIn=integer(minimum=1, nullable=False, description="Seconds.")
+    "SignedDownload", url=_address, expiresIn=integer(minimum=1, nullable=False, description="In seconds.")
 )
 KEY_QUERY = {"object_key": text(max_length=500, required=True, example=KEY_EXAMPLE)}
 SIGNATURE_QUERY = {
-    "expires": integer(minimum=0, example=1795248000, description="From a signed address: seconds since 1970."),
-    "signature": text(max_length=100, example="0" * 64, description="From a signed address."),
+    "expires": integer(
+        minimum=0, example=1795248000, description="From a signed address: when it expires, in seconds since 1970."
+    ),
+    "signature": text(max_length=100, example="0" * 64, description="The signature in a signed address."),
 }

@@ -21,38 +21,41 @@ class FilesSettings(EnvironmentSettings):
 
     storage: Literal["local", "s3"] = Field("local", description="Where files are kept: `local` or `s3`.")
     files_base_url: str = Field(
-        "", pattern=_ADDRESS, description="Address of this service in links to files; empty: they begin with /api."
+        "", pattern=_ADDRESS, description="Address of this service in links to files; if empty, they begin with /api."
     )
-    s3_endpoint: str = Field("", pattern=_ADDRESS, description="S3 as the service reaches it; empty: AWS.")
+    s3_endpoint: str = Field("", pattern=_ADDRESS, description="S3 endpoint that the service uses; empty for AWS.")
     s3_public_endpoint: str = Field(
-        "", pattern=_ADDRESS, description="S3 as browsers reach it, in signed links; empty: the same."
+        "",
+        pattern=_ADDRESS,
+        description="S3 endpoint that browsers use, in signed links; if empty, that of the service.",
     )
     s3_public_url: str = Field(
         "",
         pattern=_ADDRESS,
-        description="Address of the public bucket, such as a CDN's; empty: made from the endpoint.",
+        description="Address of the public bucket, such as that of a CDN; if empty, derived from the endpoint.",
     )
     s3_region: str = Field("us-east-1", description="Region of the buckets.")
     s3_addressing: Literal["auto", "path", "virtual"] = Field(
-        "auto", description="Bucket in the path or in the host name; `auto`: path with an endpoint of your own."
+        "auto", description="Bucket in the path or in the host name; `auto`: in the path if `s3_endpoint` is set."
     )
-    s3_access_key: SecretStr = Field(SecretStr(""), description="Access key; empty: the machine's own role.")
+    s3_access_key: SecretStr = Field(SecretStr(""), description="Access key; if empty, the machine's own role is used.")
     s3_secret_key: SecretStr = Field(SecretStr(""), description="Secret key.")
     s3_public_bucket: str = Field("", pattern=_BUCKET, description="Bucket that everybody may read.")
     s3_private_bucket: str = Field("", pattern=_BUCKET, description="Bucket that nobody may read without a signature.")
     s3_connect_seconds: float = Field(3, gt=0, description="Time limit to connect to S3, in seconds.")
-    s3_request_seconds: float = Field(20, gt=0, description="Time limit of one call of S3, in seconds.")
+    s3_request_seconds: float = Field(20, gt=0, description="Time limit of one call to S3, in seconds.")
     max_upload_bytes: int = Field(100 << 20, ge=1024, le=5 << 30, description="Largest file, in bytes.")
     max_image_bytes: int = Field(20 << 20, ge=1024, le=100 << 20, description="Largest image, in bytes.")
     max_image_pixels: int = Field(
-        89_478_485, ge=1, le=178_956_970, description="Largest image, in pixels: more is taken for a bomb."
+        89_478_485,
+        ge=1,
+        le=178_956_970,
+        description="Largest image, in pixels; larger ones are refused as decompression bombs.",
     )
     public_file_types: Types = Field(PUBLIC_TYPES, description="Media types of public files, comma separated.")
     private_file_types: Types = Field(PRIVATE_TYPES, description="Media types of private files, comma separated.")
-    unattached_hours: float = Field(
-        24, gt=0, description="How long a file is kept that nothing is attached to, in hours."
-    )
-    sweep_seconds: float = Field(3600, gt=0, description="How often files that nothing is attached to are removed.")
+    unattached_hours: float = Field(24, gt=0, description="How long a file is kept that is not in use, in hours.")
+    sweep_seconds: float = Field(3600, gt=0, description="How often files that are not in use are removed, in seconds.")
 
     @field_validator("public_file_types", "private_file_types", mode="before")
     @classmethod
@@ -64,7 +67,7 @@ class FilesSettings(EnvironmentSettings):
     def _check_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for media in value:
             if media not in BY_MEDIA:
-                raise ValueError(f"{media} is no type that the service can tell by content")
+                raise ValueError(f"{media} is not a type that the service can detect from the content")
         return value
 
     @field_validator("files_base_url", "s3_endpoint", "s3_public_endpoint", "s3_public_url", mode="before")

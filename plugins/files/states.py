@@ -9,10 +9,10 @@ FILE_STATES = StateMachine(
     name="files_object",
     initial="arriving",
     states={
-        "arriving": ("上传中", "Arriving"),
-        "expected": ("待上传", "Expected"),
+        "arriving": ("上传中", "Uploading"),
+        "expected": ("待上传", "Awaiting upload"),
         "stored": ("已存储", "Stored"),
-        "leaving": ("清理中", "Leaving"),
+        "leaving": ("清理中", "Being removed"),
     },
     transitions={
         "expect": Transition("arriving", "expected"),

@@ -176,7 +176,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/upload/sts",
         sign,
-        summary="An address for a direct upload",
+        summary="Get a signed address for a direct upload",
         access=SIGNED_IN,
         query=UPLOAD_QUERY,
         returns=SIGNED_UPLOAD,

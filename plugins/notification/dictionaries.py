@@ -6,7 +6,7 @@ from plugins.notification.messages import KINDS
 DICTIONARIES = (
     Dictionary(
         "notification_kind",
-        Message("通知类型", "Notification kind"),
+        Message("消息类型", "Notification kind"),
         tuple(Item(kind, label, color) for kind, (label, color) in KINDS.items()),
     ),
 )

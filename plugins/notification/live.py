@@ -182,21 +182,21 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/notifications/ws",
         live,
-        summary="My new notifications, as a WebSocket",
+        summary="Receive my new notifications over a WebSocket",
         access=SIGNED_IN,
         query={
             "last_id": object_id(
                 nullable=False,
                 example="000000000001000000000007",
-                description="The id of the last message that the client has; "
-                "without it, only what comes from now on is sent.",
+                description="The id of the last notification that the client has; "
+                "if omitted, only those that arrive from now on are sent.",
             )
         },
         socket=True,
         messages=SOCKET_MESSAGES,
         tag="notification",
         description="The token is sent in `Authorization`, or as the subprotocol `bearer.<token>`, "
-        "as browsers set no headers here.\n"
-        "`ready` comes first; a client that was away gives its `last_id` when it comes back, and misses nothing.",
+        "because browsers cannot set headers here.\n"
+        "The first message is `ready`. A client that reconnects with its `last_id` misses nothing.",
     ),
 )

@@ -3,8 +3,8 @@
 from plugins.api import Message
 
 KINDS = {
-    "approval_task": (Message("待办审批", "Approval to do"), "orange"),
-    "approval_copy": (Message("抄送审批", "Copied approval"), "blue"),
+    "approval_task": (Message("待办审批", "Approval task"), "orange"),
+    "approval_copy": (Message("审批抄送", "Approval copy"), "blue"),
     "approval_result": (Message("审批结果", "Approval result"), "green"),
     "approval_delegation": (Message("审批委托", "Approval delegation"), "blue"),
     "leave_result": (Message("请假结果", "Leave result"), "green"),

@@ -77,7 +77,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/notifications/unread-count",
         count_unread,
-        summary="How many of my notifications are unread",
+        summary="Count my unread notifications",
         access=SIGNED_IN,
         returns=COUNT,
         tag="notification",
@@ -113,7 +113,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/notifications",
         announce,
-        summary="Send an announcement to people",
+        summary="Send an announcement",
         access="notification:announcement:create",
         body=SEND_BODY,
         returns=COUNT,

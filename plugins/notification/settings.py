@@ -11,5 +11,5 @@ class NotificationSettings(EnvironmentSettings):
     """How the WebSockets of the notification centre behave."""
 
     notification_check_seconds: float = Field(
-        5, gt=0, description="How often an open notification WebSocket checks that its session is live."
+        5, gt=0, description="How often an open notification WebSocket checks that its session is valid, in seconds."
     )
