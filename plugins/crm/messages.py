@@ -6,7 +6,7 @@ IN_POOL = Message("客户已在公海中", "The customer is already in the publi
 NOT_IN_POOL = Message("客户不在公海中或已被领取", "The customer is not in the public pool, or was already claimed")
 SAME_OWNER = Message("该用户已是负责人", "This user is already the owner")
 CLAIM_LIMIT = Message("您领取的客户数已达上限（{limit}）", "You have reached the limit of {limit} claimed customers")
-READ_ONLY = Message("您对该客户只有查看权限，不能修改", "You can view this customer but not change it")
+READ_ONLY = Message("您对该记录只有查看权限，不能修改", "You can view this record but not change it")
 NO_TRANSFER = Message(
     "没有转移或释放客户的权限，不能更换负责人",
     "You may not transfer or release customers, so you cannot change the owner",

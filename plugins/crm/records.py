@@ -57,7 +57,7 @@ OWNER = integer(
 )
 OWNER_BELOW = OWNER.but(description="The user responsible. Defaults to the customer's owner, or else to the caller.")
 FOLLOWS_CUSTOMER = OWNER.but(
-    label=("负责人", "Owner"), read_only=True, description="The user responsible; always the customer's owner."
+    label=("负责人", "Owner"), read_only=True, description="The user responsible; follows the customer's owner."
 )
 CUSTOMER_ID = object_id(label=("客户", "Customer"), required=True, ref="crm_customers", held=HAS_BUSINESS, filter=True)
 OF_CUSTOMER = CUSTOMER_ID.but(on_delete="cascade", held=None)

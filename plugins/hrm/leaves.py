@@ -208,7 +208,6 @@ ROUTES: tuple[Route, ...] = (
         LEAVES,
         at="/api/v1/hrm/leaves",
         resource="hrm:leave",
-        plural="leave",
         create=create,
         update=update,
         delete=delete,
