@@ -55,28 +55,35 @@ class Settings(EnvironmentSettings):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
     http: Literal["fast", "tornado"] = Field(
-        "fast", description="HTTP connection: `fast` on httptools, or `tornado`, its own."
+        "fast", description="HTTP implementation: `fast`, on httptools, or `tornado`, Tornado's own."
     )
-    unix_socket: str = Field("", description="Unix socket to listen on too, without TLS: a path.")
-    unix_socket_mode: str = Field("660", pattern="^[0-7]{3}$", description="Who may connect to it, as of a file.")
+    unix_socket: str = Field("", description="Path of a Unix socket to listen on as well, without TLS.")
+    unix_socket_mode: str = Field(
+        "660", pattern="^[0-7]{3}$", description="Permissions of the Unix socket, as of a file."
+    )
     tls_certificate: str = Field(
-        "", description="PEM file of a certificate and its chain: the port speaks HTTPS. A change is taken up at once."
+        "",
+        description="PEM file with a certificate and its chain; with it, the port serves HTTPS. A change needs no restart.",
     )
-    tls_key: str = Field("", description="PEM file of its key, without a password.")
-    tls_minimum: Literal["1.2", "1.3"] = Field("1.2", description="Least version of TLS.")
+    tls_key: str = Field("", description="PEM file with the key of the certificate, without a password.")
+    tls_minimum: Literal["1.2", "1.3"] = Field("1.2", description="Lowest version of TLS that is accepted.")
     tls_look_seconds: float = Field(
-        10, gt=0, description="How often to look whether certificate or key have changed, in seconds."
+        10, gt=0, description="How often to check whether the certificate or its key has changed, in seconds."
     )
-    data_dir: Path = Field(Path(".data"), description="Folder of the embedded database and of local files.")
-    mongodb_uri: SecretStr = Field(SecretStr(""), description="MongoDB to use; empty starts the embedded one.")
-    mongodb_database: str = Field("tradewind", max_length=38, pattern="^[A-Za-z0-9_-]+$", description="Database name.")
+    data_dir: Path = Field(Path(".data"), description="Folder for the embedded database and local files.")
+    mongodb_uri: SecretStr = Field(
+        SecretStr(""), description="Address of the MongoDB to use; empty starts the embedded one."
+    )
+    mongodb_database: str = Field(
+        "tradewind", max_length=38, pattern="^[A-Za-z0-9_-]+$", description="Name of the database."
+    )
     mongodb_driver: Literal["direct", "motor", "pymongo"] = Field(
-        "direct", description="Driver: `direct`, `motor` or `pymongo`."
+        "direct", description="MongoDB driver: `direct`, `motor` or `pymongo`."
     )
     mongodb_timeout_ms: int = Field(
         5000,
         ge=100,
-        description="Time limit of one database operation, and of all together that a request waits for while MongoDB "
+        description="Time limit of one database operation, and of all operations of a request together while MongoDB "
         "does not reply, in ms.",
     )
     mongodb_dashboards: Literal["primary", "secondaryPreferred", "nearest"] = Field(
@@ -86,75 +93,80 @@ class Settings(EnvironmentSettings):
         SecretStr(""), description="Key that signs tokens: at least 32 bytes, random. Required outside demo mode."
     )
     jwt_old_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field(
-        (), description="Earlier keys, comma separated; their tokens verify until they are dropped from here."
+        (),
+        description="Earlier signing keys, comma separated; their tokens are accepted until the keys are removed from here.",
     )
     backup_key: SecretStr = Field(
-        SecretStr(""), description="Key that encrypts backups: at least 32 bytes, random; empty: they are readable."
+        SecretStr(""),
+        description="Key that encrypts backups: at least 32 bytes, random; empty: backups are not encrypted.",
     )
     backup_hours: float = Field(
         0,
         ge=0,
         le=24 * 366,
-        description="Hours after which the service takes another backup by itself; 0: it takes none.",
+        description="Hours between two backups that the service takes by itself; 0: it takes none.",
     )
     backup_folder: str = Field(
         "",
-        description="Folder of backups, on a disk other than the database's if possible; empty: `backups` in the data "
+        description="Folder for backups, if possible on another disk than the database; empty: `backups` in the data "
         "folder.",
     )
-    backup_keep: int = Field(14, ge=1, description="How many of the backups that the service takes are kept.")
-    demo: bool = Field(False, description="Demo data; a random signing key is allowed.")
+    backup_keep: int = Field(14, ge=1, description="How many of the backups that the service takes by itself are kept.")
+    demo: bool = Field(False, description="Demo mode: demo data, and a random key for tokens if none is set.")
     plugins: Names = Field(
-        (), description="Plugins to load, comma separated; all built-in ones when empty, and `+name` besides them."
+        (), description="Plugins to load, comma separated; empty: all built-in ones; `+name` adds one to these."
     )
     cors_origins: Names = Field(
         DEV_ORIGINS,
-        description="Origins that browsers may call from, comma separated, besides those of the desktop client "
-        f"({', '.join(DESKTOP_ORIGINS)}); `-{DESKTOP_ORIGINS[0]}` takes one away.",
+        description="Origins that browsers may call from, comma separated, in addition to those of the desktop client "
+        f"({', '.join(DESKTOP_ORIGINS)}); `-{DESKTOP_ORIGINS[0]}` removes one of them.",
     )
-    time_zone: str = Field("Asia/Shanghai", description="Business time zone: it decides which day a moment is in.")
+    time_zone: str = Field("Asia/Shanghai", description="Business time zone: it decides on which day a time falls.")
     response_checks: Literal["auto", "all", "some"] = Field(
         "auto",
-        description="Which responses are checked for the shape that their route declares: with `all` another one is "
-        "50000, with `some` it is logged; `auto` is `all` in demo mode.",
+        description="Which responses are checked against the shape that their route declares. With `all`, a wrong one becomes "
+        "50000; with `some`, a sample is checked and faults are logged; `auto` is `all` in demo mode, else `some`.",
     )
-    rate_limits: Literal["on", "off"] = Field("on", description="`off` only for benchmarks and tests.")
-    requests_per_minute: int = Field(600, ge=1, description="Requests a minute by one user, in each process.")
+    rate_limits: Literal["on", "off"] = Field("on", description="`off` is only for benchmarks and tests.")
+    requests_per_minute: int = Field(
+        600, ge=1, description="Requests that one user may send per minute, in each process."
+    )
     trusted_proxies: Names = Field(
         (),
-        description="Addresses of proxies that are believed whom they forward, comma separated (networks too); `unix` is "
+        description="Addresses or networks of the proxies that are trusted to name the client, comma separated; `unix` is "
         "the Unix socket.",
     )
     forwarding_field: Literal["X-Forwarded-For", "Forwarded"] = Field(
         "X-Forwarded-For",
-        description="Field in which they say so; `Forwarded` is that of RFC 7239. The other one comes from clients, and is "
-        "not believed.",
+        description="Header in which trusted proxies name the client; `Forwarded` is that of RFC 7239. The other header is "
+        "ignored, because clients can send it.",
     )
     proxy_protocol: bool = Field(
         False, description="Connections from trusted proxies begin with a PROXY header, version 1 or 2."
     )
     metrics_clients: Names = Field(
         ("127.0.0.1", "::1"),
-        description="Addresses that may read /metrics, comma separated (networks too, and `unix`).",
+        description="Addresses or networks that may read /metrics and /api/health/processes, comma separated; `unix` is the "
+        "Unix socket.",
     )
     traces: bool = Field(
         False,
-        description="Send traces by OpenTelemetry (`pip install tradewind[otel]`). Where to, and how many, its own variables "
-        "say: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME.",
+        description="Send traces with OpenTelemetry (`pip install tradewind[otel]`). Its own variables say where to, and how "
+        "many: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME.",
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level that is logged.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Lowest level that is logged.")
     max_body_bytes: int = Field(1 << 20, ge=1024, description="Largest JSON body, in bytes.")
     max_header_bytes: int = Field(16 << 10, ge=1024, description="Largest header block, in bytes.")
     max_receiving_bytes: int = Field(
-        64 << 20, ge=1 << 20, description="Bytes of requests still arriving that a process holds; more is 50300."
+        64 << 20, ge=1 << 20, description="Most bytes of requests still arriving that a process holds; beyond, 50300."
     )
     max_receiving_bytes_per_address: int = Field(
-        16 << 20, ge=1 << 20, description="The same from one address (an IPv6 /64); more is 42900."
+        16 << 20, ge=1 << 20, description="The same for one address (an IPv6 /64); beyond, 42900."
     )
     max_json_depth: int = Field(32, ge=4, le=200, description="Deepest nesting of a JSON body.")
-    max_json_values: int = Field(20_000, ge=1000, description="Most values and names in a JSON body, about.")
+    max_json_values: int = Field(20_000, ge=1000, description="Most values and names in a JSON body, approximately.")
     max_public_body_bytes: int = Field(
-        64 << 10, ge=1024, description="Largest JSON body where nobody is logged in yet, in bytes."
+        64 << 10, ge=1024, description="Largest JSON body of requests that need no log-in, in bytes."
     )
     request_seconds: float = Field(30, gt=0, description="Time limit of one request, in seconds.")
     import_bytes: int = Field(100 << 20, ge=1024, le=1 << 30, description="Largest file of an import, in bytes.")
@@ -167,16 +179,21 @@ class Settings(EnvironmentSettings):
         30, gt=0, description="How often to look for imports that another instance left unfinished, in seconds."
     )
     confined_processes: int = Field(
-        2, ge=1, le=64, description="Worker processes at once for each kind of costly work (articles, tables, images)."
+        2,
+        ge=1,
+        le=64,
+        description="Most worker processes at once for each kind of costly work (articles, tables, images).",
     )
     confined_megabytes: int = Field(
-        512, ge=64, description="Memory of such a process, in MB; a larger table or article is refused."
+        512, ge=64, description="Most memory of a worker process, in MB; a table or article that needs more is refused."
     )
     idle_seconds: float = Field(75, gt=0, description="How long an idle connection is kept, in seconds.")
     drain_notice_seconds: float = Field(
-        2, ge=0, description="How long a stopping process serves on while it tells clients to go elsewhere, in seconds."
+        2, ge=0, description="How long a stopping process still serves while it sends clients elsewhere, in seconds."
     )
-    drain_seconds: float = Field(20, ge=0, description="How long a stopping process waits for open requests.")
+    drain_seconds: float = Field(
+        20, ge=0, description="How long a stopping process waits for open requests, in seconds."
+    )
     operation_log_queue: int = Field(10_000, ge=1, description="Operation-log entries that may wait to be written.")
     operation_log_days: int = Field(180, ge=1, description="How long operation-log entries are kept, in days.")
 

@@ -16,45 +16,47 @@ _ADDRESS = r"^https?://[^\s?#]+$"
 class AuthSettings(EnvironmentSettings):
     """Tokens, lockout, log-in rate, WeCom."""
 
-    access_token_minutes: float = Field(30, gt=0, description="Life of an access token, in minutes.")
-    refresh_token_days: float = Field(7, gt=0, description="Life of a refresh token, in days.")
+    access_token_minutes: float = Field(30, gt=0, description="Lifetime of an access token, in minutes.")
+    refresh_token_days: float = Field(7, gt=0, description="Lifetime of a refresh token, in days.")
     refresh_grace_seconds: float = Field(
         10, ge=0, description="How long a rotated refresh token still returns its unused successor, in seconds."
     )
     session_days: float = Field(
-        0, ge=0, description="Longest life of a session, however it is used, in days; 0: as long as it is refreshed."
+        0, ge=0, description="Longest lifetime of a session, even in use, in days; 0: as long as it is refreshed."
     )
     session_seen_seconds: float = Field(
         60, gt=0, description="How often `last_seen_at` of the sessions in use is written, in seconds."
     )
-    lockout_failures: int = Field(5, ge=1, description="Failed log-ins in a row that lock an account.")
+    lockout_failures: int = Field(5, ge=1, description="Failed log-ins in a row after which an account is locked.")
     lockout_minutes: float = Field(15, gt=0, description="How long a locked account stays locked, in minutes.")
     lock_unknown_names: bool = Field(
         False,
         description="Lock unknown names like accounts, so that a log-in does not reveal which names exist; "
-        "failures then expire after the time of a lock.",
+        "failed log-ins are then forgotten after `lockout_minutes`.",
     )
     logins_per_minute: int = Field(
-        20, ge=1, description="Log-in attempts a minute from one address, over all instances."
+        20, ge=1, description="Log-in attempts allowed per minute from one address, over all instances."
     )
-    wecom_corp_id: str = Field("", description="WeCom corporation id; without the first four, WeCom log-in is off.")
-    wecom_agent_id: str = Field("", description="Agent id of the WeCom application.")
+    wecom_corp_id: str = Field(
+        "", description="WeCom corporation ID; without it or one of the next three, WeCom log-in is off."
+    )
+    wecom_agent_id: str = Field("", description="Agent ID of the WeCom application.")
     wecom_secret: SecretStr = Field(SecretStr(""), description="Secret of the WeCom application.")
     wecom_redirect_uri: str = Field("", description="Page of the front end that WeCom sends `code` and `state` to.")
-    wecom_api_base: str = Field("https://qyapi.weixin.qq.com", pattern=_ADDRESS, description="WeCom's API.")
+    wecom_api_base: str = Field("https://qyapi.weixin.qq.com", pattern=_ADDRESS, description="Address of WeCom's API.")
     wecom_login_base: str = Field(
         "https://login.work.weixin.qq.com",
         pattern=_ADDRESS,
-        description="WeCom's log-in page, which shows the QR code.",
+        description="Address of WeCom's log-in page, which shows the QR code.",
     )
     wecom_first_scan: Literal["link", "create", "refuse"] = Field(
-        "link", description="First scan: `link` to the user of that name, `create` one, or `refuse`."
+        "link", description="At the first scan: `link` to the user of that name, `create` one, or `refuse`."
     )
     wecom_default_role: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Codes of the roles that `create` gives, comma separated."
+        (), description="Codes of the roles that a user made by `create` gets, comma separated."
     )
     wecom_connect_seconds: float = Field(3, gt=0, description="Time limit to connect to WeCom, in seconds.")
-    wecom_request_seconds: float = Field(5, gt=0, description="Time limit of one call of WeCom, in seconds.")
+    wecom_request_seconds: float = Field(5, gt=0, description="Time limit of one call to WeCom, in seconds.")
 
     @field_validator("wecom_default_role", mode="before")
     @classmethod
