@@ -23,10 +23,12 @@ from handlers.schema.values import ReadOnlyRecord, Record
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
 PAGE_FIELDS: Mapping[str, Field] = {
-    "total": integer(minimum=0, description="Rows in all; null without the count."),
+    "total": integer(minimum=0, description="The number of records on all pages; null if the count was omitted."),
     "page": integer(minimum=1, nullable=False),
     "page_size": integer(minimum=1, nullable=False),
-    "next_cursor": text(max_length=2000, description="Give it as `cursor` for the next page; null at the end."),
+    "next_cursor": text(
+        max_length=2000, description="Pass it as `cursor` to get the next page; null on the last page."
+    ),
 }
 
 

@@ -114,12 +114,12 @@ _REFUSED = obj(
     {
         "permission": text(
             example="acme:agreement:export",
-            description="The permission code that is missing; null where no code would do, as for records of others.",
+            description="The permission code that is missing; null if no permission would help, as with other people's records.",
         ),
         "reason": text(
             nullable=False,
             example="Missing permission: export agreements",
-            description="What is missing, in the reader's language, as menus and buttons call it.",
+            description="What is missing, as menus and buttons call it, in the caller's language.",
         ),
     },
     nullable=False,
@@ -137,8 +137,8 @@ _HOLDER = obj(
 _OBSTACLE = obj(
     None,
     {
-        "held_by": array(_HOLDER, nullable=False, description="What refers to the record, or is held by the person."),
-        "open": text(nullable=False, description="The amount or quantity that is left, where more was asked for."),
+        "held_by": array(_HOLDER, nullable=False, description="What refers to the record, or what the person holds."),
+        "open": text(nullable=False, description="The amount or quantity that is left, if the request asked for more."),
         "field": text(nullable=False, description="The field that asks for more than is left."),
     },
 )
@@ -146,7 +146,12 @@ _TRACE = obj(None, {"request_id": text(nullable=False)}, nullable=False)
 
 
 BAD_REQUEST = _kind(
-    "bad_request", 40000, 400, "请求格式错误", "Malformed request", "malformed request: broken JSON, header, encoding"
+    "bad_request",
+    40000,
+    400,
+    "请求格式错误",
+    "Malformed request",
+    "malformed request: invalid JSON, header or encoding",
 )
 INVALID = _kind(
     "invalid",
@@ -171,21 +176,31 @@ WECOM_REFUSED = _kind(
     400,
     "企业微信登录被拒绝",
     "WeCom log-in refused",
-    "WeCom code or state refused, or an outsider",
+    "WeCom code or state refused, or the person is not a member of the company",
 )
 UNAUTHENTICATED = _kind(
-    "unauthenticated", 40100, 401, "请先登录", "Log in first", "no token, not a valid one, or its session was ended"
+    "unauthenticated",
+    40100,
+    401,
+    "请先登录",
+    "Log in first",
+    "no token, an invalid one, or one whose session has ended",
 )
 TOKEN_EXPIRED = _kind(
-    "token_expired", 40101, 401, "登录已过期", "Access token expired", "access token expired: refresh and replay"
+    "token_expired",
+    40101,
+    401,
+    "登录已过期",
+    "Access token expired",
+    "access token expired: refresh it and repeat the request",
 )
 REFRESH_REFUSED = _kind(
     "refresh_refused",
     40102,
     401,
     "刷新令牌已失效，请重新登录",
-    "Refresh token not accepted; log in again",
-    "refresh token expired, revoked, reused or not one",
+    "Refresh token no longer valid; log in again",
+    "refresh token expired, revoked, reused or invalid",
 )
 FORBIDDEN = _kind(
     "forbidden",
@@ -193,7 +208,7 @@ FORBIDDEN = _kind(
     403,
     "没有权限",
     "Permission denied",
-    "no role → menu → API binding, or granting wider than one holds; `data` says what is missing",
+    "no role grants a menu with this API, or a grant exceeds the caller's own rights; `data` says what is missing",
     _REFUSED,
 )
 PASSWORD_CHANGE_REQUIRED = _kind(
@@ -201,7 +216,7 @@ PASSWORD_CHANGE_REQUIRED = _kind(
     40301,
     403,
     "请先修改密码",
-    "Change the password first",
+    "Change your password first",
     "the password must be changed first",
 )
 SUPER_ONLY = _kind(
@@ -209,8 +224,8 @@ SUPER_ONLY = _kind(
     40302,
     403,
     "仅超级管理员可操作",
-    "Super administrator only",
-    "for the super administrator only; `data` says why",
+    "Only super administrators may do this",
+    "for super administrators only; `data` says why",
     _REFUSED,
 )
 ACCOUNT_DISABLED = _kind(
@@ -220,35 +235,51 @@ NOT_FOUND = _kind(
     "not_found", 40400, 404, "资源不存在", "Not found", "no such path or record, or one outside the caller's data scope"
 )
 METHOD_NOT_ALLOWED = _kind(
-    "method_not_allowed", 40500, 405, "请求方法不允许", "Method not allowed", "method not allowed, with `Allow`"
+    "method_not_allowed",
+    40500,
+    405,
+    "不支持该请求方法",
+    "Method not allowed",
+    "method not allowed at this path; see `Allow`",
 )
 REQUEST_TIMEOUT = _kind(
     "request_timeout", 40800, 408, "请求超时", "Request timed out", "the request did not arrive within the time limit"
 )
 DUPLICATE = _kind(
-    "duplicate", 40900, 409, "数据重复", "Already exists", "duplicate of a unique key; `data.field`", _TAKEN
+    "duplicate",
+    40900,
+    409,
+    "数据重复",
+    "Already exists",
+    "a unique value is already taken; `data.field` names the field",
+    _TAKEN,
 )
 CONFLICT = _kind(
     "conflict",
     40901,
     409,
-    "当前状态不允许该操作",
+    "数据正被使用，或当前状态不允许该操作",
     "In use, or not allowed in this state",
     "in use, or its state forbids it; `data` may say what holds it, or how much is open",
     _OBSTACLE,
 )
 STALE = _kind(
-    "stale", 40902, 409, "数据已被他人修改，请刷新后重试", "Changed by someone else; reload", "stale `version`"
+    "stale",
+    40902,
+    409,
+    "数据已被他人修改，请刷新后重试",
+    "Changed by someone else; reload and try again",
+    "the `version` sent is not the current one",
 )
 IDEMPOTENCY_REUSED = _kind(
     "idempotency_reused",
     40903,
     409,
     "幂等键已用于其他请求",
-    "Idempotency key used for another request",
+    "Idempotency key already used for another request",
     "idempotency key reused for another request",
 )
-TOO_LARGE = _kind("too_large", 41300, 413, "请求体过大", "Body too large", "body or file too large")
+TOO_LARGE = _kind("too_large", 41300, 413, "请求体过大", "Request body too large", "body or file too large")
 MEDIA_TYPE = _kind(
     "media_type", 41500, 415, "不支持的内容类型", "Media type not accepted", "media type or file type not accepted"
 )
@@ -258,21 +289,31 @@ LOCKED = _kind(
     42300,
     423,
     "账号已锁定，请稍后再试",
-    "Account locked; try later",
-    "locked after failed log-ins, `Retry-After`",
+    "Account locked; try again later",
+    "locked after repeated failed log-ins; see `Retry-After`",
 )
-RATE_LIMITED = _kind("rate_limited", 42900, 429, "请求过于频繁", "Too many requests", "rate limit, with `Retry-After`")
+RATE_LIMITED = _kind(
+    "rate_limited", 42900, 429, "请求过于频繁", "Too many requests", "rate limit exceeded; see `Retry-After`"
+)
 HEADERS_TOO_LARGE = _kind(
     "headers_too_large", 43100, 431, "请求头过大", "Header block too large", "header block too large"
 )
-INTERNAL = _kind("internal", 50000, 500, "服务器内部错误", "Internal error", "a bug; quote the request id", _TRACE)
+INTERNAL = _kind(
+    "internal",
+    50000,
+    500,
+    "服务器内部错误",
+    "Internal error",
+    "a fault of the service; report it with the request ID",
+    _TRACE,
+)
 UNAVAILABLE = _kind(
     "unavailable",
     50300,
     503,
     "服务暂不可用，请稍后重试",
-    "Service unavailable; try later",
-    "database or store out of reach",
+    "Service unavailable; try again later",
+    "database or file storage out of reach, or the service is overloaded or stopping",
 )
 
 CORE_ERRORS: tuple[ErrorKind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, ErrorKind))

@@ -78,20 +78,21 @@ SUCCESS = Message("成功", "OK")
 STOPPING = Message("服务正在停止", "The service is stopping")
 NOT_READY = Message("服务未就绪：{parts}", "The service is not ready: {parts}")
 SILENT = Message("进程无响应：{processes}", "Processes do not respond: {processes}")
-BUSY = Message("同类任务过多，请稍后重试", "Too many of these are under way; try again later")
+BUSY = Message("同类任务过多，请稍后重试", "Too many tasks of this kind are running; try again later")
 TOO_MANY_OF_YOURS = Message(
-    "您已有多个同类任务在进行，请等待完成后再试", "You have several of these under way; wait until one is done"
+    "您有多个同类任务正在进行，请等待其中一个完成后重试",
+    "You already have several tasks of this kind running; wait for one to finish",
 )
-TOO_MUCH_ARRIVING = Message("同时上传的数据过多，请稍后重试", "Too much is being sent at once; try later")
+TOO_MUCH_ARRIVING = Message(
+    "同时上传的数据过多，请稍后重试", "Too much data is being uploaded at once; try again later"
+)
 STATUS = Message("状态", "Status")
 MISSING_PERMISSION = Message("缺少权限：{operation}", "Missing permission: {operation}")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current state does not allow this")
-UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only for the addresses that a setting lists")
-REFERENCES_GONE = Message("引用的记录已不存在：{fields}", "It refers to records that no longer exist: {fields}")
-FOR_WRITERS = Message(
-    "仅对可以提交引用该集合的表单的人开放", "Only for those who may send a form that refers to this collection"
-)
-NOT_REFERRED = Message("没有表单引用这样的集合", "No form refers to a collection of this name")
+UNLISTED_ADDRESS = Message("仅限配置中列出的地址访问", "Only the addresses listed in the settings have access")
+REFERENCES_GONE = Message("引用的记录已不存在：{fields}", "The record refers to records that no longer exist: {fields}")
+FOR_WRITERS = Message("您无权提交任何引用此类记录的表单", "You may not submit any form that refers to these records")
+NOT_REFERRED = Message("没有表单引用该数据表", "No form refers to a collection of this name")
 # the message of each validation rule
 RULES: dict[str, Message] = {
     "required": Message("必填", "is required"),
@@ -100,35 +101,41 @@ RULES: dict[str, Message] = {
     "pattern": Message("格式不正确", "has the wrong format"),
     "format": Message("格式不正确", "has the wrong format"),
     "enum": Message("不在允许的取值范围内", "is not one of the allowed values"),
-    "bounds": Message("须在 1970-01-01 与 2199-12-31 之间", "is not between 1970-01-01 and 2199-12-31"),
-    "future": Message("不能晚于明天", "is later than tomorrow"),
-    "series": Message("时间范围过长：最多 3660 个点", "covers too much time: a series has at most 3,660 points"),
-    "minLength": Message("长度不足", "is too short"),
-    "maxLength": Message("长度过长", "is too long"),
+    "bounds": Message("须在 1970-01-01 与 2199-12-31 之间", "must be between 1970-01-01 and 2199-12-31"),
+    "future": Message("不能晚于明天", "must not be later than tomorrow"),
+    "series": Message(
+        "时间范围过长，最多 3660 个数据点", "covers too long a period: a series has at most 3,660 points"
+    ),
+    "minLength": Message("内容过短", "is too short"),
+    "maxLength": Message("内容过长", "is too long"),
     "minimum": Message("数值过小", "is too small"),
     "maximum": Message("数值过大", "is too large"),
     "exclusiveMinimum": Message("数值过小", "is too small"),
-    "minItems": Message("数量过少", "has too few items"),
-    "maxItems": Message("数量过多", "has too many items"),
-    "uniqueItems": Message("存在重复项", "has repeated items"),
-    "decimals": Message("小数位数过多或不是有效数字", "is no number, or has too many decimal places"),
+    "minItems": Message("项数过少", "has too few items"),
+    "maxItems": Message("项数过多", "has too many items"),
+    "uniqueItems": Message("存在重复项", "contains duplicates"),
+    "decimals": Message("不是有效的数字，或小数位数过多", "is not a number, or has too many decimal places"),
     "digits": Message(
         "数字超过 15 位有效数字，请以字符串传递", "has more than 15 significant digits: send it as a string"
     ),
     "reference": Message("引用的记录不存在", "refers to a record that does not exist"),
-    "dictionary": Message("不是字典中启用的值", "is not an enabled value of its dictionary"),
-    "keeper": Message("只有其指定的负责人可以使用", "is only for the people whom it names"),
-    "ambiguous": Message("对应多条记录，请改填编码或 ID", "fits several records: give a code or an id"),
+    "dictionary": Message("字典中没有该值，或该值已停用", "is not in its dictionary, or is disabled there"),
+    "keeper": Message("仅限该记录指定的负责人使用", "may only be used by the people assigned to it"),
+    "ambiguous": Message("对应多条记录，请改填编码或 ID", "matches several records: give a code or an ID instead"),
     "nul": Message("包含非法字符", "contains a character that is not allowed"),
     "cursor": Message("游标无效", "is not a valid cursor for this list"),
-    "cell": Message("没有这样的数字，或没有明细", "is no figure of this dashboard, or one without records"),
-    "depth": Message("分页过深，请使用游标", "is too deep; use the cursor"),
-    "levels": Message("层级过深", "is too many levels deep"),
-    "sort": Message("不支持按该字段排序", "names a field that cannot be sorted by"),
-    "duplicate": Message("重复", "is given twice"),
-    "permission": Message("没有修改已有记录的权限", "is of a record that you are not permitted to change"),
+    "cell": Message(
+        "仪表盘没有该指标，或该指标没有明细", "is not a figure of this dashboard, or has no records behind it"
+    ),
+    "depth": Message("页码过大，请改用游标翻页", "is too far down the list; use the cursor instead"),
+    "levels": Message("层级过深", "is nested too deeply"),
+    "sort": Message("不支持按该字段排序", "names a field that the list cannot be sorted by"),
+    "duplicate": Message("重复，或已被占用", "is given twice, or already taken"),
+    "permission": Message(
+        "该记录已存在，您没有修改权限", "belongs to an existing record that you are not permitted to change"
+    ),
     "policy": Message("不符合密码策略", "does not meet the password policy"),
-    "reused": Message("不能与最近使用过的密码相同", "was used recently"),
+    "reused": Message("不能与最近使用过的密码相同", "must differ from recently used passwords"),
     "invalid": Message("取值无效", "is not valid"),
-    "cost": Message("内容过于复杂", "is too complex to be processed"),
+    "cost": Message("内容过于复杂，无法处理", "is too complex to be processed"),
 }

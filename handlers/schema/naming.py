@@ -21,7 +21,7 @@ NamesInMemory = Mapping[str, Callable[[RecordId], str | None]]  # by the name of
 
 def name_shape(sibling: Sibling) -> Field:
     """Return the shape of a name in responses."""
-    reference, note = sibling.reference, f"What `{sibling.beside}` is called now; read-only."
+    reference, note = sibling.reference, f"The current name of `{sibling.beside}`; read-only."
     name = text(max_length=MAX_NAME, read_only=True, label=reference.label)
     if not sibling.many:
         return name.but(description=note)

@@ -347,7 +347,7 @@ async def test_an_import_changes_customers_only_with_the_permission_to_update(wr
         report = await import_table(clerk, write(rows), **flags)
         assert counts(report) == [1, 0, 1, 1]
         assert [(one["row"], one["column"], one["rule"]) for one in report["errors"]] == [(2, "code", "permission")]
-        assert report["errors"][0]["message"] == "没有修改已有记录的权限"
+        assert report["errors"][0]["message"] == "该记录已存在，您没有修改权限"
     assert expect(await clerk.get(f"{CUSTOMERS}?q={first}"))["items"][0]["name"] == "as it was"
     both = await people.person([*importing, "crm:customer:update"])
     expect(await both.post(CUSTOMERS, {"name": "x", "code": unique("C")}))
