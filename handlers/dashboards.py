@@ -25,7 +25,7 @@ OF_A_DEPARTMENT: Mapping[str, Field] = {
         ref=THE_DEPARTMENTS,
         on_delete="keep",
         example=1,
-        description="Only the records of this department and of those below it: of their creators or owners.",
+        description="Only the records whose creator or owner belongs to this department or to one below it.",
     )
 }
 

@@ -75,7 +75,7 @@ class Numbering:
         parts = "{prefix}, {yyyy}, {yy}, {MM}, {dd}, {seq:4}"
         about = Message(
             f"{self.noun.zh}的编号格式：{parts}；gapless 表示不跳号",
-            f"The format of the numbers of {self.noun.en}s: {parts}; gapless: none is left out",
+            f"Format of {self.noun.en} numbers: {parts}; gapless: no number is skipped",
         )
         return Option(self.key, shape, about)
 

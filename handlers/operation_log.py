@@ -53,14 +53,14 @@ OPERATION_LOGS = Collection(
         "rows": integer(
             label=("行数", "Rows"),
             minimum=0,
-            description="Of the table that was exported or imported; of a handover, the records that it was about.",
+            description="The rows that were exported or imported; for a handover, the records concerned.",
         ),
         "exemption": text(
             label=("豁免规则", "Exemption"),
             max_length=64,
             filter=True,
             example="own_request",
-            description="The rule that a super administrator was spared.",
+            description="The rule from which a super administrator was exempt.",
         ),
         "body": anything(label=("请求内容", "Request body")),
     },

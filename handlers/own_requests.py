@@ -15,7 +15,9 @@ from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.messages import Message
 from handlers.schema.values import Parts, ReadOnlyRecord
 
-OWN_REQUEST: Final = Message("不能审批本人申请、创建或负责的单据", "Nobody decides on what they asked for, made or own")
+OWN_REQUEST: Final = Message(
+    "不能审批本人申请、创建或负责的单据", "You cannot approve or reject what you requested, created or own"
+)
 REFUSES_OWN: Final = Refusal(CONFLICT, OWN_REQUEST, exempt_super=True)
 EXEMPTION: Final = "own_request"
 # its creator, its submitter, its owner, and the person whom it concerns

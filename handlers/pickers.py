@@ -144,10 +144,12 @@ def _option(collection: Collection, row: Document) -> Record:
 _OPTION = obj(
     "PickerOption",
     {
-        "id": anything(nullable=False, description="An integer or a text, as the records of the collection have it."),
+        "id": anything(nullable=False, description="An integer or a string, as in the records of the collection."),
         "name": text(max_length=MAX_NAME),
         "code": text(max_length=MAX_NAME),
-        "disabled": boolean(nullable=False, description="Not to be chosen any more; shown where it stands."),
+        "disabled": boolean(
+            nullable=False, description="True if it can no longer be chosen; it is still shown where it was."
+        ),
     },
     nullable=False,
 )
@@ -158,16 +160,16 @@ _QUERY = {
         min_items=1,
         max_items=MAX_PAGE_SIZE,
         nullable=False,
-        description="The records with these ids instead of a page, in this order; what the caller does not see is "
-        "left out.",
+        description="Returns the records with these IDs, in this order, instead of a page. Records that the caller "
+        "cannot see are left out.",
     ),
     "page_size": integer(minimum=1, maximum=MAX_PAGE_SIZE, default=20, example=20),
-    "cursor": text(max_length=2000, nullable=False, description="`next_cursor` of the page before."),
+    "cursor": text(max_length=2000, nullable=False, description="`next_cursor` of the previous page."),
 }
 PICKER_ROUTE = route(
     "GET /api/v1/meta/options/{collection}",
     list_options,
-    summary="The records that a form may refer to",
+    summary="List the records that a form may refer to",
     access=SIGNED_IN,
     tag="meta",
     query=_QUERY,
@@ -175,11 +177,13 @@ PICKER_ROUTE = route(
         "PickerPage",
         {
             "items": array(_OPTION, max_items=MAX_PAGE_SIZE, nullable=False),
-            "next_cursor": text(max_length=2000, description="Give it as `cursor` for the next page; null at the end."),
+            "next_cursor": text(
+                max_length=2000, description="Pass it as `cursor` to get the next page; null on the last page."
+            ),
         },
         nullable=False,
     ),
     refusals=(Refusal(FORBIDDEN, FOR_WRITERS), Refusal(NOT_FOUND, hint=NOT_REFERRED)),
-    description="The collection by its name, or as `users` or `departments`. For whoever may send a body that refers to "
-    "it. Of a collection with data scope the rows that the caller sees, of others all.",
+    description="`collection` is the name of a collection, or `users` or `departments`. Open to everyone who may send a "
+    "request that refers to it. Returns the records within the caller's data scope, or all if it does not apply to them.",
 )

@@ -35,7 +35,11 @@ from plugins.record_history import (
 from plugins.transitions import find_visible
 
 ACTIONS = ("list", "read", "create", "update", "delete")
-_VERSION = integer(minimum=1, nullable=False, description="The version that was read; a stale one is 40902.")
+_VERSION = integer(
+    minimum=1,
+    nullable=False,
+    description="The version that was read; if the record has changed since, the response is 40902.",
+)
 _FURTHER = {"history": "read", "restore": "delete"}  # each is made together with this action, unless it is left out
 
 

@@ -141,7 +141,7 @@ async def test_the_cursors_of_every_list_lead_through_it(route: Route, maker: Ma
     exercise = await (attached_to(maker, route) if name_of(route) == "GET /api/attachments" else maker.exercise(route))
     joint = "&" if "?" in exercise.path else "?"
     described = route.query["sort"].description or "" if "sort" in route.query else ""
-    names = [name for name in dict.fromkeys(re.findall(r"\w+", described.removeprefix("Any of "))) if name != "or"]
+    names = [name for name in dict.fromkeys(re.findall(r"\w+", described.rpartition("Any of ")[2])) if name != "or"]
     collection = CATALOGUE.collections.get(route.collection)
     async with further_rows(collection if not route.parameters else None, tradewind):
         for order in ("", *(f"&sort={sign}{name}" for name in names for sign in ("", "-"))):

@@ -34,6 +34,7 @@ _SEARCH = (
     "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do "
     "not matter; digits find phone numbers however they are written; Chinese is found by pinyin and by initials too."
 )
+_SORT = "Fields to sort by, separated by commas; `-` before a field sorts it in descending order. Any of"
 MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
 _RANGES = ("timestamp", "day", "money", "quantity", "number")
@@ -179,7 +180,7 @@ class Collection:
     def update(self) -> Field:
         """The body of a PATCH: any of the fields, and `version`."""
         optional = {name: child.but(required=False, default=None) for name, child in self.writable.items()}
-        stale = "The version that was read; a stale one is 40902."
+        stale = "The version that was read; if the record has changed since, the response is 40902."
         version = integer(label=_VERSION, minimum=1, required=True, description=stale)
         return obj(f"{self.title}Update", {"version": version, **optional}, nullable=False)
 
@@ -290,9 +291,9 @@ class Collection:
         paging = {
             "page": integer(minimum=1, default=1, example=1),
             "page_size": integer(minimum=1, maximum=MAX_PAGE_SIZE, default=20, example=20),
-            "sort": text(max_length=200, example=self.default_sort, description=f"Any of {', '.join(self.sortable)}."),
-            "with_total": boolean(default=True, description="false leaves the count out."),
-            "cursor": text(max_length=2000, description="`next_cursor` of the page before.", example=None),
+            "sort": text(max_length=200, example=self.default_sort, description=f"{_SORT} {', '.join(self.sortable)}."),
+            "with_total": boolean(default=True, description="`false` omits the count: `total` is then null."),
+            "cursor": text(max_length=2000, description="`next_cursor` of the previous page.", example=None),
         }
         search = {"q": text(max_length=100, description=_SEARCH, example="a")} if self.searchable else {}
         return {name: child.but(nullable=False) for name, child in {**paging, **search, **self.filters}.items()}
@@ -381,10 +382,10 @@ def _filter_parameters(name: str, child: Field) -> dict[str, Field]:
     )
     if value.kind in _RANGES:
         return {
-            f"{name}_from": value.but(description=f"{name} at or after, or at least, this."),
-            f"{name}_to": value.but(description=f"{name} at or before, or at most, this."),
+            f"{name}_from": value.but(description=f"Only records with this or a later or larger `{name}`."),
+            f"{name}_to": value.but(description=f"Only records with this or an earlier or smaller `{name}`."),
         }
     if value.kind in _SETS or "enum" in value.rules:
-        several = "One value, or several with commas."
+        several = "One value, or several separated by commas."
         return {name: array(value, min_items=1, max_items=50, description=several, nullable=False)}
     return {name: value}

@@ -18,9 +18,9 @@ from handlers.schema.fields import OnDelete
 from handlers.schema.messages import Message
 from handlers.schema.values import Operators, RecordId
 
-HELD = Message("仍被引用（{holders}），不能删除", "It is still referred to ({holders}), so it cannot be deleted")
+HELD = Message("仍被引用（{holders}），不能删除", "It is still in use ({holders}) and cannot be deleted")
 TOO_MANY = Message(
-    "关联的记录超过 {most} 条，请先分批删除", "More than {most} records belong to it: delete these in parts first"
+    "关联的记录超过 {most} 条，请先分批删除", "More than {most} records belong to it; delete them in batches first"
 )
 MOST_CASCADED = 20_000
 _MOST_COUNTED = 1000

@@ -215,7 +215,7 @@ _READINESS = obj(
 _PROCESS = obj(
     "ServiceProcess",
     {
-        "process": text(nullable=False, description="Its number on this port, the label of its metrics."),
+        "process": text(nullable=False, description="Its number on this port, which is also a label of its metrics."),
         "pid": integer(nullable=False),
         "version": text(nullable=False),
     },
@@ -245,7 +245,9 @@ _OPTION = obj(
         "value": text(nullable=False),
         "label": text(nullable=False),
         "color": text(nullable=False),
-        "disabled": boolean(nullable=False, description="Not for new values; shown where it stands."),
+        "disabled": boolean(
+            nullable=False, description="True if it can no longer be chosen; it is still shown where it was."
+        ),
     },
     nullable=False,
 )
@@ -255,7 +257,7 @@ _TRANSITION = obj(
         "action": text(nullable=False),
         "from": array(text(nullable=False), nullable=False),
         "to": text(nullable=False),
-        "label": text(nullable=False, description="What a button shows."),
+        "label": text(nullable=False, description="The text of its button."),
     },
     nullable=False,
 )
@@ -275,7 +277,7 @@ _CONSTANTS = obj(
         "dictionaries": mapping(
             array(_OPTION, max_items=1000, nullable=False),
             nullable=False,
-            description="By type, with what administrators added and changed.",
+            description="By type, including what administrators added and changed.",
         ),
         "state_machines": mapping(_STATE_MACHINE, nullable=False, description="By name."),
         "permissions": array(text(nullable=False), max_items=10_000, nullable=False),
@@ -289,12 +291,21 @@ _SCRIPT = "text/javascript; charset=utf-8"
 _FOR_A_DAY = "public, max-age=86400"
 
 CORE_ROUTES: tuple[Route, ...] = (
-    route("GET /api/health", health, summary="Liveness", access=PUBLIC, returns=_HEALTH, tag="meta"),
-    route("GET /api/health/ready", ready, summary="Readiness", access=PUBLIC, returns=_READINESS, tag="meta"),
+    route(
+        "GET /api/health", health, summary="Check that the service is alive", access=PUBLIC, returns=_HEALTH, tag="meta"
+    ),
+    route(
+        "GET /api/health/ready",
+        ready,
+        summary="Check that the service is ready",
+        access=PUBLIC,
+        returns=_READINESS,
+        tag="meta",
+    ),
     route(
         "GET /api/health/processes",
         processes,
-        summary="Whether all processes of this port respond",
+        summary="Check that all processes of this port respond",
         access=PUBLIC,
         returns=_PROCESSES,
         tag="meta",
@@ -312,7 +323,7 @@ CORE_ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/openapi.json",
         openapi,
-        summary="This description",
+        summary="This OpenAPI document",
         access=PUBLIC,
         bare="application/json",
         etag=True,
@@ -330,7 +341,7 @@ CORE_ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/meta/constants",
         constants,
-        summary="Constants that clients share",
+        summary="Read the constants that clients share",
         access=PUBLIC,
         returns=_CONSTANTS,
         etag=True,

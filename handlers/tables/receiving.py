@@ -32,9 +32,10 @@ from handlers.tables.running import run
 from handlers.tables.table import Table
 
 TOO_MANY_ROWS = Message("文件超过 {rows} 行", "The file has more than {rows} rows")
-TABLE_TOO_LARGE = Message("表格展开后过大，请拆分为多个文件", "The table is too large: split it into several files")
+TABLE_TOO_LARGE = Message("表格过大，请拆分为多个文件", "The table is too large: split it into several files")
 UNREADABLE = Message(
-    "文件无法读取：需要 UTF-8 编码的 CSV 或 XLSX", "The file cannot be read: it must be CSV in UTF-8, or XLSX"
+    "文件无法读取：须为 CSV（UTF-8 或 GB 18030 编码）或 XLSX",
+    "The file cannot be read: it must be CSV (in UTF-8 or GB 18030) or XLSX",
 )
 Row = tuple[int, list[str]]
 MAX_ATOMIC, MAX_ATOMIC_BYTES = 5000, 32 << 20

@@ -17,9 +17,11 @@ FAULT = obj(
             label=("行号", "Row"),
             minimum=1,
             nullable=False,
-            description="As a spreadsheet numbers it; the header is row 1.",
+            description="As in a spreadsheet; the header is row 1.",
         ),
-        "column": text(label=("列", "Column"), max_length=100, nullable=False, description="Its header in the file."),
+        "column": text(
+            label=("列", "Column"), max_length=100, nullable=False, description="The header of the column in the file."
+        ),
         "rule": text(label=("规则", "Rule"), max_length=50, nullable=False),
         "message": text(label=("错误信息", "Message"), nullable=False),
     },
@@ -33,8 +35,8 @@ _OPTIONS = {
 }
 _PROGRESS = {
     "total": _COUNT.but(label=("总行数", "Total rows")),
-    "done": _COUNT.but(label=("已处理行数", "Rows done"), description="Rows looked at."),
-    "created": _COUNT.but(label=("新增数", "Created"), description="Of a dry run: that would be."),
+    "done": _COUNT.but(label=("已处理行数", "Rows processed"), description="Rows processed so far."),
+    "created": _COUNT.but(label=("新增数", "Created"), description="In a dry run, the records that would be created."),
     "updated": _COUNT.but(label=("更新数", "Updated")),
     "unchanged": _COUNT.but(label=("未变化数", "Unchanged")),
     "failed": _COUNT.but(label=("失败数", "Failed")),
@@ -46,7 +48,7 @@ _PROGRESS = {
         default=[],
         nullable=False,
         history=False,
-        description=f"What was wrong, the first {MAX_FAULTS}.",
+        description=f"The errors found, at most the first {MAX_FAULTS}.",
     ),
     "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True),
 }
@@ -91,7 +93,7 @@ TABLE_IMPORTS = Collection(
             max_length=100,
             read_only=True,
             nullable=False,
-            description="Of what these are records.",
+            description="The collection that the rows belong to.",
         ),
         "status": _status(_IMPORT),
         **_PROGRESS,
@@ -102,7 +104,7 @@ TABLE_IMPORTS = Collection(
             read_only=True,
             default=[],
             nullable=False,
-            description="Columns of the file that only the service writes.",
+            description="Columns of the file that are ignored because only the service writes them.",
         ),
     },
     indexes=(
@@ -142,7 +144,10 @@ def import_rows_of(name: str, title: str, *, noun: tuple[str, str]) -> Collectio
             "import_id": anything(label=("导入", "Import")),
             "at": timestamp(label=("时间", "At")),
             "rows": array(
-                anything(), label=("行", "Rows"), max_items=10_000, description="Line number and cells of each."
+                anything(),
+                label=("行", "Rows"),
+                max_items=10_000,
+                description="The line number and the cells of each row.",
             ),
         },
         indexes=(Index("import_id", "id"), Index("at", expire_seconds=_QUEUED_SECONDS)),
@@ -170,17 +175,19 @@ def form_of(title: str) -> Field:
                 description="CSV (UTF-8 or GB 18030) or XLSX; headers are field names, or labels in either language.",
             ),
             "dry_run": boolean(
-                label=("试运行", "Dry run"), default=False, description="Check and count; write nothing."
+                label=("试运行", "Dry run"), default=False, description="Check and count the rows, but write nothing."
             ),
             "atomic": boolean(
-                label=("全部成功才导入", "All or nothing"), default=False, description="All rows or none; up to 5,000."
+                label=("全部成功才导入", "All or nothing"),
+                default=False,
+                description="Import all rows or none; for at most 5,000 rows.",
             ),
             "headers": choice(
                 "names",
                 "labels",
                 label=("表头", "Headers"),
                 default="labels",
-                description="`names` refuses headers that are no field names; `labels` accepts both.",
+                description="`names` refuses headers that are not field names; `labels` accepts both names and labels.",
             ),
         },
         nullable=False,

@@ -19,13 +19,13 @@ from handlers.tables.values import ValueLabels
 
 _NOTES = Message("填写说明", "Notes")
 _REQUIRED = Message("必填", "Required")
-_REFERENCE = Message("填写编码或名称", "The code or the name of a record")
-_SEVERAL = Message("多个值以英文分号分隔", "Several, with semicolons between them")
+_REFERENCE = Message("填写编码或名称", "Enter the code or name of a record")
+_SEVERAL = Message("多个值以英文分号分隔", "Separate several values with semicolons")
 _KINDS = {
-    "day": Message("日期，如 2026-11-20", "A day, such as 2026-11-20"),
+    "day": Message("日期，如 2026-11-20", "A date, such as 2026-11-20"),
     "timestamp": Message("时间，如 2026-11-20 09:30", "A time, such as 2026-11-20 09:30"),
-    "money": Message("金额，最多两位小数", "An amount, up to two decimals"),
-    "quantity": Message("数量，最多四位小数", "A quantity, up to four decimals"),
+    "money": Message("金额，最多两位小数", "An amount with up to two decimal places"),
+    "quantity": Message("数量，最多四位小数", "A quantity with up to four decimal places"),
     "integer": Message("整数", "A whole number"),
     "number": Message("数字", "A number"),
 }

@@ -41,7 +41,7 @@ async def test_a_restricted_deletion_names_each_kind_of_holder_and_how_many(data
         await database.store(LISTS, ANNA).create({"lines": [{"box_id": id}]})
     error = await refusal(database, id)
     assert error.reason.zh == "仍被引用（箱子 1，清单 2），不能删除"
-    assert error.reason.en == "It is still referred to (box: 1, list: 2), so it cannot be deleted"
+    assert error.reason.en == "It is still in use (box: 1, list: 2) and cannot be deleted"
     assert error.data == {"held_by": [{"collection": BOXES.name, "count": 1}, {"collection": LISTS.name, "count": 2}]}
 
 
