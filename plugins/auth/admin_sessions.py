@@ -58,7 +58,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/sessions",
         list_sessions,
-        summary="Who is online",
+        summary="List sessions",
         access="system:session:list",
         query=SESSIONS.list_query,
         returns=SESSIONS.read,
@@ -67,14 +67,14 @@ ROUTES: tuple[Route, ...] = (
     route(
         "DELETE /api/v1/system/sessions/{id}",
         end_session,
-        summary="Log somebody out on one device",
+        summary="Log a user out on one device",
         access="system:session:delete",
         refusals=(*MANAGING, Refusal(NOT_FOUND, hint=NO_SESSION)),
     ),
     route(
         "DELETE /api/v1/system/users/{id}/sessions",
         kick_out,
-        summary="Log somebody out everywhere",
+        summary="Log a user out everywhere",
         access="system:user:kick-out",
         collection=USERS.name,
         refusals=MANAGING,
@@ -82,7 +82,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/login-logs",
         list_logins,
-        summary="Who logged in, and who failed to",
+        summary="List log-ins and failed attempts",
         access="system:login-log:list",
         query={**LOGIN_LOGS.list_query, "outcome": OUTCOME},
         record=LOGIN_LOGS,

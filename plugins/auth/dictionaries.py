@@ -11,8 +11,8 @@ DICTIONARIES = (
         login=("登录", "Log-in"),
         logout=("退出登录", "Log-out"),
         lockout=("账号锁定", "Lockout", "red"),
-        token_reuse=("令牌重复使用", "Token used twice", "red"),
-        kicked_out=("强制下线", "Ended by an administrator", "orange"),
-        password_change=("修改密码", "Change of password"),
+        token_reuse=("令牌重复使用", "Token reused", "red"),
+        kicked_out=("强制下线", "Forced log-out", "orange"),
+        password_change=("修改密码", "Password change"),
     ),
 )

@@ -166,7 +166,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/auth/refresh",
         refresh,
-        summary="Exchange a refresh token",
+        summary="Exchange a refresh token for new tokens",
         access=PUBLIC,
         body=REFRESH_BODY,
         returns=TOKENS,

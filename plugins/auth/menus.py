@@ -3,8 +3,8 @@
 from plugins.api import Message, page
 
 MENUS = (
-    page("system:session", ("在线用户", "Who is online"), "/system/sessions", "lucide:monitor-smartphone", 7),
-    page("system:login-log", ("登录日志", "Log-in log"), "/system/login-logs", "lucide:key-round", 9),
+    page("system:session", ("在线用户", "Online users"), "/system/sessions", "lucide:monitor-smartphone", 7),
+    page("system:login-log", ("登录日志", "Login log"), "/system/login-logs", "lucide:key-round", 9),
 )
 
 PERMISSIONS = {

@@ -29,7 +29,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/auth/sessions",
         list_sessions,
-        summary="My devices",
+        summary="List my sessions",
         access=SIGNED_IN,
         query=SESSIONS.list_query,
         returns=OWN_SESSION,
@@ -38,7 +38,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "DELETE /api/v1/auth/sessions/{id}",
         end_session,
-        summary="Log one of my devices out",
+        summary="Log out one of my sessions",
         access=SIGNED_IN,
         refusals=(Refusal(NOT_FOUND, hint=NOT_YOUR_SESSION),),
     ),

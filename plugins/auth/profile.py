@@ -90,7 +90,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/auth/profile",
         read,
-        summary="Who I am",
+        summary="Read my profile",
         access=SIGNED_IN,
         returns=PROFILE,
         before_password_change=True,
@@ -107,7 +107,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/auth/codes",
         codes,
-        summary="My permission codes",
+        summary="List my permission codes",
         access=SIGNED_IN,
         returns=PERMISSIONS,
         before_password_change=True,

@@ -20,7 +20,7 @@ SESSIONS = Collection(
         "user_agent": text(label=("客户端", "User agent")),
         "created_at": timestamp(label=("登录时间", "Logged in at"), nullable=False, sort=True),
         "last_seen_at": timestamp(
-            label=("最后活动时间", "Last seen at"), nullable=False, sort=True, description="To the minute."
+            label=("最后活动时间", "Last seen at"), nullable=False, sort=True, description="Accurate to the minute."
         ),
         "expires_at": timestamp(label=("过期时间", "Expires at"), nullable=False),
     },
@@ -35,7 +35,7 @@ SESSIONS = Collection(
 OWN_SESSION = shape(
     "OwnSession",
     **SESSIONS.all_fields,
-    current=boolean(nullable=False, description="The session of this request."),
+    current=boolean(nullable=False, description="Whether it is the session of this request."),
 )
 
 LOGIN_LOGS = Collection(
@@ -61,7 +61,7 @@ LOGIN_LOGS = Collection(
             label=("用户名", "Username"),
             nullable=False,
             filter=True,
-            description="A name that nobody has is masked; a filter by it finds it.",
+            description="Masked if no user has this name; a filter by the name still finds the entry.",
         ),
         "user_id": integer(label=("用户", "User"), filter=True, ref="users", on_delete="keep"),
         "code": integer(label=("结果码", "Result code"), nullable=False, filter=True),

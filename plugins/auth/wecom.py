@@ -127,17 +127,17 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/auth/wecom/qr",
         qr,
-        summary="What the WeCom QR page needs",
+        summary="Start a WeCom log-in by QR code",
         access=PUBLIC,
         returns=QR,
         errors=(WECOM_REFUSED, RATE_LIMITED),
-        description="Needs no token; with one the state is the session's, and `POST …/wecom/bind` takes no other. "
-        "A browser on a page of the same origin is given a cookie, and its state works there alone.",
+        description="Needs no token. With one, the state belongs to the session; `POST …/wecom/bind` accepts no other state. "
+        "A browser on a page of the same origin gets a cookie, and the state works only in that browser.",
     ),
     route(
         "POST /api/v1/auth/wecom/callback",
         callback,
-        summary="Log in by a WeCom scan",
+        summary="Log in with a WeCom scan",
         access=PUBLIC,
         body=SCAN_BODY,
         returns=LOGIN,
@@ -148,11 +148,11 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/auth/wecom/bind",
         bind,
-        summary="Bind me to a WeCom member",
+        summary="Link my account to a WeCom member",
         access=SIGNED_IN,
         body=SCAN_BODY,
         returns=BINDING,
         errors=(WECOM_REFUSED, DUPLICATE),
     ),
-    route("DELETE /api/v1/auth/wecom/bind", unbind, summary="End my WeCom binding", access=SIGNED_IN),
+    route("DELETE /api/v1/auth/wecom/bind", unbind, summary="Unlink my account from WeCom", access=SIGNED_IN),
 )

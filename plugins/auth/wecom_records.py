@@ -39,7 +39,7 @@ SCAN_BODY = shape(
 )
 QR = shape(
     "WecomQr",
-    url=text(nullable=False, max_length=4096, description="Show it, or go there: it holds the QR code."),
-    state=text(nullable=False, description="Works once, for 5 minutes; comes back with the code."),
+    url=text(nullable=False, max_length=4096, description="The page with the QR code: show it, or open it."),
+    state=text(nullable=False, description="Valid once, for 5 minutes; WeCom returns it with the code."),
 )
 BINDING = shape("WecomBinding", wecom_user_id=text(nullable=False))

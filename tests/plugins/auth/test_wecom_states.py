@@ -15,7 +15,7 @@ pytestmark = pytest.mark.gen_test(timeout=30)
 QR, CALLBACK, BIND = f"{AUTH}/wecom/qr", f"{AUTH}/wecom/callback", f"{AUTH}/wecom/bind"
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 COOKIE = re.compile(r"^([\w-]+)=([\w-]{43}); Max-Age=300; Path=/; HttpOnly; SameSite=Strict(; Secure)?$")
-ELSEWHERE = "The log-in was begun in another browser or session; begin it here and scan again"
+ELSEWHERE = "The log-in was started in another browser or session; scan again here"
 
 
 class Browser:
