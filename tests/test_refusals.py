@@ -42,7 +42,7 @@ async def test_super_administrators_only_is_no_permission_to_ask_for(people: Peo
     version = expect(await admin.get(f"/api/v1/system/users/{user}"))["version"]
     change = {"is_super": True, "version": version}
     reply = await person.patch(f"/api/v1/system/users/{user}", change, headers=ENGLISH)
-    assert refused(reply, 40302) == (None, "Only a super administrator may set is_super")
+    assert refused(reply, 40302) == (None, "Only a super administrator may appoint super administrators")
 
 
 async def test_a_rule_that_wants_a_further_permission_names_it_and_keeps_its_message(
@@ -67,7 +67,7 @@ async def test_a_rule_about_records_names_no_permission(people: People) -> None:
     person = await people.person(["system:role:create", "system:role:grant"])
     menus = [1]
     reply = await person.post(ROLES, {"code": unique("wide"), "name": "Wide", "menu_ids": menus}, headers=ENGLISH)
-    assert refused(reply) == (None, "You cannot grant menus that you do not hold")
+    assert refused(reply) == (None, "You cannot grant menus that you do not have yourself")
 
 
 async def test_menus_with_a_role_take_the_permission_to_grant_them(people: People) -> None:

@@ -105,7 +105,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/departments",
         tree,
-        summary="All departments as a tree",
+        summary="List all departments as a tree",
         access="system:department:list",
         returns=array(DEPARTMENTS.tree, max_items=5000, nullable=False),
         collection=DEPARTMENTS.name,

@@ -265,7 +265,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/authorization/explain",
         explain,
-        summary="Why a user may or may not do something",
+        summary="Explain why a user may or may not do something",
         access="system:authorization:explain",
         query=QUERY,
         returns=EXPLANATION,
@@ -274,11 +274,11 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/auth/explain",
         explain_own,
-        summary="Why the caller may or may not do something",
+        summary="Explain why I may or may not do something",
         access=SIGNED_IN,
         query=OWN_QUERY,
         returns=EXPLANATION,
-        description="As the explanation for administrators, about oneself. A record that the caller does not see is "
+        description="The same explanation as for administrators, about the caller. A record that the caller does not see is "
         "explained as one that does not exist.",
     ),
 )

@@ -21,7 +21,7 @@ QUERY = {
         max_length=100,
         nullable=False,
         example="65f0c0ffee65f0c0ffee65f0",
-        description="A record; the path's own `id` where it is left out.",
+        description="The ID of a record; by default the `id` in the path.",
     ),
 }
 OWN_QUERY = {name: field for name, field in QUERY.items() if name != "user_id"}
@@ -81,7 +81,7 @@ EXPLANATION = shape(
             ),
             when=text(label=("适用情形", "When"), description="What it means, if the message does not say."),
         ),
-        description="What it can be refused for besides, by the record or by what it carries.",
+        description="Further reasons to refuse the request, which depend on the record or on what is sent.",
         nullable=False,
         label=("其他条件", "Further conditions"),
     ),
@@ -97,7 +97,7 @@ EXPLANATION = shape(
             },
         ),
         max_items=MAX_MENUS,
-        description="Menus and buttons that would allow it, and who has them.",
+        description="Menus and buttons that would allow it, and the roles that have them.",
         nullable=False,
     ),
     data_scope=shape(
@@ -113,7 +113,7 @@ EXPLANATION = shape(
     record=obj(
         "ExplainedRecord",
         {
-            "visible": boolean(description="Null: the asking person does not see it either."),
+            "visible": boolean(description="Null if the caller does not see the record either."),
             "why": text(nullable=False),
         },
     ),

@@ -81,8 +81,10 @@ _ITEMS = array(
         "Held",
         {
             "collection": _COLLECTION,
-            "field": _FIELD.but(description="Where the records name the person."),
-            "label": text(nullable=False, description="What the person is for which records, in words."),
+            "field": _FIELD.but(description="The field of the records that names the person."),
+            "label": text(
+                nullable=False, description="The records and the person's role in them, such as `customer (owner)`."
+            ),
             "count": _COUNT,
         },
         nullable=False,
@@ -93,15 +95,15 @@ _ITEMS = array(
 HANDOVER = obj(
     "Handover",
     {
-        "id": object_id(description="Null for a rehearsal."),
+        "id": object_id(description="Null for a dry run."),
         "user_id": integer(nullable=False, ref="users", description="Whose work it was."),
         "to_user_id": integer(nullable=False, ref="users", description="Who received it."),
         "status": STATES.choice(
             default=None,
-            description="`running` goes on by itself, also after a restart; `failed`: `failures` are left, hand them "
-            "over again. Null for a rehearsal.",
+            description="`running` continues by itself, even after a restart; with `failed`, the records in `failures` are "
+            "left and must be handed over again. Null for a dry run.",
         ),
-        "items": _ITEMS.but(description="What was handed over so far; of a rehearsal, what would be."),
+        "items": _ITEMS.but(description="What was handed over so far; in a dry run, what would be."),
         "failures": array(
             obj(
                 "NotHandedOver",
@@ -112,7 +114,7 @@ HANDOVER = obj(
             nullable=False,
             description=f"Records that could not be handed over, and why; the first {MAX_FAILURES}.",
         ),
-        "created_at": timestamp(description="Null for a rehearsal."),
+        "created_at": timestamp(description="Null for a dry run."),
         "finished_at": timestamp(),
     },
 )
@@ -120,7 +122,7 @@ HOLDINGS = obj(
     "Holdings",
     {
         "items": _ITEMS.but(description="What the person holds now."),
-        "handover": HANDOVER.but(description="The last handover of the person, null without one."),
+        "handover": HANDOVER.but(description="The last handover of the person; null if there is none."),
     },
     nullable=False,
 )
@@ -132,7 +134,7 @@ HANDOVER_BODY = obj(
             minimum=1,
             ref="users",
             required=True,
-            description="An enabled account, another one.",
+            description="Another user, who must be enabled.",
         ),
         "collections": array(
             text(max_length=100, min_length=1, example="crm_customers"),
@@ -140,9 +142,9 @@ HANDOVER_BODY = obj(
             unique=True,
             min_items=1,
             max_items=_MAX_COLLECTIONS,
-            description="Only these of `holdings`; everything when left out. Several calls share work among people.",
+            description="Only these of `holdings`; everything if left out. Several calls can divide the work among people.",
         ),
-        "dry_run": boolean(label=("试运行", "Dry run"), default=False, description="Count, and change nothing."),
+        "dry_run": boolean(label=("试运行", "Dry run"), default=False, description="Only count; change nothing."),
     },
     nullable=False,
 )

@@ -126,7 +126,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/users/{id}/holdings",
         list_holdings,
-        summary="What a user holds",
+        summary="List what a user holds",
         access="system:user:handover",
         returns=HOLDINGS,
         collection=USERS.name,
@@ -134,7 +134,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/system/users/{id}/handover",
         hand_over,
-        summary="Hand a user's work over to another one",
+        summary="Hand a user's work over to another user",
         access="system:user:handover",
         body=HANDOVER_BODY,
         returns=HANDOVER.but(nullable=False),

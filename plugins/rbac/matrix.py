@@ -41,9 +41,16 @@ _BY_ROLE = {
 }
 _QUERY = {
     "by": choice(
-        "user", "role", default="user", nullable=False, description="What the rows are.", label=("行", "Rows")
+        "user",
+        "role",
+        default="user",
+        nullable=False,
+        description="Whether the rows are users or roles.",
+        label=("行", "Rows"),
     ),
-    "format": choice("json", "csv", default="json", nullable=False, description="As CSV: all rows, a column per code."),
+    "format": choice(
+        "json", "csv", default="json", nullable=False, description="`csv`: all rows, with a column for each code."
+    ),
     "q": text(max_length=100, nullable=False, example="a", description="Searches the rows, as the list of them does."),
     "status": choice(
         "enabled", "disabled", nullable=False, description="Only rows of this status.", label=("状态", "Status")
@@ -72,14 +79,14 @@ _ROW = obj(
             description="The widest data scope of the roles; null without one.",
             label=("数据范围", "Data scope"),
         ),
-        "rows": text(label=("可见数据", "Rows"), nullable=False, description="Which rows these are, in words."),
+        "rows": text(label=("可见数据", "Rows"), nullable=False, description="Which records they see, in words."),
         "permissions": array(
             text(nullable=False),
             max_items=MAX_MENUS,
             nullable=False,
-            description="The codes of which at least one operation is allowed. Who is disabled may do nothing; a disabled "
-            "role has what it would grant.",
-            label=("权限码", "Permissions"),
+            description="The codes of which at least one operation is allowed. A disabled user has none; a disabled role has "
+            "those that it would grant.",
+            label=("权限标识", "Permissions"),
         ),
     },
     nullable=False,
@@ -227,13 +234,13 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/authorization/matrix",
         show,
-        summary="Who may do what",
+        summary="Show who may do what",
         access="system:authorization:matrix",
         query=_QUERY,
         returns=MATRIX,
         instead="text/csv",
         collection=USERS.name,
-        description="People, or roles, against permission codes, with their data scope. People are those in the caller's "
-        "data scope.",
+        description="Users or roles with their data scope, against permission codes. Only users within the caller's data "
+        "scope are listed.",
     ),
 )

@@ -167,14 +167,14 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/menus",
         own_tree,
-        summary="The menus of the caller",
+        summary="List my menus",
         access=SIGNED_IN,
         returns=array(MENU_NODE, max_items=1000, nullable=False),
     ),
     route(
         "GET /api/v1/system/menus/all",
         whole_tree,
-        summary="All menu records as a tree",
+        summary="List all menus as a tree",
         access="system:menu:list",
         returns=array(MENUS.tree, max_items=5000, nullable=False),
         collection=MENUS.name,

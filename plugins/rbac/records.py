@@ -55,7 +55,9 @@ DEPARTMENTS = Collection(
         ),
         "name": text(label=("部门名称", "Department name"), required=True, max_length=100, search=True),
         "code": text(label=("部门编码", "Department code"), max_length=64, pattern=r"^[A-Za-z0-9._-]+$"),
-        "leader_user_id": integer(label=("部门负责人", "Leader"), minimum=1, ref="rbac_users", on_delete="keep"),
+        "leader_user_id": integer(
+            label=("部门负责人", "Department head"), minimum=1, ref="rbac_users", on_delete="keep"
+        ),
         "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
         "status": STATUS,
     },
@@ -86,7 +88,7 @@ ROLES = Collection(
         "data_scope": choice(*SCOPES, label=("数据范围", "Data scope"), default="self", filter=True),
         "data_scope_department_ids": array(
             integer(minimum=1),
-            label=("自定义范围部门", "Departments of the scope"),
+            label=("自定义范围部门", "Departments in the scope"),
             unique=True,
             max_items=1000,
             default=[],
@@ -100,7 +102,7 @@ ROLES = Collection(
             nullable=False,
             ref="rbac_menus",
             on_delete="keep",
-            description="Writing it takes the permission system:role:grant, as PUT …/menus does.",
+            description="Changing it needs the permission system:role:grant, as PUT …/menus does.",
             history=False,
         ),
         "status": STATUS,

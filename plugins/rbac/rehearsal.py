@@ -38,7 +38,7 @@ _CHANGE = obj(
         "user_id": integer(nullable=False, ref="rbac_users"),
         "permissions": array(
             text(nullable=False),
-            label=("权限编码", "Permission codes"),
+            label=("权限标识", "Permission codes"),
             max_items=5_000,
             nullable=False,
             description="The codes of the operations.",
@@ -54,13 +54,13 @@ _CHANGE = obj(
             integer(nullable=False),
             label=("可见数据行", "Rows"),
             nullable=False,
-            description="How many rows by collection, by what the data scope shows, listable or not.",
+            description="The number of rows that the data scope shows, by collection, even if the user may not list them.",
         ),
         "row_names": mapping(
             integer(nullable=False),
             label=("可见数据行", "Rows"),
             nullable=False,
-            description="The same by what the records are called, in the caller's language.",
+            description="The same, by the name of the records in the caller's language.",
         ),
     },
     nullable=False,
@@ -71,14 +71,14 @@ REHEARSAL = obj(
         "gains": array(_CHANGE, label=("新增权限", "Gains"), max_items=MOST_PEOPLE, nullable=False),
         "losses": array(_CHANGE, label=("失去权限", "Losses"), max_items=MOST_PEOPLE, nullable=False),
         "people": integer(
-            label=("受影响人数", "People"),
+            label=("受影响人数", "People affected"),
             nullable=False,
             description=f"How many people gain or lose anything; {MOST_PEOPLE:,} of them at most are listed.",
         ),
         "rows_counted": boolean(
             label=("已统计数据行", "Rows counted"),
             nullable=False,
-            description=f"False: it would take more than {MOST_COUNTS:,} counts, so rows are not counted.",
+            description=f"False if rows were not counted because this would take more than {MOST_COUNTS:,} counts.",
         ),
     },
     nullable=False,
@@ -187,7 +187,7 @@ def _rehearsal(endpoint: str, access: str, changing: Sequence[Route], noun: str)
         refusals=patch.refusals,
         events=patch.events,
         description="Takes the body of the PATCH and lists who would gain or lose what by it. Nothing is written. It is "
-        "refused as the PATCH would be. People out of the caller's sight are left out.",
+        "refused as the PATCH would be. People outside the caller's data scope are left out.",
     )
 
 

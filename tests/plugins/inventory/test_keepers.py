@@ -183,7 +183,7 @@ async def test_the_explanation_says_that_others_keep_some_rows(admin: Client, pe
     query = f"user_id={other.user['userId']}&method=GET&path={AT}/stock"
     reply = await admin.get(f"/api/v1/system/authorization/explain?{query}", headers={"Accept-Language": "en"})
     scope = expect(reply)["data_scope"]
-    assert "other people keep" in scope["words"]
+    assert "assigned to other people" in scope["words"]
     assert goods.warehouse_id in scope["filter"]["warehouse_id"]["$nin"]
 
 

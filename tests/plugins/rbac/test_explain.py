@@ -64,7 +64,7 @@ async def reasons_of(admin: Client, people: People, roles: Sequence[int], **fiel
 
 
 async def test_the_explanation_says_that_somebody_has_no_role(admin: Client, people: People) -> None:
-    assert await reasons_of(admin, people, []) == ["The user holds no role"]
+    assert await reasons_of(admin, people, []) == ["The user has no role"]
 
 
 async def test_a_disabled_role_that_would_grant_it_is_named(admin: Client, people: People) -> None:
@@ -102,10 +102,10 @@ async def test_a_super_administrator_skips_the_check(admin: Client) -> None:
     ("method", "path", "allowed", "reason"),
     [
         ("GET", "/api/health", True, "The route is public: no log-in is needed"),
-        ("GET", "/api/v1/auth/profile", True, "A log-in is enough"),
+        ("GET", "/api/v1/auth/profile", True, "Open to every logged-in user"),
         ("POST", "/api/v1/system/data-reset", False, "The route is for super administrators only"),
         ("GET", "/api/v1/nothing", False, "No route matches GET /api/v1/nothing"),
-        ("DELETE", "/api/v1/auth/profile", False, "This path takes only GET, HEAD, OPTIONS, PATCH"),
+        ("DELETE", "/api/v1/auth/profile", False, "This path accepts only GET, HEAD, OPTIONS, PATCH"),
     ],
 )
 async def test_other_routes_are_explained_by_what_they_are(
@@ -122,7 +122,7 @@ async def test_further_refusals_of_the_handler_are_explained_to_all_but_super_ad
     user = await people.account([await people.role(["system:role:create"])])
     answer = await explained(admin, user["id"], "POST", "/api/v1/system/roles")
     assert answer["allowed"] is True
-    wider = {"code": 40300, "reason": "You cannot grant menus that you do not hold", "when": None}
+    wider = {"code": 40300, "reason": "You cannot grant menus that you do not have yourself", "when": None}
     assert wider in answer["conditions"]
     assert wider not in (await explained(admin, 1, "POST", "/api/v1/system/roles"))["conditions"]
 
@@ -131,9 +131,9 @@ async def test_what_not_even_a_super_administrator_may_do_is_explained_to_them(a
     answer = await explained(admin, 1, "DELETE", "/api/v1/system/users/{id}")
     assert (answer["allowed"], {condition["code"] for condition in answer["conditions"]}) == (True, {40901})
     assert {condition["reason"] for condition in answer["conditions"]} >= {
-        "The built-in super administrator cannot be deleted, disabled or stripped",
-        "At least one enabled super administrator must stay",
-        "You cannot delete or disable yourself",
+        "The built-in super administrator cannot be deleted, disabled or demoted",
+        "At least one enabled super administrator must remain",
+        "You cannot delete or disable your own account",
     }
 
 
@@ -142,7 +142,7 @@ async def test_what_a_40400_keeps_to_itself_the_explanation_tells(admin: Client,
     path = f"/api/v1/auth/sessions/{'0' * 32}"
     assert expect(await person.delete(path), 40400) is None
     assert (await of_person(admin, person, "DELETE", path))["conditions"] == [
-        {"code": 40400, "reason": "Not found", "when": "There is no such session, or it ended, or is not yours"}
+        {"code": 40400, "reason": "Not found", "when": "The session does not exist, has ended, or is not yours"}
     ]
 
 
@@ -172,7 +172,7 @@ async def test_a_withdrawn_menu_differs_from_a_missing_grant(tradewind: Running,
     )
     user = await people.account()
     reasons = (await explained(admin, user["id"], "GET", path.replace("{id}", "7")))["reasons"]
-    assert '"Old button" declared this API, but is withdrawn: no loaded plugin declares it' in reasons
+    assert '"Old button" declared this API, but is withdrawn: no loaded plugin declares the menu' in reasons
 
 
 async def test_the_data_scope_is_given_in_words_and_as_the_filter_in_force(admin: Client, people: People) -> None:
@@ -182,7 +182,7 @@ async def test_the_data_scope_is_given_in_words_and_as_the_filter_in_force(admin
     scope = (await of_person(admin, person, "GET", f"{CUSTOMERS}/{{id}}"))["data_scope"]
     assert [one["id"] for one in scope["departments"]] == [department, below]
     assert scope["words"].startswith("the rows of the departments ")
-    assert scope["words"].endswith(", and rows that were handed to them")
+    assert scope["words"].endswith(", and rows that are shared with them")
     assert scope["filter"] == {
         "$or": [
             {"creator_department_id": {"$in": [department, below]}},
@@ -201,7 +201,7 @@ async def test_the_scope_of_users_goes_by_their_department_and_themselves(admin:
 async def test_records_that_are_not_under_data_scope_say_so(admin: Client, people: People) -> None:
     person = await people.person(["system:role:list"], "self")
     scope = (await of_person(admin, person, "GET", "/api/v1/system/roles"))["data_scope"]
-    assert (scope["filter"], scope["words"]) == ({}, "all rows: these records are not under data scope")
+    assert (scope["filter"], scope["words"]) == ({}, "all rows: data scope does not apply to these records")
 
 
 async def test_no_enabled_role_sees_no_rows(admin: Client, people: People) -> None:
@@ -222,14 +222,14 @@ async def test_a_visible_record_is_explained_by_the_part_of_the_scope_that_shows
     answer = await of_person(admin, person, "GET", f"{CUSTOMERS}/{made['id']}")
     assert answer["allowed"] is True
     assert answer["record"]["visible"] is True
-    assert answer["record"]["why"].startswith(f"The record lies within the data scope: {why}")
+    assert answer["record"]["why"].startswith(f"The record is within the data scope: {why}")
 
 
 async def test_a_record_that_was_handed_over_is_visible_for_that(admin: Client, people: People) -> None:
     person = await people.person([READ])
     made = expect(await admin.post(CUSTOMERS, {"name": "yours", "owner_id": person.user["userId"]}))
     answer = await of_person(admin, person, "GET", f"{CUSTOMERS}/{{id}}", resource_id=made["id"])
-    assert answer["record"]["why"].endswith(": rows that were handed to them")
+    assert answer["record"]["why"].endswith(": rows that are shared with them")
 
 
 async def test_a_record_outside_the_scope_is_refused_as_the_request_would_be(admin: Client, people: People) -> None:

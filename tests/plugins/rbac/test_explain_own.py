@@ -50,7 +50,7 @@ async def test_a_record_in_sight_is_explained_by_what_shows_it(people: People) -
     made = expect(await person.post(CUSTOMERS, {"name": unique("Customer")}))["id"]
     told = await own(person, "GET", f"{CUSTOMERS}/{made}")
     assert (told["allowed"], told["record"]["visible"]) == (True, True)
-    assert told["record"]["why"] == "The record lies within the data scope: their own rows"
+    assert told["record"]["why"] == "The record is within the data scope: their own rows"
 
 
 @pytest.mark.parametrize("granted", [[READ], []], ids=["with the permission", "without it"])

@@ -392,7 +392,10 @@ async def test_an_account_that_holds_something_is_deleted_only_after_a_handover(
     assert described.faults(CONFLICT_SCHEMA, refused.json) == []
     assert refused.json["msg"] == "该用户名下仍有：客户（负责人） 1，请先移交"
     english = await company.admin.delete(at, headers={"Accept-Language": "en"})
-    assert english.json["msg"] == "The person still holds customer (owner): 1: hand these over first"
+    assert (
+        english.json["msg"]
+        == "The user still holds the following, which must be handed over first: customer (owner): 1"
+    )
     await company.hand_over(leaver, receiver)
     expect(await company.admin.delete(at))
 

@@ -108,7 +108,7 @@ async def test_the_take_over_by_taking_the_roles_first_is_refused_at_its_first_s
     expect(await branch.manager.post(f"{path}/reset-password"), 40300)
     reply = await branch.manager.patch(path, {"version": 1, "role_ids": []}, headers={"Accept-Language": "en"})
     expect(reply, 40300)
-    assert reply.json["msg"] == "The person holds permissions or rows that you do not"
+    assert reply.json["msg"] == "The user has permissions or a data scope that you do not have"
 
 
 async def test_somebody_who_moves_themselves_leaves_no_department_outside_their_data_scope(people: People) -> None:
