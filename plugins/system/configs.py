@@ -252,7 +252,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/configs/public",
         public,
-        summary="Public settings",
+        summary="Read the public settings",
         access=PUBLIC,
         returns=mapping(anything(), nullable=False, description="Key → value of the public settings, and `time_zone`."),
         etag=True,

@@ -134,7 +134,7 @@ ROUTES: tuple[Route, ...] = (
                 max_items=200,
                 nullable=False,
                 example=["crm_customer_level"],
-                description="These dictionaries, all at once.",
+                description="Only the dictionaries of these types, all on one page.",
             ),
         },
         record=DICTIONARIES,

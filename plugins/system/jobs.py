@@ -23,7 +23,7 @@ from plugins.api import (
 
 RESULTS = dictionary(
     "system_job_result",
-    ("任务结果", "Results of jobs"),
+    ("任务结果", "Job result"),
     waiting=("尚未运行", "Not yet run", "gray"),
     running=("运行中", "Running", "blue"),
     succeeded=("成功", "Succeeded", "green"),
@@ -33,15 +33,15 @@ RESULTS = dictionary(
 JOB = shape(
     "PeriodicJob",
     name=text(label=("任务", "Job"), nullable=False, example="crm.pool"),
-    title=text(
-        label=("用途", "What it does"), description="In the caller's language; null where its plugin gives none."
-    ),
+    title=text(label=("用途", "Purpose"), description="In the caller's language; null if its plugin gives none."),
     result=text(label=("结果", "Result"), nullable=False, dictionary=RESULTS.type, description="Of the last run."),
-    began_at=timestamp(label=("上次开始", "Began"), description="The last run, on any instance."),
-    seconds=number(label=("耗时（秒）", "Seconds"), description="How long the last run took; null until it ends."),
-    next_at=timestamp(label=("下次运行", "Next run"), description="When an instance takes it up again, if one runs."),
-    every_seconds=number(label=("间隔（秒）", "Every … seconds"), nullable=False),
-    fault=text(label=("错误", "Error"), description="The kind of the error; the log of the instance has the rest."),
+    began_at=timestamp(label=("上次开始", "Last started"), description="Start of the last run, on any instance."),
+    seconds=number(label=("耗时（秒）", "Duration (s)"), description="How long the last run took; null until it ends."),
+    next_at=timestamp(
+        label=("下次运行", "Next run"), description="When it is due again, provided that an instance is running."
+    ),
+    every_seconds=number(label=("间隔（秒）", "Interval (s)"), nullable=False),
+    fault=text(label=("错误", "Error"), description="The kind of error; the log of the instance has the details."),
 )
 
 

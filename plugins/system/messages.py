@@ -3,21 +3,23 @@
 from plugins.api import Message
 
 DICTIONARY_DECLARED = Message(
-    "由插件声明的字典不可删除或改类型", "A dictionary that a plugin declares cannot be deleted or given another type"
+    "由插件声明的字典不可删除，也不可修改类型",
+    "A dictionary that a plugin declares cannot be deleted or given another type",
 )
 ITEM_DECLARED = Message(
     "由插件声明的字典项不可删除，可停用", "An item that a plugin declares cannot be deleted; disable it instead"
 )
 
 ITEM_USED = Message(
-    "仍有记录使用字典项 {value}，不可删除，可停用", "Records still have the value {value}; disable the item instead"
+    "仍有记录使用字典项 {value}，不可删除，可停用",
+    "Records still use the item {value}, so it cannot be deleted; disable it instead",
 )
 
 SETTING_OF_SUPERS = Message(
-    "设置项 {keys} 仅超级管理员可更改", "Only a super administrator may change the setting {keys}"
+    "设置项 {keys} 仅超级管理员可更改", "Only a super administrator may change these settings: {keys}"
 )
 
 NO_SETTING = Message("没有该设置项", "There is no such setting")
 
 # shown by GET /api/v1/system/authorization/explain
-NO_ITEM = Message("没有该字典，或字典没有这一项", "There is no such dictionary, or it has no such item")
+NO_ITEM = Message("没有该字典，或字典中没有该项", "There is no such dictionary, or it has no such item")

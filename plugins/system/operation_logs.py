@@ -20,7 +20,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/operation-logs",
         list_operations,
-        summary="What was written, by whom",
+        summary="List the operation log",
         access="system:operation-log:list",
         query={**OPERATION_LOGS.list_query, "outcome": OUTCOME},
         record=OPERATION_LOGS,

@@ -7,7 +7,7 @@ OPTIONS = (
         "site_name", text(max_length=100, default="Tradewind"), Message("网站名称", "Name of the site"), public=True
     ),
     Option("site_logo", link(key=True), Message("网站徽标地址", "Address of the site's logo"), public=True),
-    Option("site_description", text(max_length=500), Message("网站简介", "What the site is"), public=True),
+    Option("site_description", text(max_length=500), Message("网站简介", "Description of the site"), public=True),
     Option("icp_number", text(max_length=100), Message("ICP 备案号", "ICP filing number"), public=True),
     Option("copyright", text(max_length=200), Message("版权信息", "Copyright notice"), public=True),
     Option("contact_email", text(max_length=200, format="email"), Message("联系邮箱", "Contact e-mail"), public=True),

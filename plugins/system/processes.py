@@ -24,10 +24,12 @@ PROCESS = shape(
     "ProcessFigures",
     process=integer(label=("进程", "Process"), nullable=False, description="Its number on this port."),
     responds=boolean(
-        label=("响应", "Responds"), nullable=False, description="False: it hangs, and tells nothing else."
+        label=("有响应", "Responds"),
+        nullable=False,
+        description="False if it hangs; the other figures are then missing.",
     ),
-    pid=integer(label=("进程号", "Process ID"), description="On its machine."),
-    version=text(label=("版本", "Version"), nullable=False, description="Empty of one that hangs."),
+    pid=integer(label=("进程号", "Process ID"), description="On the machine that it runs on."),
+    version=text(label=("版本", "Version"), nullable=False, description="Empty for one that hangs."),
     milliseconds=number(label=("响应时间（毫秒）", "Responded in (ms)")),
     started_at=timestamp(label=("启动时间", "Started")),
     megabytes=number(label=("内存（兆字节）", "Memory (MiB)")),
@@ -74,7 +76,7 @@ ROUTES: tuple[Route, ...] = (
         summary="List the processes of this port",
         access="system:process:list",
         returns=array(PROCESS, max_items=1000, nullable=False),
-        description="Those that share the port that the request came to, on one machine. One that hangs is listed after "
-        "two seconds.",
+        description="The processes on one machine that share the port of this request. If one of them hangs, the response "
+        "takes two seconds.",
     ),
 )

@@ -33,14 +33,16 @@ ITEM_FIELDS = {
         required=True,
         max_length=100,
         example="重点",
-        description="In the caller's language, both ways.",
+        description="Read and written in the caller's language.",
     ),
     "color": text(label=("颜色", "Colour"), max_length=32, example="red"),
     "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, nullable=False),
     "status": choice("enabled", "disabled", label=("状态", "Status"), nullable=False),
 }
 _CHANGEABLE = {name: field.but(required=False) for name, field in ITEM_FIELDS.items() if name != "value"}
-VERSION = integer(minimum=1, required=True, description="The version of the dictionary; a stale one is 40902.")
+VERSION = integer(
+    minimum=1, required=True, description="The version of the dictionary that was read; a stale one is 40902."
+)
 
 DICTIONARIES = Collection(
     name="system_dictionaries",
@@ -61,7 +63,9 @@ DICTIONARIES = Collection(
             example="crm_customer_level",
         ),
         "name": record_name(
-            label=("字典名称", "Dictionary name"), max_length=100, description="In the caller's language, both ways."
+            label=("字典名称", "Dictionary name"),
+            max_length=100,
+            description="Read and written in the caller's language.",
         ),
         "items": array(
             obj("DictionaryItem", ITEM_FIELDS),
@@ -89,7 +93,7 @@ CONFIGS = Collection(
     watched=True,
     fields={
         "value": anything(label=("参数值", "Value")),
-        "changed": boolean(label=("已修改", "Changed"), default=False, description="False: the default is in force."),
+        "changed": boolean(label=("已修改", "Changed"), default=False, description="False while the default applies."),
     },
 )
 
@@ -102,7 +106,7 @@ CONFIG = shape(
     super_only=boolean(
         label=("仅超级管理员可改", "Super administrators only"),
         nullable=False,
-        description="Only super administrators change it.",
+        description="Whether only super administrators may change it.",
     ),
     description=text(label=("说明", "Description"), nullable=False),
     version=integer(minimum=1, nullable=False),
@@ -112,20 +116,24 @@ CONFIG_BODY = shape(
     "ConfigBody",
     values=anything(required=True, nullable=False, description="Key → value.", example={"site_name": "Tradewind"}),
     versions=anything(
-        description='Key → the version that was read, of any of them: `{"site_name": 1}`. Another one is 40902.',
+        description='Key → the version that was read, such as `{"site_name": 1}`, for any of the keys; a stale one is 40902.',
         example={},
     ),
 )
 
 CONFIG_UPDATE = shape(
     "ConfigUpdate",
-    value=anything(label=("取值", "Value"), required=True, description="By the `schema` of the setting."),
-    version=integer(minimum=1, required=True, description="The version that was read; a stale one is 40902."),
+    value=anything(label=("取值", "Value"), required=True, description="Must fit the `schema` of the setting."),
+    version=integer(
+        minimum=1,
+        required=True,
+        description="The version that was read; if the setting has changed since, the response is 40902.",
+    ),
 )
 
 RESET_BODY = shape(
     "DataResetBody",
-    modules=array(text(max_length=64), min_items=1, unique=True, required=True, description="Plugin names."),
+    modules=array(text(max_length=64), min_items=1, unique=True, required=True, description="Names of plugins."),
     confirm=choice("RESET", required=True),
 )
 RESET = shape(
