@@ -46,7 +46,7 @@ def _read(name: str) -> bytes:
 
 
 def _file_route(name: str, summary: str) -> Route:
-    hint = Message("没有这样的文件，或尚未下载", "There is no such file, or it has not come yet")
+    hint = Message("文件不存在，或尚未下载", "There is no such file, or it has not been downloaded yet")
     refused = (Refusal(NOT_FOUND, hint=hint),)
     return route(
         name, file, summary=summary, access=PUBLIC, bare="text/javascript, text/css", refusals=refused, tag="console"

@@ -31,7 +31,7 @@ from plugins.console.viewer import Viewer, view
 _KEPT = 64
 _REQUESTS = ("api", "initApi", "source")  # the requests of a part of a page
 _PAGE = mapping(anything(), nullable=False, description="A page as the renderer takes it; what it holds may change.")
-_NO_PAGE = Message("没有这样的页面，或没有查看权限", "There is no such page, or nothing on it is permitted")
+_NO_PAGE = Message("页面不存在，或没有查看权限", "There is no such page, or you may not see it")
 
 
 class Pages:

@@ -15,16 +15,17 @@ from plugins.console.pages import Pages
 MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 _RUN = "scripts/fetch-console"
 STATES = {
-    "ready": Message("界面组件已就绪", "The console's components are here"),
+    "ready": Message("界面组件已就绪", "The console's components are ready"),
     "missing": Message(f"界面组件尚未下载：请运行 {_RUN}", f"The console's components are missing: run {_RUN}"),
-    "fetching": Message("正在下载界面组件，请稍候", "The console's components are being downloaded"),
+    "fetching": Message("正在下载界面组件，请稍候", "The console's components are being downloaded; please wait"),
     "unreachable": Message(
         f"无法访问 npm 仓库，界面组件未能下载；服务其余部分不受影响。请检查网络后运行 {_RUN}",
-        f"The npm registry is out of reach, so only the console does not work. Check the network, then run {_RUN}",
+        f"The npm registry is out of reach, so the console's components are missing; the rest of the service works. "
+        f"Check the network, then run {_RUN}",
     ),
     "damaged": Message(
-        f"下载的界面组件校验不符，已丢弃。请检查 npm 仓库后运行 {_RUN}",
-        f"What the npm registry sent is not the pinned release. Check the registry, then run {_RUN}",
+        f"下载的界面组件未通过校验，已丢弃。请检查 npm 仓库后运行 {_RUN}",
+        f"The downloaded components failed verification and were discarded. Check the npm registry, then run {_RUN}",
     ),
 }
 
@@ -87,13 +88,16 @@ async def renderer_state(req: Request) -> dict[str, object]:
 _STATE = shape(
     "ConsoleRenderer",
     state=choice(*STATES, nullable=False),
-    message=text(nullable=False, description="For the person who waits."),
+    message=text(nullable=False, description="For the person who is waiting."),
     version=text(nullable=False),
     files=array(text(nullable=False), nullable=False),
     zones=text(nullable=False, description="The module of the renderer that knows time zones."),
     charts=text(nullable=False, description="The module of the renderer that draws charts."),
-    inbox=text(nullable=False, description="The path of the list with a WebSocket for its news; empty without one."),
+    inbox=text(
+        nullable=False,
+        description="The path of the inbox, a list with a WebSocket for what is new; empty if there is none.",
+    ),
     time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
 )
-_AT, _SUMMARY = "GET /api/v1/console/renderer", "Whether the console's renderer is there"
+_AT, _SUMMARY = "GET /api/v1/console/renderer", "Read whether the console's components are ready"
 ROUTES = (route(_AT, renderer_state, summary=_SUMMARY, access=PUBLIC, returns=_STATE, tag="console"),)

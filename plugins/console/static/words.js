@@ -1,21 +1,21 @@
 // The texts of the shell itself, the choice of the language, and helpers to make elements.
 
 const WORDS = {
-  again: ["再试一次", "Try again"], back: ["返回继续编辑", "Go on editing"], change: ["修改密码", "Change password"],
+  again: ["重试", "Try again"], back: ["返回继续编辑", "Continue editing"], change: ["修改密码", "Change password"],
   clear: ["清除", "Clear"], close: ["关闭", "Close"], columns: ["选择列", "Columns"],
   conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"], dark: ["深色", "Dark"],
-  empty: ["没有可用的菜单", "No menu is granted to you"],
+  empty: ["没有可用的菜单", "No menus are available to you"],
   expired: ["登录已过期，请重新登录，页面内容不会丢失", "Your session has ended. Log in again; nothing on the page is lost"],
-  failed: ["服务暂时无法访问，正在重试", "The service is out of reach; trying again"], field: ["字段", "Field"],
-  first: ["首次登录请先修改密码", "Change your password before you go on"], inbox: ["消息", "Inbox"],
-  keep: ["保存当前视图", "Save the present view"], language: ["English", "中文"], light: ["浅色", "Light"],
+  failed: ["服务暂时无法访问", "The service cannot be reached at the moment"], field: ["字段", "Field"],
+  first: ["请先修改密码，再继续使用", "Change your password before you continue"], inbox: ["消息", "Inbox"],
+  keep: ["保存当前视图", "Save the current view"], language: ["English", "中文"], light: ["浅色", "Light"],
   locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} minutes"], login: ["登录", "Log in"],
   logout: ["退出登录", "Log out"], menu: ["菜单", "Menu"], mine: ["我填写的", "Mine"],
-  missing: ["没有这个页面，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
+  missing: ["页面不存在，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
   newPassword: ["新密码", "New password"], next: ["下一页", "Next page"], no: ["否", "No"], nothing: ["（空）", "(empty)"],
   oldPassword: ["当前密码", "Current password"], open: ["查看", "Open"], password: ["密码", "Password"],
   previous: ["上一页", "Previous page"], refresh: ["刷新", "Refresh"], remove: ["删除", "Delete"], rows: ["全表浏览", "All rows"],
-  same: ["未修改", "Not changed"], save: ["保存所选内容", "Save what is chosen"], search: ["搜索", "Search"],
+  same: ["未修改", "Unchanged"], save: ["保存所选内容", "Save the chosen values"], search: ["搜索", "Search"],
   skip: ["跳到内容", "Skip to the content"], theirs: ["对方修改后", "Theirs"], username: ["用户名", "User name"], views: ["视图", "Views"],
   was: ["原来的值", "Before"], why: ["为什么？", "Why?"], yes: ["是", "Yes"],
 };
