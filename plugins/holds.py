@@ -17,15 +17,17 @@ from plugins.lifecycles import VERSION, VERSION_BODY, Find
 from plugins.nouns import noun_of, with_article
 from plugins.transitions import find_visible
 
-_REASON = text(label=("挂起原因", "Reason of the hold"), max_length=500)
-_DISPUTED = boolean(label=("有争议", "Disputed"), description="On hold because the other side disputes it.")
+_REASON = text(label=("挂起原因", "Reason for the hold"), max_length=500)
+_DISPUTED = boolean(
+    label=("有争议", "Disputed"), description="Whether it is on hold because the other party disputes it."
+)
 _BODY = shape(
     "HoldBody",
     reason=_REASON.but(required=True, nullable=False, example="客户对价格有异议"),
     disputed=_DISPUTED,
     version=VERSION,
 )
-NOT_HOLDABLE = Message("已挂起或已结束，不能挂起", "It is on hold or has ended, and cannot be put on hold")
+NOT_HOLDABLE = Message("已挂起或已结束，不能挂起", "It is already on hold or has ended, so it cannot be put on hold")
 NOT_ON_HOLD = Message("未挂起", "It is not on hold")
 
 
@@ -38,7 +40,7 @@ def hold_fields() -> dict[str, Field]:
             nullable=True,
             default=False,
             filter=True,
-            description="Null in records of earlier versions: no.",
+            description="Null in records of earlier versions, which means false.",
         ),
         "hold_reason": _REASON.but(read_only=True),
         "disputed": _DISPUTED.but(
@@ -46,7 +48,7 @@ def hold_fields() -> dict[str, Field]:
             nullable=True,
             default=False,
             filter=True,
-            description="Null in records of earlier versions: no.",
+            description="Null in records of earlier versions, which means false.",
         ),
         "held_at": timestamp(label=("挂起时间", "Held at"), read_only=True),
         "held_by": integer(label=("挂起人", "Held by"), read_only=True, ref="users"),

@@ -26,7 +26,7 @@ from plugins.steps import Hook, Step, change_state
 
 Find = Callable[[Request, Collection, RecordId], Awaitable[Record]]
 Work = Callable[[], Awaitable[Record]]
-VERSION = integer(minimum=1, description="Checked when given.")
+VERSION = integer(minimum=1, description="The version that was read, checked if given; a stale one is 40902.")
 VERSION_BODY = obj("TransitionBody", {"version": VERSION}, nullable=False)
 
 

@@ -27,7 +27,7 @@ def notes_of(
     return route(
         f"PATCH {at}/{{id}}/notes",
         _make_handler(collection, find),
-        summary=f"Note {' and '.join(fields)} at {with_article(noun_of(collection))}",
+        summary=f"Change {' and '.join(fields)} of {with_article(noun_of(collection))}",
         access=access,
         body=_body(collection, fields),
         record=collection,

@@ -22,23 +22,26 @@ from handlers.schema.naming import References, add_names, collect
 from handlers.schema.projection import project
 from handlers.schema.values import Record
 
-_FOR_RESTORERS = Message("查看已删除的记录需要恢复权限", "To see deleted records takes the permission to restore them")
+_FOR_RESTORERS = Message(
+    "查看已删除的记录需要有恢复权限", "You need the permission to restore records in order to see deleted ones"
+)
 DELETED_REFUSED = Refusal(FORBIDDEN, _FOR_RESTORERS)
 NOT_DELETED = Refusal(
-    NOT_FOUND, hint=Message("没有可见的已删除记录", "No deleted record with this id is visible to the caller")
+    NOT_FOUND,
+    hint=Message("没有该已删除的记录，或您无权查看", "There is no deleted record with this ID, or you may not see it"),
 )
 DELETED = boolean(
     default=False,
     nullable=False,
     label=("已删除", "Deleted"),
-    description="true lists the deleted records, for holders of the permission to restore them.",
+    description="`true` lists the deleted records; this needs the permission to restore them.",
 )
 
 _FIELD_CHANGE = obj(
     "FieldChange",
     {
         "field": text(label=("字段", "Field"), nullable=False),
-        "label": text(label=("字段名称", "Label"), nullable=False, description="In the reader's language."),
+        "label": text(label=("字段名称", "Label"), nullable=False, description="In the caller's language."),
         "before": anything(label=("变更前", "Before")),
         "after": anything(label=("变更后", "After")),
     },
@@ -47,9 +50,9 @@ _FIELD_CHANGE = obj(
 RECORD_CHANGE = obj(
     "RecordChange",
     {
-        "at": timestamp(label=("时间", "At"), nullable=False),
+        "at": timestamp(label=("时间", "Time"), nullable=False),
         "user_id": integer(
-            label=("操作人", "User"), minimum=0, nullable=False, ref=THE_USERS, description="0: the service itself."
+            label=("操作人", "User"), minimum=0, nullable=False, ref=THE_USERS, description="0 is the service itself."
         ),
         "action": text(
             label=("操作", "Action"),
@@ -57,8 +60,13 @@ RECORD_CHANGE = obj(
             example="update",
             description="`create`, `update`, `delete`, `restore`, or the last part of the path of an action.",
         ),
-        "request_id": text(label=("请求编号", "Request id")),
-        "version": integer(label=("版本", "Version"), minimum=1, nullable=False, description="The version after it."),
+        "request_id": text(label=("请求编号", "Request ID")),
+        "version": integer(
+            label=("版本", "Version"),
+            minimum=1,
+            nullable=False,
+            description="The version of the record after the change.",
+        ),
         "changes": array(_FIELD_CHANGE, label=("变更内容", "Changes"), max_items=1000, nullable=False),
     },
     nullable=False,

@@ -183,9 +183,9 @@ async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
     jobs.spawn("owners", OwnerMoves(service.database).run())
     resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]
     seconds, imports = service.settings.import_resume_seconds, partial(resume_imports, service, resumed)
-    jobs.every(seconds, "imports", imports, Message("继续中断的表格导入", "Resume imports of tables"))
+    jobs.every(seconds, "imports", imports, Message("继续中断的表格导入", "Resume interrupted table imports"))
     if service.settings.backup_hours:
-        backup = Message("按计划备份", "Take the backup that is due")
+        backup = Message("按计划备份", "Take scheduled backups")
         jobs.every(LOOK_SECONDS, "backup", partial(back_up_if_due, service), backup)
     for plugin in plugins:
         for job in plugin.jobs:

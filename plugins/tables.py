@@ -30,7 +30,7 @@ DONE = Message(
     "{title}导入完成：新增 {created}，更新 {updated}，失败 {failed}",
     "{title} imported: {created} new, {updated} changed, {failed} failed",
 )
-_OF_OTHERS = Message("该导入属于其他数据", "The import is one of other records")
+_OF_OTHERS = Message("该导入不属于此数据表", "The import belongs to another kind of record")
 _KIND = "import_progress"
 _PAGING = ("page", "page_size", "with_total", "cursor")
 _FORM, _SUMMARY = form_of(TABLE_IMPORTS.title), summary_of(TABLE_IMPORTS)
@@ -98,7 +98,7 @@ def _declare_export(table: Table, at: str, resource: str) -> Route:
         unique=True,
         nullable=False,
         example=[table.shown[-1].name],
-        description="The columns, in this order, with commas between them.",
+        description="The columns to export, in this order, separated by commas.",
     )
     filters = {
         name: field for name, field in (table.query or table.collection.list_query).items() if name not in _PAGING
@@ -118,7 +118,7 @@ def _declare_import(table: Table, at: str, resource: str, form: Field) -> Iterat
     yield route(
         f"GET {at}/template",
         Template(table),
-        summary=f"Download an empty table of {_words(at)}",
+        summary=f"Download an import template for {_words(at)}",
         access=access,
         query={"format": _FORMAT.but(default="xlsx", example="xlsx"), "headers": _HEADERS.but(default="labels")},
         bare=", ".join(MEDIA.values()),
@@ -145,7 +145,7 @@ def _declare_import(table: Table, at: str, resource: str, form: Field) -> Iterat
     yield route(
         f"GET {at}/imports/{{id}}",
         ReadImport(table),
-        summary="Read how far an import is",
+        summary="Read the progress of an import",
         access=access,
         record=table.imports,
         refusals=(Refusal(NOT_FOUND, hint=_OF_OTHERS),) if table.of_imports else (),
