@@ -10,13 +10,13 @@ from handlers.schema.fields import NOTHING, Field
 from handlers.schema.json_schema import JsonSchema, Mode, json_schema, object_schema
 
 _HEADERS: Mapping[str, JsonSchema] = {
-    "X-Request-ID": {"description": "Names this request in every log.", "schema": {"type": "string"}},
+    "X-Request-ID": {"description": "Identifies this request in all logs.", "schema": {"type": "string"}},
     "Idempotency-Replayed": {
         "description": "`true`: the response to an earlier request with the same `Idempotency-Key`.",
         "schema": {"type": "string", "enum": ["true"]},
     },
-    "ETag": {"description": "Names this version of the response.", "schema": {"type": "string"}},
-    "Retry-After": {"description": "Come again after so many seconds.", "schema": {"type": "integer", "minimum": 1}},
+    "ETag": {"description": "Identifies this version of the response.", "schema": {"type": "string"}},
+    "Retry-After": {"description": "Try again after this many seconds.", "schema": {"type": "integer", "minimum": 1}},
 }
 _WAIT = (LOCKED, RATE_LIMITED, UNAVAILABLE)
 

@@ -20,12 +20,13 @@ _TITLE = "Tradewind"
 _ABOUT = """Back end of a business platform.
 Every JSON response is an envelope `{code, msg, data}`; `code` 0 is success.
 Log in, then send `Authorization: Bearer <accessToken>`.
-A 401 with code 40101 means: refresh, then replay. `msg` is Chinese, English with `Accept-Language: en`.
+A 401 with code 40101 means that the access token has expired: refresh it, then repeat the request.
+`msg` is Chinese, or English with `Accept-Language: en`.
 Amounts of money are strings with two decimals; one that is sent as a number has at most 15 significant digits.
-Times are RFC 3339 in UTC. Days and times that are sent lie between 1970-01-01 and 2199-12-31. Every response has an
-`X-Request-ID`; send one of your own to follow a request through the logs."""
+Times are RFC 3339 in UTC. Days and times in requests must lie between 1970-01-01 and 2199-12-31.
+Every response has an `X-Request-ID`; send one of your own to follow a request through the logs."""
 
-_SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messages says."
+_SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON; x-websocket-messages describes them."
 
 
 def describe(
@@ -112,7 +113,10 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
     if route.etag:
         operation["responses"]["304"] = {"description": "Unchanged since the response with the `ETag` in If-None-Match"}
     if route.ranges:
-        operation["responses"]["206"] = {**operation["responses"]["200"], "description": "The part that Range names"}
+        operation["responses"]["206"] = {
+            **operation["responses"]["200"],
+            "description": "The part that `Range` asks for",
+        }
     if route.description:
         operation["description"] = route.description
     if route.messages:
@@ -207,7 +211,7 @@ def _in_header(route: Route) -> list[dict[str, Any]]:
                 "in": "header",
                 "required": False,
                 "schema": {"type": "string"},
-                "description": "The `ETag` of a response that the client holds.",
+                "description": "The `ETag` of a response that the client already has.",
                 "example": 'W/"0"',
             }
         )
@@ -218,7 +222,7 @@ def _in_header(route: Route) -> list[dict[str, Any]]:
                 "in": "header",
                 "required": False,
                 "schema": {"type": "string"},
-                "description": "One range of bytes; with `If-Range` only of the content that the client holds.",
+                "description": "One range of bytes; with `If-Range`, only if the content is still that which the client has.",
                 "example": "bytes=0-1023",
             }
         )

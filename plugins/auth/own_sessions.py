@@ -38,7 +38,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "DELETE /api/v1/auth/sessions/{id}",
         end_session,
-        summary="Log out one of my sessions",
+        summary="Log out one of my devices",
         access=SIGNED_IN,
         refusals=(Refusal(NOT_FOUND, hint=NOT_YOUR_SESSION),),
     ),

@@ -13,7 +13,7 @@ OUTCOME = choice(
     label=("结果", "Outcome"),
     nullable=False,
     example="failure",
-    description="Whether `code` is 0.",
+    description="`success`: only entries whose `code` is 0; `failure`: only the others.",
 )
 _CODES: dict[str, dict[str, Any]] = {"success": {"code": 0}, "failure": {"code": {"$gt": 0}}}
 

@@ -134,7 +134,7 @@ ROUTES: tuple[Route, ...] = (
                 max_items=200,
                 nullable=False,
                 example=["crm_customer_level"],
-                description="Only the dictionaries of these types, all on one page.",
+                description="Only the dictionaries of these types, all at once.",
             ),
         },
         record=DICTIONARIES,
