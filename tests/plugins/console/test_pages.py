@@ -232,13 +232,8 @@ def test_a_button_says_why_a_field_of_the_record_forbids_its_action() -> None:
         "${!(status == 'open' || status == 'partly_paid') || paid_elsewhere}",
     )
     assert pay["disabledTip"] == (
-<<<<<<< HEAD
         '${paid_elsewhere ? "Enter the payment at the source: the contract, order, invoice or expense claim"'
-        ' : "Only in state: Open, Partly paid"}'
-=======
-        '${paid_elsewhere ? "Payments are entered at the source: the contract, order, invoice or expense claim"'
         ' : "Only in status: Open, Partly paid"}'
->>>>>>> 80c104f (Texts of the console in plainer words)
     )
 
 
