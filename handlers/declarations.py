@@ -147,6 +147,7 @@ class Catalogue:
     migrations: tuple[tuple[str, Migration], ...] = ()  # each with the name of its plugin
     views: tuple[View, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
+    transition_labels: Mapping[str, Message] = field(default_factory=dict)  # by the name of the route
 
     def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:
         """Yield the collections that these plugins declare."""
@@ -166,7 +167,7 @@ class Catalogue:
         noun = collection.noun.zh if collection else ""
         if route.title is not None:
             return Message(route.title[0], route.summary)
-        if title := self.permission_titles.get(route.access):
+        if title := self.transition_labels.get(route.name) or self.permission_titles.get(route.access):
             return Message(f"{noun}：{title.zh}" if noun else title.zh, route.summary)
         action = ACTION_TITLES.get(route.access.rpartition(":")[2])
         return Message(f"{action.zh}{noun}" if action and noun else route.summary, route.summary)

@@ -27,7 +27,7 @@ from plugins.declared_states import machines_of
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 from plugins.protocols import APPROVAL_FINISHED
-from plugins.transitions import action_titles, refusals_of_outcomes
+from plugins.transitions import action_titles, refusals_of_outcomes, transition_labels
 
 GROUP = "tradewind.plugins"
 _CORE = Path(__file__).parent
@@ -185,6 +185,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         debts=tuple(all_of(plugins, lambda plugin: plugin.debts)),
         migrations=tuple((plugin.name, migration) for plugin in plugins for migration in plugin.migrations),
         views=tuple(all_of(plugins, lambda plugin: plugin.views)),
+        transition_labels=transition_labels(routes),
         permission_titles=action_titles(routes)
         | {code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )

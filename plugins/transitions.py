@@ -160,6 +160,16 @@ def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
     return titles
 
 
+def transition_labels(routes: Iterable[Route]) -> dict[str, Message]:
+    """Return the label of the transition that each route makes, by the name of the route; of several, the first."""
+    labels: dict[str, Message] = {}
+    for one, handler in action_handlers(routes):
+        label = handler.life.collection.machine.transitions[handler.action.names[0]].label
+        if label is not None:
+            labels[one.name] = label
+    return labels
+
+
 def refusals_of_outcomes(routes: Iterable[Route]) -> Iterator[Refusal]:
     """Yield the refusals of the actions that outcomes of approvals make."""
     for _, handler in action_handlers(routes):

@@ -9,7 +9,7 @@ import pytest
 
 from handlers.own_requests import OWN_REQUEST
 from handlers.route import Route
-from handlers.schema.messages import Language
+from handlers.schema.messages import Language, Message
 from plugins.lifecycles import ActionHandler
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect
@@ -166,3 +166,14 @@ async def test_every_transition_is_among_the_constants_as_its_button_is_called(a
                 label = handler.life.collection.machine.label_of(name)
                 if route.access.endswith(f":{name}"):
                     assert CATALOGUE.permission_titles[route.access] == label
+
+
+def label_of(handler: ActionHandler) -> Message | None:
+    return handler.life.collection.machine.transitions[handler.action.names[0]].label
+
+
+@every_action(lambda route, handler: route.title is None and label_of(handler) is not None)
+def test_its_summary_in_chinese_names_the_transition(route: Route, handler: ActionHandler) -> None:
+    label = label_of(handler)
+    assert label is not None
+    assert CATALOGUE.summaries[route.name].zh.endswith(f"：{label.zh}")

@@ -13,7 +13,7 @@ MENUS = (
     page("finance:expense-claim", ("费用报销", "Expense claims"), "/finance/expense-claims", "lucide:receipt-text", 3),
     page("finance:invoice", ("发票", "Invoices"), "/finance/invoices", "lucide:file-text", 4),
     page("finance:period", ("会计期间", "Periods"), "/finance/periods", "lucide:calendar-check", 5),
-    page("finance:audit", ("账目核对", "Ledger audit"), "/finance/audit", "lucide:shield-check", 9),
+    page("finance:audit", ("账目核对", "Ledger audit"), "/finance/audit", "lucide:shield-check", 11),
     page("finance:credit-note", ("红字发票", "Credit notes"), "/finance/credit-notes", "lucide:file-minus", 6),
     page("finance:payment", ("收付款", "Payments"), "/finance/payments", "lucide:hand-coins", 7),
     page(
@@ -21,7 +21,7 @@ MENUS = (
         ("往来对账单", "Statements of account"),
         "/finance/statements",
         "lucide:scroll-text",
-        7,
+        8,
         granted_with="finance:invoice:receivables",
     ),
     page(
@@ -29,7 +29,7 @@ MENUS = (
         ("账龄分析", "Ageing"),
         "/finance/ageing",
         "lucide:hourglass",
-        8,
+        9,
         granted_with="finance:invoice:receivables",
     ),
     page(
@@ -37,7 +37,7 @@ MENUS = (
         ("催款清单", "Dunning list"),
         "/finance/dunning",
         "lucide:bell-ring",
-        9,
+        10,
         granted_with="finance:invoice:receivables",
     ),
 )

@@ -203,16 +203,14 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/finance/receivables/{id}/credits",
         make_credit_handler("out"),
         summary="Settle other receivables with the overpayment of one",
-        title=("用多收款核销", "Use overpayment"),
         access="finance:payment:allocate",
-        **_OPTIONS,
+        **_OPTIONS | {"title": ("用多收款核销", "Use overpayment")},
     ),
     route(
         "POST /api/v1/finance/payables/{id}/credits",
         make_credit_handler("in"),
         summary="Settle other payables with the overpayment of one",
-        title=("用多付款核销", "Use overpayment"),
         access="finance:payment:allocate",
-        **_OPTIONS,
+        **_OPTIONS | {"title": ("用多付款核销", "Use overpayment")},
     ),
 )

@@ -98,7 +98,7 @@ function complaint(reply) {
   const seconds = Number(reply.headers.get("Retry-After"));
   if (reply.code === LOCKED && seconds) return say("locked", { minutes: Math.ceil(seconds / 60) });
   const faults = (reply.data?.errors ?? []).map((fault) => fault.message);
-  return [reply.msg ?? say("failed"), ...faults].join(" ");
+  return [reply.msg ?? say("failed"), ...faults].join(": ");
 }
 
 /** Show a form above the unchanged page; the promise resolves once `submit` returns a success. */
