@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, get_args
 
 from bson import Decimal128, ObjectId
@@ -14,6 +15,7 @@ from bson.tz_util import utc as stored_utc
 from handlers.schema.fields import AMOUNT_DIGITS, FIRST_DAY, LAST_DAY, Field, Kind
 
 _CENT = Decimal("0.01")
+_LIMIT = Decimal(10) ** AMOUNT_DIGITS
 _BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and an integer
 _BIAS = 6176  # the exponent is stored with this offset
 _MOST_PLACES = 34
@@ -40,21 +42,30 @@ def decode(field: Field, value: Any) -> Any:
 
 
 def _decode_amount(field: Field, value: Any) -> Decimal128:
-    places = 2 if field.kind == "money" else 4
+    is_money, rules = field.kind == "money", field.rules
     try:
-        amount = Decimal(str(value))
+        amount = Decimal(value if isinstance(value, str) else str(value))
     except InvalidOperation as error:
         raise Undecodable("decimals") from error
-    if amount.is_finite() and abs(amount) >= 10**AMOUNT_DIGITS:
+    if not amount.is_finite():
+        raise Undecodable("decimals")
+    if abs(amount) >= _LIMIT:
         raise Undecodable("maximum")
     if isinstance(value, float) and significant_digits(repr(value)) > EXACT_DIGITS:
         raise Undecodable("digits")
-    if not amount.is_finite() or amount != round(amount, places):
+    if amount != round(amount, 2 if is_money else 4):
         raise Undecodable("decimals")
-    for rule, outside in (("minimum", amount.__lt__), ("maximum", amount.__gt__)):
-        if rule in field.rules and outside(Decimal(field.rules[rule])):
-            raise Undecodable(rule)
-    return store_money(amount) if field.kind == "money" else store_quantity(amount)
+    if "minimum" in rules and amount < _bound(rules["minimum"]):
+        raise Undecodable("minimum")
+    if "maximum" in rules and amount > _bound(rules["maximum"]):
+        raise Undecodable("maximum")
+    return store_money(amount) if is_money else store_quantity(amount)
+
+
+@lru_cache(maxsize=200)
+def _bound(declared: str) -> Decimal:
+    """Return a declared minimum or maximum as a number."""
+    return Decimal(declared)
 
 
 def significant_digits(number: str) -> int:

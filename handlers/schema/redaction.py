@@ -28,10 +28,16 @@ def redacted(value: object, shape: Field | None = None, depth: int = 0) -> objec
         return value[:_MAX_TEXT]
     if isinstance(value, dict):
         known = (shape.fields if shape else None) or {}
-        shown = {}
+        shown: dict[str, object] = {}
         for name, item in islice(value.items(), _MAX_ITEMS):
             kept, hidden = _key(name) if len(name) <= _MAX_NAME else _key.__wrapped__(name)
-            shown[kept] = HIDDEN if hidden else redacted(item, known.get(name), depth + 1)
+            child = known.get(name)
+            if hidden or (child is not None and child.secret):
+                shown[kept] = HIDDEN
+            elif type(item) is str and depth < _MAX_DEPTH:
+                shown[kept] = item[:_MAX_TEXT]  # like most values: a call would cost more
+            else:
+                shown[kept] = redacted(item, child, depth + 1)
         return shown
     if isinstance(value, list):
         return [redacted(item, shape.items if shape else None, depth + 1) for item in value[:_MAX_ITEMS]]

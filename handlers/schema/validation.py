@@ -157,6 +157,8 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
                 decoded[name] = _decode(child, item, (place, name), inside, faults)
         return decoded
     if field.kind == "array" and field.items is not None and isinstance(value, list):
+        if wrong is None and field.items.kind in PLAIN and not any(_is_no_text(item) for item in value):
+            return [*value]
         return [
             _decode(field.items, item, (place, i), None if wrong is None else wrong.get(i), faults)
             for i, item in enumerate(value)
@@ -175,6 +177,10 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
     if len(faults) >= MAX_ERRORS:
         raise ValidationFailed(faults)
     return None
+
+
+def _is_no_text(value: object) -> bool:
+    return not isinstance(value, str) or "\x00" in value
 
 
 def _path(place: _Place) -> str:
