@@ -45,7 +45,7 @@ async def test_leave_that_exceeds_the_balance_is_refused_and_stays_a_draft(admin
     draft = await staff.leave(*TWO_DAYS)
     reply = await staff.client.post(f"{AT}/leaves/{draft['id']}/submit", headers={"Accept-Language": "en"})
     expect(reply, 40901)
-    assert reply.json["msg"] == "Of this type of leave 1.5 days are left in 2026"
+    assert reply.json["msg"] == "Only 1.5 days of this type of leave are left in 2026"
     assert expect(await admin.get(f"{AT}/leaves/{draft['id']}"))["status"] == "draft"
     body = {"employee_id": staff.employee["id"], "type": "annual", "starts_at": TWO_DAYS[0], "ends_at": TWO_DAYS[1]}
     expect(await admin.post(f"{AT}/leaves/enter", body), 40901)

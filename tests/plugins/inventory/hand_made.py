@@ -93,6 +93,12 @@ async def reverse_return(maker: Maker, route: Route) -> Exercise:
     return replace(await read_return(maker, route), body={"reason": "录入错误"})
 
 
+async def reverse_movement(maker: Maker, route: Route) -> Exercise:
+    of = route.path.removeprefix(f"{AT}/").partition("/")[0]
+    made = await maker.record(f"inventory_{of.replace('-', '_')}")
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"reason": "录入错误"}, record=made)
+
+
 async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
     goods = await Goods.stocked(maker.admin, 5)
     return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
@@ -130,4 +136,6 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"GET {AT}/sales-returns/{{id}}": read_return,
     f"POST {AT}/purchase-returns/{{id}}/reverse": reverse_return,
     f"POST {AT}/sales-returns/{{id}}/reverse": reverse_return,
+    f"POST {AT}/transfers/{{id}}/reverse": reverse_movement,
+    f"POST {AT}/stock-counts/{{id}}/reverse": reverse_movement,
 }
