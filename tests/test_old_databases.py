@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from config.embedded import acquire
+from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
 from handlers.migrations import Migrations
 from plugins.testing import Client, empty_database, serving
@@ -21,6 +24,18 @@ pytestmark = pytest.mark.gen_test(timeout=120)
 PATHS = sorted(FOLDER.glob("*.json.gz"))
 # technical records come and go: leases, sessions, what was read
 PASSING = ("core_", "auth_")
+
+
+@pytest.fixture
+def own_mongodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A MongoDB that keeps its past for a backup, as the command lets it."""
+    folder = tmp_path_factory.mktemp("mongodb")
+    embedded = acquire(folder)
+    try:
+        with snapshot_history(folder):
+            yield embedded.uri
+    finally:
+        embedded.release_and_wait(15)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name.partition(".")[0])
@@ -53,9 +68,9 @@ async def test_a_database_of_an_older_version_is_upgraded(path: Path, mongodb_ur
 
 
 async def test_a_backup_of_an_older_version_is_restored_and_the_next_start_upgrades_it(
-    mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_mongodb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, backup = read_documents(PATHS[0]), tmp_path / "old.backup"
+    before, backup, mongodb_uri = read_documents(PATHS[0]), tmp_path / "old.backup", own_mongodb
     async with empty_database(mongodb_uri) as old, empty_database(mongodb_uri) as new:
         settings = Settings(_env_file=None, data_dir=tmp_path, mongodb_database=old, demo=True)
         driver = opened("pymongo", mongodb_uri, old)

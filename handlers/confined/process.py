@@ -42,7 +42,13 @@ class WorkerProcess:
         except asyncio.CancelledError:
             spawning.add_done_callback(_end_unwanted)
             raise
-        return cls(process, *await asyncio.open_unix_connection(sock=channel))
+        try:
+            return cls(process, *await asyncio.open_unix_connection(sock=channel))
+        except BaseException:
+            channel.close()
+            process.kill()
+            threads.submit(process.wait)
+            raise
 
     @property
     def is_running(self) -> bool:

@@ -207,9 +207,11 @@ class Workbook:
 
     async def aclose(self) -> None:
         """End the worker process and remove its files."""
-        await self._bytes.aclose()
-        self._work.close()
-        await asyncio.to_thread(self._folder.cleanup)
+        try:
+            await self._bytes.aclose()
+        finally:
+            self._work.close()
+            await asyncio.to_thread(self._folder.cleanup)
 
 
 def _as_json(rows: list[Cells]) -> bytes:

@@ -22,7 +22,6 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
 from tests.plugins.crm.tables import as_csv, as_xlsx, form, import_table, read_csv, read_xlsx
-from tests.support.processes import workers
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 FORMATS = pytest.mark.parametrize(("format", "read"), [("csv", read_csv), ("xlsx", read_xlsx)])
@@ -57,19 +56,24 @@ async def test_a_cancelled_workbook_leaves_no_process(tmp_path: Path) -> None:
             yield [["name"]] * 100
 
     confined = Confined(at_once=1, memory_bytes=512 << 20)
-    before = workers()
-    workbook = await Workbook.begin(Lanes.open(confined).writing, None, rows())
-    (pid,) = workers() - before
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.3):
-            await anext(aiter(workbook))
-    await workbook.aclose()
+    lane = Lanes.open(confined).writing
+    try:
+        workbook = await Workbook.begin(lane, None, rows())
+        (work,) = lane._present
+        process = work._process
+        assert process is not None
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await anext(aiter(workbook))
+        assert process.is_running
+        await workbook.aclose()
 
-    async def gone() -> bool:
-        return pid not in workers()
+        async def gone() -> bool:
+            return not process.is_running
 
-    await eventually(gone, 20)
-    await confined.close()
+        await eventually(gone, 20)
+    finally:
+        await confined.close()
 
 
 async def test_an_export_needs_its_own_permission(people: People) -> None:
