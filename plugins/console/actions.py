@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from plugins.api import ACTION_TITLES, Field, Route, StateMachine, bars_of, transitions_of
 from plugins.console.forms import controls
@@ -10,12 +11,11 @@ from plugins.console.shown import figures, lines, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
+_quoted = partial(json.dumps, ensure_ascii=False)  # as texts in formulas of the renderer
+
 
 def drawer(title: str, api: Node, body: list[Node], knows: Mapping[str, object], **more: object) -> Node:
-    """Return a button that opens a form in a drawer.
-
-    Of the values around it, the form gets only those in `knows` and those that the address of `api` contains.
-    """
+    """Return a button that opens a form, which gets only `knows` and the values that the address of `api` contains."""
     form = node("form", api=api, body=body, mode="horizontal", **more)
     data = {**values_of(dict.fromkeys(VARIABLE.findall(str(api["url"])))), **knows}
     opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": data, "body": form}
@@ -109,10 +109,6 @@ def _where(viewer: Viewer, subject: Subject, route: Route) -> Node:
     reasons = "".join(f"{flag} ? {_quoted(viewer.say(reason))} : " for flag, reason in bars.items())
     tip = f"${{{reasons}{_quoted(said)}}}" if bars else said
     return {"disabledOn": f"${{{' || '.join((f'!({allowed})', *bars))}}}", "disabledTip": tip}
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _asked(viewer: Viewer, subject: Subject, route: Route) -> str:

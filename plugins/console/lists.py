@@ -129,10 +129,7 @@ def _import(viewer: Viewer, subject: Subject) -> Iterator[Node]:
 def filter_controls(
     viewer: Viewer, query: Mapping[str, Field], fields: Mapping[str, Field], fixed: Mapping[str, str]
 ) -> Iterator[Node]:
-    """Yield a control for each parameter that filters; `fields` are those of the list.
-
-    The two ends of a range of days share one control.
-    """
+    """Yield a control for each parameter that filters, one for both ends of a range; `fields` are those of the list."""
     for name, parameter in query.items():
         if name in _PAGING or name in fixed or (name.endswith("_to") and f"{name[:-3]}_from" in query):
             continue

@@ -48,11 +48,7 @@ def call(method: str, path: str, data: Mapping[str, object] | None = None) -> No
 
 
 def addressed(path: str, id: str = "record_id") -> str:
-    """Return the path with templates in place of its parameters.
-
-    The last parameter becomes `${<id>}` if it is called `id`, else a template of its own name. The ones before it
-    become `${record_id}`, which the shell sets to the record of the page.
-    """
+    """Return the path with templates for its parameters: the last names the record, the ones before it the page's."""
     *outer, last = _PARAMETER.findall(path) or [""]
     for name in outer:
         path = path.replace(f"{{{name}}}", "${record_id}")

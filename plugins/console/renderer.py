@@ -20,8 +20,7 @@ STATES = {
     "fetching": Message("正在下载界面组件，请稍候", "The console's components are being downloaded; please wait"),
     "unreachable": Message(
         f"无法访问 npm 仓库，界面组件未能下载；服务其余部分不受影响。请检查网络后运行 {_RUN}",
-        f"The npm registry is out of reach, so the console's components are missing; the rest of the service works. "
-        f"Check the network, then run {_RUN}",
+        f"The npm registry is out of reach, so only the console does not work. Check the network, then run {_RUN}",
     ),
     "damaged": Message(
         f"下载的界面组件未通过校验，已丢弃。请检查 npm 仓库后运行 {_RUN}",
@@ -93,10 +92,7 @@ _STATE = shape(
     files=array(text(nullable=False), nullable=False),
     zones=text(nullable=False, description="The module of the renderer that knows time zones."),
     charts=text(nullable=False, description="The module of the renderer that draws charts."),
-    inbox=text(
-        nullable=False,
-        description="The path of the inbox, a list with a WebSocket for what is new; empty if there is none.",
-    ),
+    inbox=text(nullable=False, description="The path of the inbox, a list with a WebSocket; empty without one."),
     time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
 )
 _AT, _SUMMARY = "GET /api/v1/console/renderer", "Read whether the console's components are ready"

@@ -14,22 +14,17 @@ function* formsIn(node) {
 }
 
 /** Remember the forms of a page, for the labels of their fields. */
-export function remember(page) {
-  forms = [...formsIn(page)];
-}
+export const remember = (page) => void (forms = [...formsIn(page)]);
 
 /** Return the controls of the form that changes the record at this path. */
 function controlsOf(path) {
   const steps = path.split("/");
   const fits = (form) => form.steps.length === steps.length && form.steps.every((step, at) => step.startsWith("${") || step === steps[at]);
-  const controls = forms.find(fits)?.controls ?? [];
-  return controls.flatMap((control) => (control.type === "fieldset" ? control.body : [control])).filter((control) => control.label);
+  return (forms.find(fits)?.controls ?? []).flatMap((control) => (control.type === "fieldset" ? control.body : [control])).filter((control) => control.label);
 }
 
 /** Return whether two values of a field differ; undefined counts as null. */
-export function differs(first, second) {
-  return JSON.stringify(first ?? null) !== JSON.stringify(second ?? null);
-}
+export const differs = (first, second) => JSON.stringify(first ?? null) !== JSON.stringify(second ?? null);
 
 /** Send a change of the record at `at`, which was `before` when read; after a conflict, send it again with the person's choices. */
 export async function change(path, options, at, before) {

@@ -44,9 +44,8 @@ async function loadRenderer() {
 }
 
 /** Return the theme that was chosen, else the system's. */
-function theme() {
-  return localStorage.getItem("tradewind.theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-}
+const preferred = () => (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+const theme = () => localStorage.getItem("tradewind.theme") ?? preferred();
 
 function entry(menu) {
   if (menu.type === "link") {

@@ -8,9 +8,7 @@ import { button, dialogue, element, say } from "./words.js";
 const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, COLUMN_PIXELS = 150, PAGE = 200, AROUND = 8, BESIDE = 2, MOST = 10_000; // of the sheet; MOST is the number of rows up to which the API supports page numbers
 
 /** Return the columns of a list that can be switched on and off. */
-function columnsOf(list) {
-  return [...(list.control?.props.store.toggableColumns ?? [])];
-}
+const columnsOf = (list) => [...(list.control?.props.store.toggableColumns ?? [])];
 
 function present(list) {
   const asked = Object.entries(list.props.store.query).filter(([name]) => !OF_PAGES.includes(name));
