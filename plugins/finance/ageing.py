@@ -39,6 +39,7 @@ _LIMITS = {"current": 0, "days_1_30": 30, "days_31_60": 60, "days_61_90": 90}
 _LAST = "over_90"
 BUCKETS = (*_LIMITS, _LAST)
 _ADVANCES = "advances"
+_ZERO = Decimal("0.00")
 _LAST_DAY = date.max.isoformat()
 _SUMS = (*BUCKETS, "total", _ADVANCES)
 
@@ -148,7 +149,8 @@ async def read_ageing(req: Request) -> dict[str, Any]:
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row["_id"], "counterparty": row["name"], **{name: rounded(exact(row[name])) for name in _SUMS}}
+    # MongoDB's sums of amounts have two decimals as the amounts do; without any amount a sum is the integer 0
+    return {**row["_id"], "counterparty": row["name"], **{name: row[name] or _ZERO for name in _SUMS}}
 
 
 async def tell_owed(service: Service, payload: Mapping[str, Any]) -> None:
