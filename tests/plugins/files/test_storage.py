@@ -208,14 +208,15 @@ async def test_abandoned_uploads_are_removed_from_every_page(
         await begun(storage, name)
     calls = storage._calls
 
-    async def paging(action: str, method: str, *, KeyMarker: str = "", **arguments: Any) -> Any:  # noqa: N803
+    async def paging(action: str, method: str, **arguments: Any) -> Any:
         """S3 with one upload a page, which the stand-in does not have."""
+        after = arguments.pop("KeyMarker", "")
         arguments.pop("UploadIdMarker", None)
         found = await calls(action, method, **arguments)
         if method != "list_multipart_uploads":
             return found
         uploads = sorted(found.get("Uploads", ()), key=lambda upload: str(upload["Key"]))
-        later = [upload for upload in uploads if upload["Key"] > KeyMarker]
+        later = [upload for upload in uploads if upload["Key"] > after]
         markers = {"NextKeyMarker": later[0]["Key"], "NextUploadIdMarker": later[0]["UploadId"]} if later else {}
         return {"Uploads": later[:1], "IsTruncated": len(later) > 1, **markers}
 
