@@ -89,12 +89,13 @@ async def running(
     say: Callable[[str], None] = print,
     catalogue: Catalogue | None = None,
     sockets: Sequence[socket.socket] = (),
+    turn: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[Running]:
     """Start `plugins` on the MongoDB at `uri` and serve until the block ends, then drain.
 
     `options` are settings of plugins by name, which override the environment. `catalogue` is the result of
     `catalogue_of` for these plugins, if the caller has it. `sockets` listen already; without any, those of the settings
-    are opened. Raises `StartError` and `RegistryError`.
+    are opened. Jobs begin, and requests are accepted, after the result of `turn`. Raises `StartError` and `RegistryError`.
     """
     async with AsyncExitStack() as stack:
         with _start_errors(settings):
@@ -106,7 +107,10 @@ async def running(
             await _refuse_newer(driver, known)
             service = _assemble(settings, plugins, known, driver, options or {}, say, tracing)
             await _start(service, plugins, stack)
-            await _run(service, plugins)
+            await _prepare(service, plugins)
+            if turn is not None:
+                await turn()
+            _run_jobs(service, plugins)
             at = await start_listening(service, stack, list(sockets))
         yield Running(service, at.front, settings.host, at.port, at.certificate)
 
@@ -175,8 +179,8 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
             await stack.enter_async_context(plugin.start(service))
 
 
-async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
-    """Start the jobs, and prepare the database."""
+def _run_jobs(service: Service, plugins: Sequence[Plugin]) -> None:
+    """Start the jobs."""
     jobs = service.part(Jobs)
     tell_metrics(service)
     jobs.spawn("search", service.part(SearchIndexing).run())
@@ -190,7 +194,6 @@ async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
     for plugin in plugins:
         for job in plugin.jobs:
             jobs.every(_seconds(service, plugin, job), job.name, partial(job.work, service), job.title)
-    await _prepare(service, plugins)
     jobs.spawn("migrations", service.part(Migrations).run())
 
 

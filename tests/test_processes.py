@@ -21,7 +21,7 @@ def free_port() -> int:
 
 
 async def test_a_process_that_is_killed_is_started_again_by_its_parent(mongodb_uri: str, tmp_path: Path) -> None:
-    env = environment(mongodb_uri, tmp_path, PORT=str(free_port()))
+    env = environment(mongodb_uri, tmp_path, PORT=str(free_port()), SPARE_PROCESS="false")
     async with server_process(env, tmp_path / "server", "--processes", "2") as parent:
 
         async def both_are_ready() -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from config import service_manager
 from config.listening import CannotListen, UnixSocket, close_sockets, open_sockets, open_unix_socket
-from config.supervision.link import Link, Message
+from config.supervision.link import SERVE, Link, Message
 
 log = logging.getLogger("tradewind.supervisor")
 REFUSED = 1  # the exit code of a server that has printed why it cannot start
@@ -74,12 +74,13 @@ class Listening:
 
 @dataclass(eq=False)
 class Server:
-    """A server process."""
+    """A server process, or a spare one: it starts, but does not serve before `promote` is called."""
 
     pid: int
-    started: float = field(default_factory=time.monotonic)
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+    promoted: asyncio.Event = field(default_factory=asyncio.Event)
+    stands_by: bool = False
     ready_at: float | None = None
     code: int = 0
 
@@ -92,6 +93,18 @@ class Server:
         """Note that it is ready to serve."""
         self.ready_at = time.monotonic()
         self.ready.set()
+
+    def note_standing_by(self) -> None:
+        """Note that it has started as a spare process."""
+        self.stands_by = True
+        if self.promoted.is_set():
+            self.send(SERVE)
+
+    def promote(self) -> None:
+        """Let a spare process serve: at once if it stands by, otherwise as soon as it does."""
+        self.promoted.set()
+        if self.stands_by:
+            self.send(SERVE)
 
     def note_end(self, code: int) -> None:
         """Note that it has ended with the exit code `code`."""
@@ -106,10 +119,7 @@ class Server:
 
     async def is_ready_within(self, seconds: float | None) -> bool:
         """Wait until it is ready; return False if it ends before that, or takes longer than `seconds`."""
-        waiting = [asyncio.ensure_future(event.wait()) for event in (self.ready, self.ended)]
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        for each in waiting:
-            each.cancel()
+        await wait_for_any(self.ready, self.ended, seconds=seconds)
         return self.ready.is_set() and not self.ended.is_set()
 
     async def end(self, number: signal.Signals, seconds: float) -> None:
@@ -121,6 +131,16 @@ class Server:
             log.error("a process did not stop in time and is killed", extra={"pid": self.pid})
             self.send(signal.SIGKILL)
             await self.ended.wait()
+
+
+async def wait_for_any(*events: asyncio.Event, seconds: float | None = None) -> None:
+    """Wait until one of the events is set, or for `seconds`."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waiting:
+            each.cancel()
 
 
 class Generation:
@@ -144,6 +164,7 @@ class Generation:
         self.listening: list[Listening] = []  # the sockets that its servers inherit
         self._loaded: asyncio.Future[Message] = loop.create_future()
         self.stop_seconds = 0.0
+        self.keeps_spare = False
         self._link = Link(ours)
         self._starts: deque[asyncio.Future[Server]] = deque()  # in the order of their requests
         loop.add_reader(self._link, self._read)
@@ -170,11 +191,11 @@ class Generation:
         with suppress(OSError):
             self._link.send({"kind": "close"})
 
-    async def start(self, first: bool) -> Server:
-        """Fork a server. Raises `CannotStart` if the fork server has ended."""
+    async def start(self, first: bool = False, spare: bool = False) -> Server:
+        """Fork a server, or a spare one. Raises `CannotStart` if the fork server has ended."""
         started: asyncio.Future[Server] = asyncio.get_running_loop().create_future()
         try:
-            self._link.send({"kind": "start", "first": first})
+            self._link.send({"kind": "start", "first": first, "spare": spare})
         except OSError as error:
             raise CannotStart(KILLED, "its fork server has ended") from error
         self._starts.append(started)
@@ -218,6 +239,7 @@ class Generation:
             kind, pid = message["kind"], int(message.get("pid", 0))
             if kind == "loaded":
                 self.stop_seconds = float(message["stop_seconds"])
+                self.keeps_spare = bool(message["spare"])
                 if not self._loaded.done():
                     self._loaded.set_result(message)
             elif kind == "started":
@@ -227,5 +249,7 @@ class Generation:
                     waiting.set_result(self.servers[pid])
             elif kind == "ready" and pid in self.servers:
                 self.servers[pid].note_ready()
+            elif kind == "standing by" and pid in self.servers:
+                self.servers[pid].note_standing_by()
             elif kind == "ended" and pid in self.servers:
                 self.servers.pop(pid).note_end(int(message["code"]))

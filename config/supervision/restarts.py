@@ -13,10 +13,10 @@ _MOST_DOUBLINGS = 7
 
 @dataclass
 class Restarts:
-    """The pauses before restarts in one place: 100 ms, doubled up to 10 s while starts fail.
+    """The pauses before restarts in one place: none after a process that served, 100 ms to 10 s while starts fail.
 
-    A start fails if the process ends before it is ready, or within three seconds. A minute of service resets the pause
-    to 100 ms. A process that is killed later than three seconds does not lengthen it.
+    A start fails if the process ends before it is ready, or within three seconds. A minute of service resets the pause.
+    A process that is killed later than three seconds does not lengthen it.
     """
 
     failures: int = 0
@@ -27,5 +27,7 @@ class Restarts:
             self.failures += 1
         elif ready_seconds >= STABLE_SECONDS:
             self.failures = 0
-        doublings = min(max(self.failures - 1, 0), _MOST_DOUBLINGS)
+        if not self.failures:
+            return 0.0
+        doublings = min(self.failures - 1, _MOST_DOUBLINGS)
         return float(min(FIRST_SECONDS * 2**doublings, MOST_SECONDS))
