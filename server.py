@@ -145,6 +145,7 @@ def run_fork_server(settings: Settings, descriptor: int) -> int:
     from config.logs import log_at_once
     from config.parent_death import stop_with_parent
     from config.supervision.forking import fork_servers
+    from handlers.data.readings import reader
     from plugins.registry import RegistryError, load_plugins
 
     stop_with_parent(os.getppid())
@@ -156,6 +157,7 @@ def run_fork_server(settings: Settings, descriptor: int) -> int:
     except RegistryError as error:
         return fail(error.problems)
     log_at_once(settings.log_level)
+    reader()  # its dictionaries are memory that all servers share
     garbage_collection.exempt_and_resume()
 
     def serve_one(inherited: Inherited) -> int:
