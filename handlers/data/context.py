@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Set
+from collections.abc import Awaitable, Callable, Mapping, MutableSet, Set
 from typing import Protocol, TypeVar
 
 from lru import LRU
@@ -66,6 +66,10 @@ class DataContext(Protocol):
     @property
     def further_rows(self) -> LRU[tuple[str, int | None], bool]:
         """Which users had rows of `Scope.further` at their last read: keys are a collection's name and a user's id."""
+
+    @property
+    def with_further_rows(self) -> MutableSet[str]:
+        """The names of collections in which a row of `Scope.further` of anybody was found."""
 
     @property
     def outdated(self) -> Set[str]:

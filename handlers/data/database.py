@@ -67,6 +67,7 @@ class Database:
         self.keeping = Keeping(driver, self.collections.values(), self.changes)
         self.counts = SingleFlight()
         self.further_rows: LRU[tuple[str, int | None], bool] = LRU(_FURTHER_ROWS)
+        self.with_further_rows: set[str] = set()
         self.history = History(driver)
         self.departments = PeopleDepartments(self.referred.get(THE_USERS), self)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild

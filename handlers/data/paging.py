@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bson import encode
@@ -104,15 +104,13 @@ class Pager:
             rows = await self._rows(asked, asked.wanted, hint)
             return rows, sum([await self._driver.count(self._collection.name, part) for part in asked.counted])
         # all at once: the more counts run at the same time, the more of them serve several requests
-        counting = [self._count(part, hint) for part in asked.counted]
         if asked.usual is None:
-            rows, totals = await asyncio.gather(self._rows(asked, asked.wanted, hint), asyncio.gather(*counting))
+            counting = asyncio.gather(*(self._count(part, hint) for part in asked.counted))
+            rows, totals = await asyncio.gather(self._rows(asked, asked.wanted, hint), counting)
             return rows, sum(totals)
-        return await self._rows_and_further(asked, asked.usual, counting, hint)
+        return await self._rows_and_further(asked, asked.usual, hint)
 
-    async def _rows_and_further(
-        self, asked: _PageQuery, usual: Filter, counting: Sequence[Awaitable[int]], hint: str | None
-    ) -> tuple[list[Document], int]:
+    async def _rows_and_further(self, asked: _PageQuery, usual: Filter, hint: str | None) -> tuple[list[Document], int]:
         """Do as `_rows_and_total`, by the filter `usual` if the last count finds nothing: a union costs 50% more.
 
         Users who had further rows the last time are expected to have some again.
@@ -120,6 +118,8 @@ class Pager:
         reader, known = (self._collection.name, self._visibility.scope.user_id), self._context.further_rows
         expected = reader in known
         first = asked.wanted if expected else usual
+        *parts, further = asked.counted
+        counting = [*(self._count(part, hint) for part in parts), self._count_further(further, hint)]
         rows, totals = await asyncio.gather(self._rows(asked, first, hint), asyncio.gather(*counting))
         if totals[-1] and not expected:
             known[reader] = True
@@ -141,8 +141,23 @@ class Pager:
             hint=hint,
         )
 
-    async def _count(self, matching: Filter, hint: str | None) -> int:
-        """Return the number of matching records; identical concurrent counts share one that began after all of them."""
+    async def _count_further(self, further: Filter, hint: str | None) -> int:
+        """Return the number of records that match `Visibility.further`.
+
+        Until the collection is known to have such a record of anybody, that is checked first: all readers share it.
+        """
+        known = self._context.with_further_rows
+        if self._collection.name not in known:
+            if not await self._count(self._visibility.furthest, None, limit=1):
+                return 0
+            known.add(self._collection.name)
+        return await self._count(further, hint)
+
+    async def _count(self, matching: Filter, hint: str | None, limit: int = 0) -> int:
+        """Return the number of matching records, up to `limit` if it is not 0.
+
+        Identical concurrent counts share one that began after all of them.
+        """
         name = self._collection.name
         key = (name, encode({"filter": matching}))
-        return await self._context.counts.run(key, lambda: self._driver.count(name, matching, hint=hint))
+        return await self._context.counts.run(key, lambda: self._driver.count(name, matching, limit=limit, hint=hint))

@@ -135,6 +135,12 @@ class Scope:
             others = {"$nor": [{_stored(person): self.creator_id}], **others}
         return {**others, "$or": ways} if len(ways) > 1 else {**others, **ways[0]}
 
+    @staticmethod
+    def furthest(shared: bool, owned: bool) -> list[Filter]:
+        """Return filters that together match every row that `further` of any person matches."""
+        fields = [SECOND_DEPARTMENT] if owned else []
+        return [{name: {"$gte": 0}} for name in (*fields, *(["shared_with"] if shared else []))]
+
     def _by_department(self, department: str) -> list[Filter]:
         """Return the filters for the rows of the departments."""
         if not self.department_ids:

@@ -96,6 +96,15 @@ class Visibility:
         further = self.scope.further(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         return self._part(further) if further else None
 
+    @property
+    def furthest(self) -> Record:
+        """The filter for every record that is `further` of anybody: the collection may have none."""
+        return {
+            "$or": [
+                {**self.live, **one} for one in self.scope.furthest(self._collection.shared, self._collection.owned)
+            ]
+        }
+
     def _part(self, part: Filter) -> Record:
         narrowing = self._narrowing
         return {**self.live, **part, **({"$and": narrowing} if narrowing else {})}

@@ -54,6 +54,8 @@ async def test_filter_parts_and_admits_agree_on_every_row(database: Database, sh
         assert [row for row in stored if scope.admits(row, shared=shared, owned=owned)] == seen, scope
         further = scope.further(shared=shared, owned=owned)
         others = await database.driver.find(things, further) if further else []
+        of_anybody = await database.driver.find(things, {"$or": Scope.furthest(shared, owned)}) if further else []
+        assert all(row in of_anybody for row in others), scope
         assert [row for row in seen if row not in others] == await database.driver.find(things, scope.filter()), scope
 
 
