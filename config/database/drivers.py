@@ -9,8 +9,8 @@ from pymongo.errors import PyMongoError
 
 from config.database.direct_driver import DirectDriver
 from config.database.driver import Driver
-from config.database.libraries import AsyncPyMongo, Motor
-from config.database.library_driver import MOST_CONNECTIONS, LibraryDriver
+from config.database.libraries import MOST_CONNECTIONS, AsyncPyMongo, Motor
+from config.database.library_driver import LibraryDriver
 from config.database.wire_target import target_of
 
 _SWITCH_SECONDS = 0.0002

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession
 from pymongo import AsyncMongoClient
 
 from config.database.detached_calls import DetachedCalls
 from config.database.transactions import SESSION
+
+MOST_CONNECTIONS = 100
+# Motor reads it when it is imported. With its own ten threads on two cores, a request would wait for threads that others
+# hold for a whole time limit while MongoDB does not respond.
+os.environ.setdefault("MOTOR_MAX_WORKERS", str(MOST_CONNECTIONS))
+
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession  # noqa: E402
 
 
 class Library(Protocol):

@@ -37,7 +37,7 @@ from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translate_errors
 from config.database.handshake import APP_NAME
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
-from config.database.libraries import Library
+from config.database.libraries import MOST_CONNECTIONS, Library
 from config.database.operations import Operation, Operations
 from config.database.orphans import end_orphans, kill_sessions
 from config.database.replies import failure, number
@@ -56,7 +56,6 @@ _OF_A_CHANGE: Mapping[str, Any] = {"$project": {"ns": 1, "documentKey": 1, "oper
 _WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
 _ROWS_AT_ONCE = 10_000
-MOST_CONNECTIONS = 100
 _PREFERENCES = {"secondaryPreferred": ReadPreference.SECONDARY_PREFERRED, "nearest": ReadPreference.NEAREST}
 _CLIENT_OPTIONS: Mapping[str, Any] = {
     "w": "majority",
