@@ -26,7 +26,9 @@ def _open_direct(uri: str, database: str, timeout_ms: int, figures: str) -> Driv
 def _open_motor(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
     """Return Motor. Its threads compete with the event loop for the interpreter: each gets it for 0.2 ms, not 5."""
     sys.setswitchinterval(_SWITCH_SECONDS)
-    return LibraryDriver(Motor(), uri, database, timeout_ms, figures)
+    library = Motor()
+    library.start_threads()
+    return LibraryDriver(library, uri, database, timeout_ms, figures)
 
 
 def _open_pymongo(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ MOST_CONNECTIONS = 100
 # hold for a whole time limit while MongoDB does not respond.
 os.environ.setdefault("MOTOR_MAX_WORKERS", str(MOST_CONNECTIONS))
 
+from motor.frameworks import asyncio as framework  # noqa: E402
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession  # noqa: E402
 
 
@@ -47,6 +49,13 @@ class Library(Protocol):
 
 class Motor:
     """PyMongo in threads, under asyncio."""
+
+    def start_threads(self) -> None:
+        """Start all threads now: later the event loop would wait for each new one until a processor is free."""
+        started = threading.Event()
+        for _ in range(MOST_CONNECTIONS):
+            framework._EXECUTOR.submit(started.wait)  # Motor has no public name for its threads
+        started.set()
 
     def connect(self, uri: str, **options: Any) -> Any:
         return AsyncIOMotorClient(uri, **options)
