@@ -277,9 +277,11 @@ class Operation:
             waiting.silent_since = self._began
 
     def _was_repeated(self) -> bool:
-        """Return whether it succeeded only late, after a library had tried again, while others had no reply at all."""
-        late = not self._long and self.took > _NOTICED_SECONDS
-        return late and self._operations.silence.last_failure > self._began
+        """Return whether it succeeded only late, after a library had tried again, while others had no reply at all.
+
+        A long operation may have been slow for another reason; while others get no reply, it is not given more time.
+        """
+        return self.took > _NOTICED_SECONDS and self._operations.silence.last_failure > self._began
 
 
 def _is_silence(error: BaseException) -> bool:

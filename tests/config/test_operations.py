@@ -265,7 +265,8 @@ async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time
     assert time.monotonic() - started == pytest.approx(operations.seconds - 0.8, abs=0.2)
 
 
-async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence() -> None:
+@pytest.mark.parametrize("long", [False, True])
+async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence(long: bool) -> None:
     operations = Operations(2)
 
     async def fail_and_succeed() -> None:
@@ -276,7 +277,7 @@ async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_sil
             pass
 
     begin_waiting()
-    with operations():
+    with operations(long=long):
         await in_a_request(fail_and_succeed)
         await asyncio.sleep(1.0)
     started = time.monotonic()
