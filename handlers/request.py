@@ -31,6 +31,7 @@ from handlers.schema.validation import (
     bound_fields,
     digit_faults,
     future_faults,
+    may_have_digit_faults,
     parse_json,
 )
 from handlers.schema.values import Body, Json, Query, ReadOnlyRecord, Record, RecordId
@@ -169,17 +170,19 @@ class Request:
         all at once. `standing` is the record that the body changes: its values are accepted even if no longer listed.
         """
         shape = check.field
-        if not (shape.checked or shape.dated or shape.priced or bound_fields(shape)) or not isinstance(given, dict):
+        has_rules = bool(shape.checked or shape.dated or bound_fields(shape))
+        if not (has_rules or shape.priced) or not isinstance(given, dict):
             return check(given)
         converted, faults = None, []
         try:
             converted = check(given)
         except ValidationFailed as failure:
             faults += failure.errors
-        reported = {fault.field for fault in faults}
-        further = (fault for fault in self._further_faults(shape, given, standing) if fault.field not in reported)
-        faults += islice(further, MAX_ERRORS)
-        if not faults and given is self.given:
+        if has_rules:
+            reported = {fault.field for fault in faults}
+            further = (fault for fault in self._further_faults(shape, given, standing) if fault.field not in reported)
+            faults += islice(further, MAX_ERRORS)
+        if not faults and given is self.given and may_have_digit_faults(shape, self.raw_body):
             faults += islice(digit_faults(shape, self.raw_body), MAX_ERRORS)
         if faults:
             raise ValidationFailed(faults[:MAX_ERRORS])

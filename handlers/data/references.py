@@ -48,6 +48,8 @@ class References:
 
     async def check(self, values: Values) -> None:
         """Check the references of one record."""
+        if not (self._collection.looked_up or self._collection.acting_links):
+            return
         faults = [
             FieldError(name, "reference")
             for name, target in self._checked()

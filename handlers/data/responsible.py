@@ -64,9 +64,7 @@ def without_department(collection: Collection, people: Sequence[int], department
 
 
 async def placed(collection: Collection, document: Document, departments: PeopleInDepartments) -> Document:
-    """Return a new record of `collection` with the department of its owner."""
-    if not collection.owner:
-        return document
+    """Return a new record of `collection`, which names an owner, with the owner's department."""
     owner_department = await departments.of(document.get(collection.owner))
     return {**document, **new_fields(document["creator_department_id"], owner_department)}
 

@@ -39,19 +39,19 @@ S = TypeVar("S", bound=WritingStore)
 def keeps_references(
     rows_of: Callable[..., Sequence[Values]],
 ) -> Callable[
-    [Callable[Concatenate[S, P], Awaitable[Result]]], Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]
+    [Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]], Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]
 ]:
     """Make a method lock the records that it refers to against deletion; `rows_of` returns what its arguments write."""
 
     def decorate(
-        write: Callable[Concatenate[S, P], Awaitable[Result]],
+        write: Callable[Concatenate[S, P], Coroutine[Any, Any, Result]],
     ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]:
         @wraps(write)
-        async def keeping(store: S, /, *args: P.args, **options: P.kwargs) -> Result:
+        def keeping(store: S, /, *args: P.args, **options: P.kwargs) -> Coroutine[Any, Any, Result]:
             if not store.collection.acting_links:
-                return await write(store, *args, **options)
+                return write(store, *args, **options)
             rows = rows_of(*args, **options)
-            return await store._references().keep(rows, lambda: write(store, *args, **options))
+            return store._references().keep(rows, lambda: write(store, *args, **options))
 
         return keeping
 

@@ -233,10 +233,13 @@ def bound_fields(field: Field) -> Sequence[tuple[str, Field]]:
     ]
 
 
+def may_have_digit_faults(field: Field, raw: bytes) -> bool:
+    """Return whether `digit_faults` may find any: whether amounts are expected, and the body has a long number."""
+    return field.amounts and _LONG_NUMBER in raw.translate(_DIGITS)
+
+
 def digit_faults(field: Field, raw: bytes) -> Iterator[FieldError]:
     """Yield a fault for each amount in a JSON body that is a number with more digits than a float distinguishes."""
-    if not field.amounts or _LONG_NUMBER not in raw.translate(_DIGITS):
-        return
     numbers = json.loads(raw, parse_float=_Literal, parse_int=_Literal)
     for place, _, value in _leaves(field, numbers, lambda one: one.priced, None):
         if isinstance(value, _Literal) and "." in value and significant_digits(value) > EXACT_DIGITS:
