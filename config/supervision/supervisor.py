@@ -1,4 +1,4 @@
-"""The supervisor: keeps its places filled with servers and a spare one, replaces them on SIGHUP, ends them on SIGTERM."""
+"""The supervisor: keeps servers and a spare one running, replaces them on SIGHUP, ends them on SIGTERM."""
 
 from __future__ import annotations
 
