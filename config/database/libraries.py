@@ -14,8 +14,8 @@ from config.database.detached_calls import DetachedCalls
 from config.database.transactions import SESSION
 
 MOST_CONNECTIONS = 100
-# Motor reads it when it is imported. Of the ten threads that it has on two cores by default, each may be held for a whole
-# time limit while MongoDB does not respond.
+# Motor reads it when it is imported. By default it has ten threads on two cores, and each may be held for a whole time
+# limit while MongoDB does not respond.
 os.environ.setdefault("MOTOR_MAX_WORKERS", str(MOST_CONNECTIONS))
 
 from motor.frameworks import asyncio as framework  # noqa: E402

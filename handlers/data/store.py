@@ -278,8 +278,7 @@ class Store(SeveralUpdates):
     async def _stamped(self, values: Values) -> dict[str, Any]:
         """Return a new record, without its id."""
         document = {**self.collection.defaults, **values, **self._stamp(values)}
-        owned = self.collection.owner
-        return await placed(self.collection, document, self._context.departments) if owned else document
+        return await placed(self.collection, document, self._context.departments) if self.collection.owner else document
 
     def _stamp(self, values: Mapping[str, Any]) -> dict[str, Any]:
         if self.collection.plain:
