@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from config.logs import log_at_once
 from config.service_manager import notify
 from config.supervision.generation import REFUSED, CannotStart, Generation, Listening, Server, wait_for_any
 from config.supervision.link import Message
-from config.supervision.restarts import STABLE_SECONDS, Restarts
+from config.supervision.restarts import Restarts
 
 log = logging.getLogger("tradewind.supervisor")
 _TIDY_SECONDS = 5.0
@@ -145,10 +146,11 @@ class _Supervisor:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
+            began = time.monotonic()
             await wait_for_any(spare.promoted, spare.ended)
             if self._spare is spare:  # it has ended by itself
                 self._spare = None
-                pause = restarts.pause_after(STABLE_SECONDS if spare.stands_by else None)
+                pause = restarts.pause_after(time.monotonic() - began if spare.stands_by else None)
                 details = {"pid": spare.pid, "exit_code": spare.code, "pause_seconds": pause}
                 log.warning("a spare process ended and is started again", extra=details)
                 await asyncio.sleep(pause)
