@@ -52,7 +52,7 @@ from handlers.schema.errors import (
     unavailable,
 )
 from handlers.schema.fields import MAX_TEXT, Field
-from handlers.schema.naming import References, add_kept_names, add_names, collect
+from handlers.schema.naming import References, add_names, collect
 from handlers.schema.projection import project
 from handlers.schema.redaction import redacted
 from handlers.schema.validation import MAX_ERRORS, bound_fields
@@ -158,27 +158,26 @@ async def authorize(request: Request, route: Route) -> None:
     if actor is ANONYMOUS:
         return
     request.part(RateLimit).take(str(actor.user_id))
-    await require_permission(request, route)
-    request.scope = await request.part(Authorizer).scope_of(actor)
+    authorizer = request.part(Authorizer)
+    kind = await refusal(actor, route, authorizer)
+    if kind is not None:
+        await _refuse(request, route, kind)
+    request.scope = await authorizer.scope_of(actor)
 
 
 async def require_permission(request: Request, route: Route) -> None:
     """Raise 40301, 40302 or 40300 if the caller may not use the route; a 40300 names the missing permission code."""
     kind = await refusal(request.actor, route, request.part(Authorizer))
-    if kind is None or (kind is FORBIDDEN and await _has_pass(request, route)):
-        return
-    raise missing_permission(request, route.access) if kind is FORBIDDEN else ApiError(kind)
+    if kind is not None:
+        await _refuse(request, route, kind)
 
 
-async def _has_pass(request: Request, route: Route) -> bool:
-    """Return whether the caller may read what they request because they are asked about it or a record above it."""
-    if request.passage is None or not route.passable:
-        return False
-    try:
-        query = route.check_query(parse_query(request.raw_query))
-    except ApiError:
-        return False  # without the permission nobody learns what is wrong with the query
-    return await is_admitted(request, route.collection, query)
+async def _refuse(request: Request, route: Route, kind: ErrorKind) -> None:
+    """Raise the refusal, unless the caller has a pass for what the permission is missing for."""
+    if kind is not FORBIDDEN:
+        raise ApiError(kind)
+    if not await is_admitted(request, route):
+        raise missing_permission(request, route.access)
 
 
 async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKind | None:
@@ -293,39 +292,48 @@ async def _run_handler(request: Request, route: Route) -> bytes:
 
 
 async def _encode_result(request: Request, route: Route, result: object) -> bytes:
+    """Return the envelope around the fields that the route declares, with the names of records that they refer to."""
     if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
         request.created_id = str(result["id"])
-    body = await _envelope(request, route, result)
+    shape = route.returns
+    values, data = _project_result(shape, result)
+    if shape.holds_names and not _add_kept_names(request, shape, values):
+        await _look_up_names(request, shape, values)
+    body = ok(data, request.language)
     request.part(ResponseChecks).check(route, result, body)
     return body
 
 
-async def _envelope(request: Request, route: Route, result: object) -> bytes:
-    """Return the envelope around the fields that the route declares, with the names of records that they refer to."""
-    if isinstance(result, Page):
-        items = [project(route.returns, item) for item in result.items]
-        await name_references(request, route.returns, items)
-        page = {
-            "total": result.total,
-            "page": result.page,
-            "page_size": result.page_size,
-            "next_cursor": result.next_cursor,
-        }
-        return ok({"items": items, **page}, request.language)
-    shown = project(route.returns, result)
-    if route.returns.holds_names:
-        await name_references(request, route.returns, [shown])
-    return ok(shown, request.language)
+def _project_result(shape: Field, result: object) -> tuple[Sequence[object], object]:
+    """Return the values of `shape` in a result, with its fields only, and the `data` that consists of them."""
+    if not isinstance(result, Page):
+        shown = project(shape, result)
+        return [shown], shown
+    items = [project(shape, item) for item in result.items]
+    page = {
+        "total": result.total,
+        "page": result.page,
+        "page_size": result.page_size,
+        "next_cursor": result.next_cursor,
+    }
+    return items, {"items": items, **page}
 
 
 async def name_references(request: Request, shape: Field, shown: Sequence[object]) -> None:
     """Put the names of the records that they refer to into these projected values of `shape`."""
-    if not shape.holds_names:
-        return
-    if not add_kept_names(shape, shown, request.part(RecordNames).in_memory(request.language)):
-        found = References(set)
-        collect(shape, shown, found)
-        add_names(shape, shown, await request.find_names(found))
+    if shape.holds_names and not _add_kept_names(request, shape, shown):
+        await _look_up_names(request, shape, shown)
+
+
+def _add_kept_names(request: Request, shape: Field, shown: Sequence[object]) -> bool:
+    """Put the names that are in memory into these values; return whether none is missing. Never waits."""
+    return request.part(RecordNames).in_memory(request.language).add(shape, shown)
+
+
+async def _look_up_names(request: Request, shape: Field, shown: Sequence[object]) -> None:
+    found = References(set)
+    collect(shape, shown, found)
+    add_names(shape, shown, await request.find_names(found))
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from handlers.data.collection import Collection
 from handlers.data.passes import Passage
+from handlers.query_string import parse_query
 from handlers.request import Request
+from handlers.route import Route
 from handlers.schema.errors import ApiError
 from handlers.schema.messages import Message
-from handlers.schema.values import Query, RecordId
+from handlers.schema.values import RecordId
 from handlers.service import Service
 
 
-async def is_admitted(request: Request, collection: str, query: Query) -> bool:
-    """Return whether a pass lets the request in: to the record in its path, or to a list below a record in `query`."""
-    rules, passage = request.service.database.collections[collection], request.passage
-    if passage is None:
+async def is_admitted(request: Request, route: Route) -> bool:
+    """Return whether a pass lets the request in: to the record in its path, or to a list below a record in its query."""
+    passage = request.passage
+    if passage is None or not route.passable:
         return False
+    try:
+        query = route.check_query(parse_query(request.raw_query))
+    except ApiError:
+        return False  # without the permission nobody learns what is wrong with the query
+    rules = request.service.database.collections[route.collection]
     if "id" in request.path:
         return await pass_for(passage, request.service, rules, request.path["id"]) is not None
     return await passage.admits_list(rules, query)

@@ -137,8 +137,9 @@ class Request:
         """Return a store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
         scope, route = self.scope, self.route
         narrow = not scope.everything and route is not None and route.reads and collection is not self.deleted
-        if narrow and collection.name in self.service.passed_collections and self.passage is not None:
-            return PassedStore(self.service.database, collection, self.actor, scope, self.now, self.passage)
+        if narrow and collection.name in self.service.passed_collections:
+            database = self.service.database
+            return PassedStore(database, collection, self.actor, scope, self.now, lambda: self.passage)
         return self._store(collection, scope)
 
     def system_store(self, collection: Collection) -> Store:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar
 
 from config.settings import EnvironmentSettings, Settings
@@ -25,7 +24,7 @@ class Service:
     """One running process: settings, database, events, and the parts that the core and plugins provide.
 
     `demo_password` returns the password of a demo account. `say` prints a line for the person at the terminal; it is
-    not a log. `draining`: the process is stopping; `replaced`: another one has taken its place on the same sockets.
+    not a log. `request_limit` is the time that a request may take. `draining`: the process is stopping; `replaced`: another one has taken its place on the same sockets.
     """
 
     settings: Settings
@@ -40,14 +39,19 @@ class Service:
     demo_password: Callable[[str], str] = str
     say: Callable[[str], None] = print
 
-    @cached_property
-    def request_limit(self) -> TimeLimit:
-        """The time that a request may take."""
-        return TimeLimit(self.settings.request_seconds)
+    # no cached properties: they would move the attributes to a dictionary, from which Python reads them more slowly
+    def __post_init__(self) -> None:
+        self.request_limit = TimeLimit(self.settings.request_seconds)
+        self._passed_collections: frozenset[str] | None = None
 
-    @cached_property
+    @property
     def passed_collections(self) -> frozenset[str]:
         """The names of the collections whose records a pass can admit; not to be read before all plugins started."""
+        if self._passed_collections is None:
+            self._passed_collections = self._find_passed_collections()
+        return self._passed_collections
+
+    def _find_passed_collections(self) -> frozenset[str]:
         passes: Passes | None = self.parts.get(Passes)
         if passes is None:
             return frozenset()

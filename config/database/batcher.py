@@ -33,8 +33,8 @@ class Batcher(Generic[Key, Item, Result]):
         self._collecting: dict[Key, list[tuple[Item, asyncio.Future[Result]]]] = {}
         self._running: set[asyncio.Task[None]] = set()
 
-    async def submit(self, key: Key, item: Item) -> Result:
-        """Return the result for `item`, or raise its error."""
+    def submit(self, key: Key, item: Item) -> asyncio.Future[Result]:
+        """Return a future of the result for `item`, or of its error."""
         loop = asyncio.get_running_loop()
         batch = self._collecting.get(key)
         if batch is None:
@@ -47,7 +47,7 @@ class Batcher(Generic[Key, Item, Result]):
         batch.append((item, future))
         if len(batch) == self._most:
             del self._collecting[key]
-        return await future
+        return future
 
     def _start(self, key: Key, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         if self._collecting.get(key) is batch:

@@ -7,7 +7,7 @@ primary while there is none. In a transaction, everything is sent over the wire,
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, TypeVar, Unpack
 
@@ -96,8 +96,10 @@ class DirectDriver(Driver):
             return await self.library.find_one(collection, filter, **options)
         return found[0] if found else None
 
-    async def find_by_id(self, collection: str, id: Hashable, **options: Unpack[ReadOptions]) -> Document | None:
-        return await self._loader.load(collection, id, options)
+    def find_by_id(
+        self, collection: str, id: Hashable, **options: Unpack[ReadOptions]
+    ) -> Coroutine[Any, Any, Document | None]:
+        return self._loader.load(collection, id, options)
 
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         if self.in_transaction:

@@ -39,9 +39,9 @@ class InsertBatches:
         # a document that waits for another transaction must not use up the time of the rest of its batch
         self._batch_limit = {"maxTimeMS": max(timeout_ms // 2, 1)}
 
-    async def insert(self, collection: str, document: bytes) -> Outcome:
+    def insert(self, collection: str, document: bytes) -> Awaitable[Outcome]:
         """Insert an encoded document; return what happened to it. Raises `OperationFailure`."""
-        return await self._batches.submit(collection, document)
+        return self._batches.submit(collection, document)
 
     async def _insert_batch(self, collection: str, documents: Sequence[bytes]) -> Sequence[Outcome | OperationFailure]:
         """Insert the documents of several callers; return an outcome for each."""

@@ -22,6 +22,7 @@ from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
 _NOTICED_SECONDS = 1.0  # a shorter wait does not make a response late
+_YOUNG_SECONDS = 0.05  # a younger request cannot have spent enough of its time limit to matter
 _REMEMBERED_SECONDS = 30.0  # no request takes longer; work that outlives its request starts to count anew
 _LEAST_SECONDS = 1.0  # an operation normally takes a fraction of this
 # codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
@@ -92,9 +93,12 @@ class Operations:
         """
         return Operation(self, long)
 
-    def shared(self) -> Operation:
+    def shared(self) -> Operation | SharedOperation:
         """Return a context manager for the wait for an operation that serves several callers under its own limit."""
-        return Operation(self, False, shared=True)
+        began, waiting = time.monotonic(), _waiting.get()
+        if waiting is not None and self.spent_seconds(waiting, began):
+            return Operation(self, False)  # the rest of this request's limit may end before that of the operation
+        return SharedOperation(self, waiting, began)
 
     def wait_for_others(self) -> AbstractContextManager[None]:
         """Return a context manager for a wait for what another request does, such as for its lock.
@@ -125,6 +129,8 @@ class Operations:
 
         The wait behind others counts only while some operation gets no reply.
         """
+        if now - waiting.began < _YOUNG_SECONDS:
+            return 0.0
         silent = self.silent_seconds(waiting, now)
         if waiting.behind < _NOTICED_SECONDS or now - waiting.behind_at > _REMEMBERED_SECONDS:
             return silent
@@ -155,6 +161,28 @@ class Operations:
             return silent
         return max(silent, own)
 
+    def note(self, waiting: Waiting | None, began: float, now: float, silent: bool) -> None:
+        """Note that an operation of the request ended: with a reply, or `silent`."""
+        if silent:
+            self.silence.note_failure(began, now)
+        else:
+            self.silence.note_reply(now)
+        if waiting is None:
+            return
+        if silent or self._was_repeated(began, now):
+            waiting.found_away = True
+        if not silent:
+            waiting.silent_since = None
+        elif waiting.silent_since is None:
+            waiting.silent_since = began
+
+    def _was_repeated(self, began: float, now: float) -> bool:
+        """Return whether it succeeded only late, after a library had tried again, while others had no reply at all.
+
+        A long operation may have been slow for another reason; while others get no reply, it is not given more time.
+        """
+        return now - began > _NOTICED_SECONDS and self.silence.last_failure > began
+
 
 class _SilenceLimit:
     """Cancels a block when its request has spent one time limit in silence."""
@@ -182,30 +210,76 @@ class _SilenceLimit:
             self._timer = loop.call_later(0, block.expire)
 
 
-class Operation:
-    """An operation. Set `unanswered` if there was no reply and no error either; `took` has its seconds at its end."""
+class _Noted:
+    """What an operation and the wait for a shared one have in common: their end is noted, and errors are translated."""
 
-    __slots__ = ("_began", "_block", "_library", "_long", "_operations", "_shared", "_waiting", "took", "unanswered")
+    __slots__ = ("_began", "_operations", "_waiting", "took", "unanswered")
 
-    def __init__(self, operations: Operations, long: bool, shared: bool = False) -> None:
+    def __init__(self, operations: Operations, waiting: Waiting | None, began: float) -> None:
         self._operations = operations
-        self._long = long
-        self._shared = shared
-        self._block: LimitedBlock | None = None
-        self._library: Any = None
+        self._waiting = waiting
+        self._began = began
         self.took = 0.0
         self.unanswered = False
 
+    def _conclude(self, error: BaseException | None) -> None:
+        """Note how it ended. Raises the translated error of a library."""
+        if error is None:
+            self._note(self.unanswered)
+            return
+        translated = translate(error)
+        if translated is None:
+            # the error of an operation that served several callers
+            if isinstance(error, DatabaseUnavailable) and error.silent:
+                self._note(True)
+            return
+        silent = _is_silence(error)
+        self._note(silent)
+        if isinstance(translated, DatabaseUnavailable):
+            translated.silent = silent
+        raise translated from error
+
+    def _note(self, silent: bool) -> None:
+        now = time.monotonic()
+        self.took = now - self._began
+        self._operations.note(self._waiting, self._began, now, silent)
+
+
+class SharedOperation(_Noted):
+    """The wait for an operation that serves several callers, which has a limit of its own and notes its own replies.
+
+    Set `unanswered` if there was no reply and no error either.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> SharedOperation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None or self.unanswered:
+            self._conclude(error)
+
+
+class Operation(_Noted):
+    """An operation. Set `unanswered` if there was no reply and no error either; `took` has its seconds at its end."""
+
+    __slots__ = ("_block", "_library", "_long")
+
+    def __init__(self, operations: Operations, long: bool) -> None:
+        super().__init__(operations, _waiting.get(), time.monotonic())
+        self._long = long
+        self._library: Any = None
+
     def __enter__(self) -> Operation:
-        self._began = time.monotonic()
-        self._waiting = waiting = _waiting.get()
-        spent = self._operations.spent_seconds(waiting, self._began) if waiting is not None else 0.0
-        if self._shared and not spent:
-            return self  # the shared operation has a limit that ends no later, and it notes its own replies
-        self._block = self._remaining_time(spent) if spent else LimitedBlock(self._operations.limit)
+        operations, waiting = self._operations, self._waiting
+        spent = operations.spent_seconds(waiting, self._began) if waiting is not None else 0.0
+        self._block = self._remaining_time(spent) if spent else LimitedBlock(operations.limit)
         self._block.__enter__()
         if not self._long:
-            self._operations.silence.begin(self._began)
+            operations.silence.begin(self._began)
         return self
 
     def _remaining_time(self, spent: float) -> LimitedBlock:
@@ -225,63 +299,16 @@ class Operation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._block is not None:
-            error = self._leave(self._block, kind, error, trace)
-        elif error is None and not self.unanswered:
-            return
-        if error is None:
-            self._note(self.unanswered)
-            return
-        translated = translate(error)
-        if translated is None:
-            # the error of an operation that served several callers
-            if isinstance(error, DatabaseUnavailable) and error.silent:
-                self._note(True)
-            return
-        silent = _is_silence(error)
-        self._note(silent)
-        if isinstance(translated, DatabaseUnavailable):
-            translated.silent = silent
-        raise translated from error
-
-    def _leave(
-        self,
-        block: LimitedBlock,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> BaseException | None:
-        """End the time limits; return the error that the operation ended with."""
+        """End the time limits, and note how the operation ended."""
         if not self._long:
             self._operations.silence.end()
         if self._library is not None:
             self._library.__exit__(kind, error, trace)
         try:
-            block.__exit__(kind, error, trace)
+            self._block.__exit__(kind, error, trace)
         except TimeoutError as late:
-            return late
-        return error
-
-    def _note(self, silent: bool) -> None:
-        silence, waiting, now = self._operations.silence, self._waiting, time.monotonic()
-        self.took = now - self._began
-        if silent:
-            silence.note_failure(self._began, now)
-        else:
-            silence.note_reply(now)
-        if waiting is not None and (silent or self._was_repeated()):
-            waiting.found_away = True
-        if waiting is not None and not silent:
-            waiting.silent_since = None
-        elif waiting is not None and waiting.silent_since is None:
-            waiting.silent_since = self._began
-
-    def _was_repeated(self) -> bool:
-        """Return whether it succeeded only late, after a library had tried again, while others had no reply at all.
-
-        A long operation may have been slow for another reason; while others get no reply, it is not given more time.
-        """
-        return self.took > _NOTICED_SECONDS and self._operations.silence.last_failure > self._began
+            error = late
+        self._conclude(error)
 
 
 def _is_silence(error: BaseException) -> bool:

@@ -16,7 +16,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class CachedSnapshot(Generic[Value]):
-    """One value that `load` computes from the database, and computes again after `invalidate`."""
+    """One value that `load` computes from the database, and computes again after `invalidate`.
+
+    `latest` is the value if it is up to date, otherwise None; it spares a caller the coroutine of `current`.
+    """
 
     def __init__(self, load: Callable[[], Awaitable[Value]]) -> None:
         self._load = load
@@ -24,15 +27,12 @@ class CachedSnapshot(Generic[Value]):
         self._loaded = 0
         self._loading: asyncio.Task[None] | None = None
         self._value: Value
+        self.latest: Value | None = None
 
     def invalidate(self, _id: RecordId = None) -> None:
         """Make later readers load the value again; they do not get the result of a load that is already running."""
         self._wanted += 1
-
-    @property
-    def latest(self) -> Value | None:
-        """The value if it is up to date, otherwise None; spares the caller the coroutine of `current`."""
-        return self._value if self._loaded >= self._wanted else None
+        self.latest = None
 
     async def current(self) -> Value:
         """Return the value, no older than the last `invalidate`. If a load fails, all callers waiting for it fail."""
@@ -47,6 +47,8 @@ class CachedSnapshot(Generic[Value]):
         wanted = self._wanted
         self._value = await self._load()
         self._loaded = wanted
+        if wanted == self._wanted:
+            self.latest = self._value
 
 
 class RecordCache(Generic[Key, Value]):
@@ -65,6 +67,11 @@ class RecordCache(Generic[Key, Value]):
         else:
             self._cached.pop(key, None)
             self._loading.pop(key, None)
+
+    def cached(self, key: Key) -> Value | None:
+        """Return the record if it is in the cache; spares the caller the coroutine of `get`."""
+        found: Value | None = self._cached.get(key)
+        return found
 
     async def get(self, key: Key) -> Value | None:
         """Return the record from the cache, or load it; concurrent readers share one load."""

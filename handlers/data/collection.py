@@ -300,9 +300,9 @@ class Collection:
 
     @cached_property
     def blank(self) -> Record:
-        """A null for every field of a response, because a stored record may lack some of them."""
+        """A null for every field of a response, `id` first, because a stored record may lack some of them."""
         names = [name for name, child in self.fields.items() if not child.write_only]
-        return dict.fromkeys([*names, *([OWNER_DEPARTMENT] if self.owner else [])])
+        return dict.fromkeys(["id", *names, *([OWNER_DEPARTMENT] if self.owner else [])])
 
     def parse_id(self, value: object) -> RecordId:
         """Return `value` as the `_id` of a record; raise 40400 if it is not valid."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from datetime import datetime
 
 from config.database import Document, Filter
@@ -18,23 +18,28 @@ from handlers.schema.values import Query, RecordId
 
 
 class PassedStore(Store):
-    """A store that also returns what `passage` admits: a record by its id, and the list of what hangs below one."""
+    """A store that also returns what the passage admits: a record by its id, and the list of what hangs below one.
+
+    `find_passage` returns the passage, or None if there is none; a record that the actor sees does not need it.
+    """
 
     def __init__(
-        self, context: DataContext, collection: Collection, actor: Actor, scope: Scope, now: datetime, passage: Passage
+        self,
+        context: DataContext,
+        collection: Collection,
+        actor: Actor,
+        scope: Scope,
+        now: datetime,
+        find_passage: Callable[[], Passage | None],
     ) -> None:
         super().__init__(context, collection, actor, scope, now, False)
-        self._passage = passage
+        self._find_passage = find_passage
 
-    async def get(self, id: RecordId, *, fields: Sequence[str] | None = None) -> Document:
-        """Return the record with this `id`; raise 40400 if the actor neither sees it nor is asked about it."""
-        try:
-            return await super().get(id, fields=fields)
-        except ApiError as error:
-            if error.kind is not NOT_FOUND:
-                raise
+    async def _get_unseen(self, id: RecordId, fields: Sequence[str] | None) -> Document:
+        """Return a record that the actor is asked about; raise 40400 if there is no such record."""
         record = await self._unscoped(self.collection).get(id)
-        if not await self._passage.admits(self.collection, record):
+        passage = self._find_passage()
+        if passage is None or not await passage.admits(self.collection, record):
             raise ApiError(NOT_FOUND)
         return record
 
@@ -47,6 +52,7 @@ class PassedStore(Store):
         shown: Container[str] | None = None,
     ) -> Page:
         """Return one page of a list, of all rows if the query narrows it to what hangs below an admitted record."""
-        if await self._passage.admits_list(self.collection, query):
+        passage = self._find_passage()
+        if passage is not None and await passage.admits_list(self.collection, query):
             return await self._unscoped(self.collection).page(query, filter, fields=fields, shown=shown)
         return await super().page(query, filter, fields=fields, shown=shown)

@@ -19,11 +19,12 @@ from handlers.data.collection import THE_USERS, Collection
 from handlers.data.database import Database
 from handlers.schema.errors import ApiError
 from handlers.schema.messages import Language, Message
-from handlers.schema.naming import NamesInMemory
+from handlers.schema.naming import Getter, KeptNames
 from handlers.schema.values import RecordId
 
 _KEPT = 50_000  # names of one collection in memory
 _SERVICE = Message("系统", "System")
+_NOTHING = KeptNames({}, {})
 _Read = dict[RecordId, str]
 
 
@@ -35,19 +36,18 @@ class RecordNames:
         self._kept = {one.name: _Kept() for one in database.collections.values() if one.watched and one.label_field}
         for name, kept in self._kept.items():
             database.changes.listen(name, kept.forget)
-        self._in_memory = {language: self._getters(language) for language in get_args(Language)}
+        self._in_memory = {language: self._names_in_memory(language) for language in get_args(Language)}
 
-    def in_memory(self, language: Language) -> NamesInMemory:
-        """Return the look-up of names that are in memory; it is empty in a transaction that has changed something."""
-        return {} if self._database.has_uncommitted_changes else self._in_memory[language]
+    def in_memory(self, language: Language) -> KeptNames:
+        """Return the names that are in memory: none in a transaction that has changed something."""
+        return _NOTHING if self._database.has_uncommitted_changes else self._in_memory[language]
 
-    def _getters(self, language: Language) -> NamesInMemory:
-        called = {}
-        for target, collection in self._database.referred.items():
-            if kept := self._kept.get(collection.name):
-                service = _SERVICE.text(language) if collection.alias == THE_USERS else None
-                called[target] = kept.getter(service)
-        return called
+    def _names_in_memory(self, language: Language) -> KeptNames:
+        kept = {target: self._kept.get(collection.name) for target, collection in self._database.referred.items()}
+        service = {SYSTEM.user_id: _SERVICE.text(language)}
+        people = [target for target, collection in self._database.referred.items() if collection.alias == THE_USERS]
+        getters: dict[str, Getter] = {target: names.get for target, names in kept.items() if names is not None}
+        return KeptNames(getters, dict.fromkeys(people, service.get))
 
     async def look_up(
         self, wanted: Mapping[str, Iterable[RecordId]], language: Language = "zh"
@@ -111,6 +111,7 @@ class _Kept:
 
     def __init__(self) -> None:
         self._names: LRU[RecordId, str] = LRU(_KEPT)
+        self.get = self._names.get
         self._changes = 0
 
     def forget(self, id: RecordId) -> None:
@@ -122,15 +123,9 @@ class _Kept:
             self._names.pop(id, None)
             self._names.pop(str(id), None)  # the id as responses write it
 
-    def getter(self, service: str | None) -> Callable[[RecordId], str | None]:
-        """Return a function that returns a record's name if it is in memory; `service` is what the system is called."""
-        get = self._names.get
-        return get if service is None else lambda id: get(id) or (service if id == SYSTEM.user_id else None)
-
     def among(self, ids: Iterable[RecordId]) -> dict[RecordId, str]:
         """Return those of the names that are in memory, by id."""
-        get = self._names.get
-        return {id: name for id in ids if (name := get(id)) is not None}
+        return {id: name for id in ids if (name := self.get(id)) is not None}
 
     def keeper(self) -> Callable[[Mapping[RecordId, str]], None]:
         """Return a function that keeps names read from now on, unless something has changed in the meantime."""

@@ -82,7 +82,7 @@ class Scope:
         """Return whether `filter` with the same arguments matches this stored document."""
         if self.everything:
             return True
-        if self.nothing:
+        if not self.department_ids and self.creator_id is None:
             return False
         return (
             document.get(department) in self.department_ids

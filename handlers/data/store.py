@@ -58,8 +58,11 @@ class Store(SeveralUpdates):
         rules = self.collection
         found = await self._driver.find_by_id(rules.name, rules.parse_id(id), fields=fields, without=rules.hidden)
         if found is None or not self._visibility.admits(found):
-            raise ApiError(NOT_FOUND)
+            return await self._get_unseen(id, fields)
         return self._record(found)
+
+    async def _get_unseen(self, id: RecordId, fields: Sequence[str] | None) -> Document:
+        raise ApiError(NOT_FOUND)
 
     async def find_one(self, filter: Filter) -> Document | None:
         """Return a record that matches, or None."""
@@ -191,7 +194,7 @@ class Store(SeveralUpdates):
         with refusing_duplicates(self.collection):
             changed = await self._driver.update_one(self.collection.name, matching, change)
         if changed is None:
-            raise await self._update_error(key, version, otherwise, reason)
+            raise await _update_error(self, key, version, otherwise, reason)
         return await self._written(changed)
 
     async def update_many(self, filter: Filter, operators: Operators, *, unversioned: bool = False) -> int:
@@ -224,7 +227,7 @@ class Store(SeveralUpdates):
         matching = self._visibility.filter({"_id": key}, where)
         changed = await self._driver.update_one(self.collection.name, matching, await self._change(deletion, None))
         if changed is None:
-            raise await self._update_error(key, None, otherwise, reason)
+            raise await _update_error(self, key, None, otherwise, reason)
         await self._written(changed)
 
     @property
@@ -309,16 +312,6 @@ class Store(SeveralUpdates):
         before = await self._driver.find_one(self.collection.name, {"_id": key}) or {}
         return self.collection.derived({**before, **values})
 
-    async def _update_error(
-        self, key: Any, version: int | None, otherwise: ErrorKind, reason: Message | None
-    ) -> ApiError:
-        found = await self._driver.find_one(self.collection.name, self._visibility.filter({"_id": key}))
-        if found is None:
-            return ApiError(NOT_FOUND)
-        if version is not None and found["version"] != version:
-            return ApiError(STALE)
-        return ApiError(otherwise, reason)
-
     def _references(self) -> References:
         return References(self._context, self.collection, self.scope)
 
@@ -331,9 +324,22 @@ class Store(SeveralUpdates):
     def _record(self, document: Document) -> Document:
         # a record has every declared field: handlers need not check whether a value was ever given
         document["id"] = document.pop("_id")
-        for name in self.collection.hidden:
-            document.pop(name, None)
+        if not document.keys().isdisjoint(self.collection.hidden):
+            for name in self.collection.hidden:
+                document.pop(name, None)
         return {**self.collection.blank, **document}
+
+
+async def _update_error(
+    store: Store, key: Any, version: int | None, otherwise: ErrorKind, reason: Message | None
+) -> ApiError:
+    """Return why no record was changed."""
+    found = await store.find_one({"_id": key})
+    if found is None:
+        return ApiError(NOT_FOUND)
+    if version is not None and found["version"] != version:
+        return ApiError(STALE)
+    return ApiError(otherwise, reason)
 
 
 async def _new_id(context: DataContext, collection: Collection) -> Any:

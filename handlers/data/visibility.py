@@ -73,15 +73,15 @@ class Visibility:
         Reads by `_id` are shared by several readers, so the filter cannot be part of their query.
         """
         rules = self._collection
-        live = rules.plain or document.get("deleted") is self._deleted
-        kept = rules.follows and document.get(rules.follows) in self.scope.withheld
-        within = self._within
-        return (
-            live
-            and not kept
-            and (within is None or within.admits(document, rules.scope_department, owned=rules.owned))
-            and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared, rules.owned)
-        )
+        if not rules.plain and document.get("deleted") is not self._deleted:
+            return False
+        if rules.follows and document.get(rules.follows) in self.scope.withheld:
+            return False
+        scope, owned = self.scope, rules.owned
+        within = self._within if scope.within is not None else None
+        if within is not None and not within.admits(document, rules.scope_department, owned=owned):
+            return False
+        return scope.admits(document, rules.scope_department, rules.scope_person, rules.shared, owned)
 
     def parts(self) -> list[Record]:
         """Return filters that match disjoint sets of records and together match what `filter()` does."""

@@ -69,14 +69,15 @@ class Sessions:
         Raises 40101 if the token expired, and 40100 if it is invalid or its session or account is not live.
         """
         claims = self.tokens.read_access(token)
-        session = await self._live.get(claims["sid"])
-        if session is None or session["user_id"] != claims["user_id"]:
+        session_id, user_id = claims["sid"], claims["user_id"]
+        session = self._live.cached(session_id) or await self._live.get(session_id)
+        if session is None or session["user_id"] != user_id:
             raise ApiError(UNAUTHENTICATED)
-        user = await self._directory.user(claims["user_id"])
+        user = self._directory.cached_user(user_id) or await self._directory.user(user_id)
         if user is None or user["status"] != "enabled":
             raise ApiError(UNAUTHENTICATED)
-        self._seen.add(claims["sid"])
-        return await self._directory.actor(user, claims["sid"])
+        self._seen.add(session_id)
+        return await self._directory.actor(user, session_id)
 
     async def note_seen(self) -> None:
         """Write `last_seen_at` of the sessions that this instance served since the last call."""

@@ -24,6 +24,10 @@ class Directory:
     async def _load(self, id: int) -> dict[str, Any] | None:
         return await self._database.store(USERS).find_one({"_id": id})
 
+    def cached_user(self, id: int) -> dict[str, Any] | None:
+        """Return the user record if it is in memory. Callers must not change it."""
+        return self._users.cached(id)
+
     def user(self, id: int) -> Awaitable[dict[str, Any] | None]:
         """Return the user record, or None. Callers must not change it."""
         return self._users.get(id)
@@ -39,7 +43,7 @@ class Directory:
 
     async def actor(self, user: dict[str, Any], session_id: str) -> Actor:
         """Return the actor of a user record, with the roles that are enabled now."""
-        rules = await self._policy.rules()
+        rules = self._policy.latest_rules or await self._policy.rules()
         known = rules.actors.get(session_id)
         if known is not None and known[0] is user:
             return known[1]

@@ -137,6 +137,11 @@ class Policy:
         for collection in (ROLES, MENUS, DEPARTMENTS):
             database.changes.listen(collection.name, self._rules.invalidate)
 
+    @property
+    def latest_rules(self) -> Rules | None:
+        """The rules if they are up to date, otherwise None; spares the caller the coroutine of `rules`."""
+        return self._rules.latest
+
     def rules(self) -> Awaitable[Rules]:
         """Return the rules, as of the last change event or later."""
         return self._rules.current()
