@@ -7,6 +7,7 @@ import fcntl
 import os
 import socket
 import stat
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,17 +63,23 @@ class CannotListen(Exception):
 
 @dataclass(frozen=True)
 class UnixSocket:
-    """A listening Unix socket, and its file."""
+    """A listening Unix socket, and its file.
+
+    `_holder` is a descriptor of the file: while it is open, no other file can get the same `_inode`.
+    """
 
     socket: socket.socket
     path: Path
     _inode: int
+    _holder: int | None
 
     def remove(self) -> None:
-        """Remove the file, unless it now belongs to another socket."""
+        """Remove the file, unless it now belongs to another socket. To be called once."""
         with suppress(OSError):
             if self.path.lstat().st_ino == self._inode:
                 self.path.unlink()
+        if self._holder is not None:
+            os.close(self._holder)
 
 
 def open_unix_socket(path: Path, mode: int) -> UnixSocket:
@@ -93,13 +100,18 @@ def open_unix_socket(path: Path, mode: int) -> UnixSocket:
             listening.listen(BACKLOG)
         finally:
             os.close(folder)
-        return UnixSocket(listening, path, path.lstat().st_ino)
+        return UnixSocket(listening, path, path.lstat().st_ino, _hold(path))
     except OSError as error:
         listening.close()
         raise CannotListen(f"Cannot listen on {path}: {error.strerror or error}.") from error
     except CannotListen:
         listening.close()
         raise
+
+
+def _hold(path: Path) -> int | None:
+    """Return a descriptor of the file, without opening what it stands for; None on systems other than Linux."""
+    return os.open(path, os.O_PATH | os.O_NOFOLLOW) if sys.platform == "linux" else None
 
 
 def _remove_stale(path: Path) -> None:

@@ -68,8 +68,9 @@ class Listening:
     def close(self) -> None:
         """Close the sockets in this process, and remove the file of a Unix socket."""
         close_sockets(self.sockets)
-        if self._file is not None:
-            self._file.remove()
+        file, self._file = self._file, None
+        if file is not None:
+            file.remove()
 
 
 @dataclass(eq=False)
