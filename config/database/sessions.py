@@ -72,6 +72,7 @@ class Sessions:
         self._start = start
         self._kill = kill
         self._in_doubt: set[bytes] = set()
+        self._killing: asyncio.Task[None] | None = None
         self._open: set[OpenSession] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -98,21 +99,27 @@ class Sessions:
             await session.handle.__aexit__(None, None, None)
 
     async def _end_later(self, session: OpenSession) -> None:
-        id = session.id
         try:
             await session.settle()
+            if session.in_doubt:
+                # first, as a library then gives the session to others, whose commands would be killed with it
+                await self._kill_in_doubt(session.id)
             with pymongo.timeout(_END_SECONDS):
                 await session.handle.end_session()
         except PyMongoError as error:
             log.info("a session could not be ended", extra={"reason": str(error)[:200]})
         finally:
             self._open.discard(session)
-        if session.in_doubt:
-            self._in_doubt.add(id)
-            if len(self._in_doubt) == 1:
-                await self._kill_in_doubt()
 
-    async def _kill_in_doubt(self) -> None:
+    async def _kill_in_doubt(self, id: bytes) -> None:
+        """Wait until the server has ended the session; one task asks it to end all those in doubt."""
+        self._in_doubt.add(id)
+        while id in self._in_doubt:
+            if self._killing is None or self._killing.done():
+                self._killing = asyncio.get_running_loop().create_task(self._kill_all_in_doubt())
+            await asyncio.wait({self._killing})
+
+    async def _kill_all_in_doubt(self) -> None:
         """Ask the server to end the sessions in doubt, until it replies or has ended their transactions by itself."""
         until = time.monotonic() + _LIFETIME_SECONDS
         while self._in_doubt and time.monotonic() < until:
@@ -128,5 +135,5 @@ class Sessions:
         """Wait for the sessions that are ending, for `seconds` at most."""
         if self._ending:
             _, late = await asyncio.wait(self._ending, timeout=seconds)
-            for task in late:
+            for task in late | ({self._killing} if late and self._killing is not None else set()):
                 task.cancel()
