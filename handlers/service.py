@@ -24,7 +24,8 @@ class Service:
     """One running process: settings, database, events, and the parts that the core and plugins provide.
 
     `demo_password` returns the password of a demo account. `say` prints a line for the person at the terminal; it is
-    not a log. `request_limit` is the time that a request may take. `draining`: the process is stopping; `replaced`: another one has taken its place on the same sockets.
+    not a log. `request_limit` is the time that a request may take. `draining`: the process is stopping; `replaced`:
+    another one has taken its place on the same sockets.
     """
 
     settings: Settings
