@@ -272,7 +272,7 @@ async def serve(
     try:
         embedded = await starting.database() if starting else None
         uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
-        turn = partial(stand_by, inherited) if inherited is not None and inherited.spare else None
+        turn = partial(stand_by, inherited) if inherited is not None and inherited.spare else settle
         async with running(settings, plugins, uri, catalogue=catalogue, sockets=sockets, turn=turn) as service:
             stop.started()
             if service.certificate is not None and inherited is None:
@@ -283,7 +283,6 @@ async def serve(
             if settings.demo and (inherited is None or inherited.first):
                 welcome(service)
             tell_ready(inherited)
-            await settle()
             await until_asked(stop, embedded)
             service.service.replaced = stop.replaced
             log.info("stopping")
@@ -332,7 +331,7 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load what the start did not have to wait for, and exempt all existing objects from garbage collection."""
+    """Load dictionaries and collect garbage while no request has to wait for it; exempt what is left from collection."""
     from handlers.data.readings import reader
 
     garbage_collection.collect_and_pause()
