@@ -90,7 +90,9 @@ REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/m
 class DatabaseUnavailable(Exception):
     """The database did not reply within the time limit, or cannot be reached; `silent` if there was no reply at all."""
 
-    silent = False
+    def __init__(self, message: str, *, silent: bool = False) -> None:
+        super().__init__(message)
+        self.silent = silent
 
 
 class DatabaseRefused(DatabaseUnavailable):
@@ -121,8 +123,11 @@ class _ErrorTranslator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         translated = translate(error) if error is not None else None
-        if translated is not None:
-            raise translated from error
+        try:
+            if translated is not None:
+                raise translated from error
+        finally:
+            del translated  # or it and this frame would refer to each other until the garbage collector runs
 
 
 translate_errors = _ErrorTranslator()

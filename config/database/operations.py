@@ -237,7 +237,10 @@ class _Noted:
         self._note(silent)
         if isinstance(translated, DatabaseUnavailable):
             translated.silent = silent
-        raise translated from error
+        try:
+            raise translated from error
+        finally:
+            del translated  # or it and this frame would refer to each other until the garbage collector runs
 
     def _note(self, silent: bool) -> None:
         now = time.monotonic()
@@ -289,9 +292,7 @@ class Operation(_Noted):
         """
         left = self._operations.seconds - spent
         if left <= 0:
-            expired = DatabaseUnavailable("no reply to this request within the time limit")
-            expired.silent = True
-            raise expired from TimeoutError()
+            raise DatabaseUnavailable("no reply to this request within the time limit", silent=True) from TimeoutError()
         self._library = pymongo.timeout(left)  # the library's thread ends then too
         self._library.__enter__()
         return OwnLimit(left)()

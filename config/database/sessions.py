@@ -50,7 +50,10 @@ class OpenSession:
         task = asyncio.ensure_future(command)
         self.running.add(task)
         task.add_done_callback(self._discard)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        finally:
+            del task  # its exception refers to this frame: a cycle until the garbage collector runs
 
     def _discard(self, task: asyncio.Future[Any]) -> None:
         self.running.discard(task)

@@ -113,14 +113,11 @@ class Transactions:
         except asyncio.CancelledError:
             raise  # the caller was cancelled; the end of the session aborts the transaction
         except BaseException as error:
-            cause = error.__cause__ if isinstance(error, DatabaseUnavailable | DuplicateKey) else None
-            silent = isinstance(error, DatabaseUnavailable) and error.silent
-            aborted = await self._abort(session, gone=silent or isinstance(cause, (*AWAY, TimeoutError)))
-            again = cause if isinstance(cause, PyMongoError) and not isinstance(error, WriteConflict) else error
-            if not aborted and isinstance(again, PyMongoError | WriteConflict):
+            aborted = await self._abort(session, gone=_is_gone(error))
+            if not aborted and isinstance(_original(error), PyMongoError | WriteConflict):
                 raise DatabaseUnavailable("the server did not abort the transaction in time") from error
-            if again is not error:
-                raise again from None
+            if _original(error) is not error:
+                raise _original(error) from None
             raise
         finally:
             SESSION.reset(token)
@@ -139,13 +136,12 @@ class Transactions:
                 session.in_doubt = False
                 return
             except (DatabaseUnavailable, PyMongoError) as error:
-                cause = error if isinstance(error, PyMongoError) else error.__cause__
-                if not isinstance(cause, PyMongoError):
+                if not isinstance(_original(error), PyMongoError):
                     raise
                 pause = min(_BACK_OFF_SECONDS * 1.5**attempt, _MOST_BACK_OFF_SECONDS)
-                session.in_doubt = cause.has_error_label("UnknownTransactionCommitResult")
+                session.in_doubt = _has_label(error, "UnknownTransactionCommitResult")
                 if not session.in_doubt or time.monotonic() + pause > until:
-                    raise cause from None
+                    raise _original(error) from None
                 await asyncio.sleep(pause)
 
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
@@ -173,3 +169,26 @@ class Transactions:
             if time.monotonic() - began >= seconds and (waiting := current_waiting()) is not None:
                 waiting.found_away = True
         return True
+
+
+# An exception in a local variable of the function that raises it would be a cycle: its traceback refers to the frame,
+# and only the garbage collector would free them, with all that the frames of a transaction refer to.
+
+
+def _original(error: BaseException) -> BaseException:
+    """Return the library's exception that `error` translates, or `error` itself."""
+    translated = isinstance(error, DatabaseUnavailable | DuplicateKey) and not isinstance(error, WriteConflict)
+    return error.__cause__ if translated and isinstance(error.__cause__, PyMongoError) else error
+
+
+def _is_gone(error: BaseException) -> bool:
+    """Return whether the server cannot be reached or did not reply."""
+    return isinstance(error, DatabaseUnavailable) and (
+        error.silent or isinstance(error.__cause__, (*AWAY, TimeoutError))
+    )
+
+
+def _has_label(error: BaseException, label: str) -> bool:
+    """Return whether the library's exception has this label of the server's."""
+    original = _original(error)
+    return isinstance(original, PyMongoError) and original.has_error_label(label)

@@ -41,7 +41,10 @@ class SingleFlight:
             task = lane.waiting = _start(self._execute_after(lane.running, key, work))
         else:
             task = lane.waiting
-        result: Result = await asyncio.shield(task)
+        try:
+            result: Result = await asyncio.shield(task)
+        finally:
+            del task  # its exception refers to this frame: a cycle until the garbage collector runs
         return result
 
     async def _execute(self, key: Hashable, work: Work) -> Any:
