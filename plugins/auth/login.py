@@ -53,11 +53,16 @@ async def login(req: Request) -> dict[str, Any]:
             refuse_locked(req, unknown)
         return await admit(req, *await _verify(req, user, password), username=username)
     except ApiError as error:
-        refusal = error
-        if error.kind is LOGIN_REFUSED:
-            refusal = await count_failure(req, user, username) or error
-        await note_typed(req, "login", username, user, refusal.kind.code)
-        raise refusal from None
+        raise await _note_refusal(req, username, user, error) from None
+
+
+async def _note_refusal(req: Request, username: str, user: dict[str, Any] | None, error: ApiError) -> ApiError:
+    """Note the refused attempt, and return the error for the caller: that of a lock if this attempt led to one."""
+    refusal = error
+    if error.kind is LOGIN_REFUSED:
+        refusal = await count_failure(req, user, username) or error
+    await note_typed(req, "login", username, user, refusal.kind.code)
+    return refusal
 
 
 async def _verify(

@@ -19,12 +19,17 @@ async def change_password(req: Request) -> None:
     try:
         await _change_password(req, user)
     except ApiError as error:
-        refusal = error
-        if error.kind is LOGIN_REFUSED:
-            refusal = await count_failure(req, user, user["username"]) or error
-        await _note_change(req, refusal.kind.code)
-        raise refusal from None
+        raise await _note_refusal(req, user, error) from None
     await _note_change(req, 0)
+
+
+async def _note_refusal(req: Request, user: dict[str, Any], error: ApiError) -> ApiError:
+    """Note the refused attempt, and return the error for the caller: that of a lock if this attempt led to one."""
+    refusal = error
+    if error.kind is LOGIN_REFUSED:
+        refusal = await count_failure(req, user, user["username"]) or error
+    await _note_change(req, refusal.kind.code)
+    return refusal
 
 
 async def _note_change(req: Request, code: int) -> None:
