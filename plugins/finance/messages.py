@@ -26,6 +26,7 @@ MORE_THAN_ADVANCE = Message("金额超过未核销金额：{open}", "The amount 
 MORE_THAN_ALLOCATED = Message(
     "金额超过该款项的已核销金额：{open}", "The amount exceeds what is allocated to the item: {open}"
 )
+NOTHING_ALLOCATED = Message("该收付款未核销该款项", "The payment settles nothing of this item")
 MORE_THAN_EXCESS = Message(
     "金额超过该款项可转出的多收或多付金额：{open}",
     "The amount exceeds the overpayment that can be moved from this item: {open}",

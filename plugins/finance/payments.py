@@ -30,6 +30,7 @@ from plugins.finance.messages import (
     MORE_THAN_ADVANCE,
     MORE_THAN_ALLOCATED,
     NOT_CASHIER,
+    NOTHING_ALLOCATED,
     PAID_BACK,
     PERIOD_CLOSED,
 )
@@ -212,7 +213,7 @@ ROUTES: tuple[Route, ...] = (
             values=get_taken_back,
             after=enter_taken_back,
             events=(MONEY_ALLOCATED,),
-            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ALLOCATED, ENTERED_ELSEWHERE, *SETTLING),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ALLOCATED, NOTHING_ALLOCATED, ENTERED_ELSEWHERE, *SETTLING),
         ),
         Action(
             "POST /api/v1/finance/payments/{id}/reverse",

@@ -31,6 +31,7 @@ from plugins.finance.messages import (
     MORE_THAN_ALLOCATED,
     MORE_THAN_EXCESS,
     MORE_THAN_OPEN,
+    NOTHING_ALLOCATED,
     PERIOD_CLOSED,
     WRONG_SIDE,
 )
@@ -54,7 +55,7 @@ async def take_allocation_back(step: Step) -> None:
     item_id, day = body["open_item_id"], get_day(req)
     allocated = _add_up_rows(payment, item_id)
     amount = exact(body["amount"]) if body.get("amount") is not None else allocated
-    _refuse_more(amount, allocated, MORE_THAN_ALLOCATED)
+    _refuse_more(amount, allocated, MORE_THAN_ALLOCATED if allocated else NOTHING_ALLOCATED)
     await check_open(step.service, {"day": day})
     step.payload |= {"amount": amount, "values": await _move(req, payment, item_id, amount, (), day)}
 

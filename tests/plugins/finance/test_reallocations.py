@@ -125,7 +125,8 @@ async def test_what_cannot_be_taken_back_is_refused_and_nothing_is_half_booked(a
     payment = expect(await books.enter("in", "50.00", (item, "20.00"), day="2026-01-05", **party))
     assert refusal(await take_back(books, payment, item, amount="20.01"))["open"] == "20.00"
     for unknown in (other, NOBODY):
-        assert refusal(await take_back(books, payment, unknown))["open"] == "0.00"
+        refused = await take_back(books, payment, unknown)
+        assert (refused.json["msg"], refusal(refused)["open"]) == ("该收付款未核销该款项", "0.00")
     assert rules(await take_back(books, payment, item, day="2026-01-04")) == [("day", "minimum")]
     for amount in ("0.00", "-1.00", "0.001", "12345678901234.00"):
         assert (await take_back(books, payment, item, amount=amount)).fields == {"amount"}
