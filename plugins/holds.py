@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from handlers.data.collection import Collection
 from handlers.request import Request
-from handlers.route import Refusal, Route, conflicts, route
+from handlers.route import Handler, Refusal, Route, conflicts, route
 from handlers.schema.errors import STALE
 from handlers.schema.fields import Field, boolean, integer, text, timestamp
 from handlers.schema.messages import Message
@@ -71,28 +71,7 @@ def holds(
     """
     if collection.states is None or not set(hold_fields()) <= set(collection.fields):
         raise ValueError(f"holds of {collection.name}: it needs states and the hold_fields")
-    machine = collection.machine
-    holdable = {"on_hold": {"$ne": True}, machine.field: {"$nin": sorted(machine.ended)}}
-
-    async def hold_record(req: Request) -> Record:
-        values = {
-            "on_hold": True,
-            "hold_reason": req.body["reason"],
-            "disputed": req.body.get("disputed") is True,
-            "held_at": req.now,
-            "held_by": req.actor.user_id,
-        }
-        return await change(req, values, holdable, NOT_HOLDABLE)
-
-    async def release_record(req: Request) -> Record:
-        values = {"on_hold": False, "hold_reason": None, "disputed": False, "held_at": None, "held_by": None}
-        return await change(req, values, {"on_hold": True}, NOT_ON_HOLD)
-
-    async def change(req: Request, values: Record, where: Record, refusal: Message) -> Record:
-        record, version = await find(req, collection, req.path["id"]), (req.body or {}).get("version")
-        store = req.system_store(collection)
-        return await store.update(record["id"], values, version=version, where=where, reason=refusal)
-
+    hold_record, release_record = _make_handlers(collection, find)
     one = with_article(noun_of(collection))
     return (
         route(
@@ -117,3 +96,30 @@ def holds(
             refusals=(*refusals, *conflicts(NOT_ON_HOLD)),
         ),
     )
+
+
+def _make_handlers(collection: Collection, find: Find) -> tuple[Handler, Handler]:
+    """Return the handlers of `hold` and of `release`."""
+    machine = collection.machine
+    holdable = {"on_hold": {"$ne": True}, machine.field: {"$nin": sorted(machine.ended)}}
+
+    async def hold_record(req: Request) -> Record:
+        values = {
+            "on_hold": True,
+            "hold_reason": req.body["reason"],
+            "disputed": req.body.get("disputed") is True,
+            "held_at": req.now,
+            "held_by": req.actor.user_id,
+        }
+        return await change(req, values, holdable, NOT_HOLDABLE)
+
+    async def release_record(req: Request) -> Record:
+        values = {"on_hold": False, "hold_reason": None, "disputed": False, "held_at": None, "held_by": None}
+        return await change(req, values, {"on_hold": True}, NOT_ON_HOLD)
+
+    async def change(req: Request, values: Record, where: Record, refusal: Message) -> Record:
+        record, version = await find(req, collection, req.path["id"]), (req.body or {}).get("version")
+        store = req.system_store(collection)
+        return await store.update(record["id"], values, version=version, where=where, reason=refusal)
+
+    return hold_record, release_record

@@ -79,8 +79,8 @@ def _reversal(of: str) -> dict[str, Field]:
 _REVERSAL_INDEX = Index("reverses_id", where={"reverses_id": {"$type": "objectId"}})
 
 
-def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -> dict[str, Field]:
-    line = {
+def _order_line(done: str) -> dict[str, Field]:
+    return {
         "product_id": _ORDERED_PRODUCT,
         "quantity": POSITIVE,
         "price": price(label=("单价", "Unit price"), description="Per unit; that of the product unless given."),
@@ -103,6 +103,9 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "amount": AMOUNT.but(description="With tax, less its share of the order's discount."),
         done: quantity(label=_DONE[done], read_only=True, nullable=False),
     }
+
+
+def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -> dict[str, Field]:
     return {
         "number": document_number("PO-00000001"),
         **own,
@@ -115,7 +118,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             description="How many days after its date each delivery or receipt is due; null: no due date. Unless given, "
             "as agreed with the customer or supplier."
         ),
-        "lines": lines_of(f"{title}Line", line),
+        "lines": lines_of(f"{title}Line", _order_line(done)),
         "prices_include_tax": boolean(
             label=("单价含税", "Prices include tax"),
             description="Whether prices and the order discount include tax; they do not unless given.",
