@@ -40,15 +40,26 @@ def table(figures: Figures) -> str:
 def _cell(work: Figures, seen: Figures | None) -> str:
     if seen is None:
         return ""
-    base = work["servers"].get(BASE) or work["servers"].get(BEFORE)
+    if "ratio" in work:
+        return _paired_cell(work, seen)
+    base = work["servers"].get(BASE)
     if work["latency"]:
         p99 = seen["p99_ms"]["median"]
         ratio = f"{p99 / base['p99_ms']['median']:.2f}" if base and base["p99_ms"]["median"] else ""
         return f"{ratio} ({p99:,.0f} ms)"
     rate = seen["per_second"]["median"]
-    digits = 1 if BASE in work["servers"] else 2  # an older Tradewind is close, so the ratio needs two digits
-    ratio = f"{rate / base['per_second']['median']:.{digits}f}" if base and base["per_second"]["median"] else ""
+    ratio = f"{rate / base['per_second']['median']:.1f}" if base and base["per_second"]["median"] else ""
     return f"{ratio} ({rate:,.0f}/s, p99 {seen['p99_ms']['median']:,.0f} ms)"
+
+
+def _paired_cell(work: Figures, seen: Figures) -> str:
+    """Return the figure of one of two versions; this version's has the ratio, and the middle half of its rounds."""
+    figure = f"{seen['p99_ms']['median']:,.0f} ms" if work["latency"] else f"{seen['per_second']['median']:,.0f}/s"
+    if seen is work["servers"].get(BEFORE):
+        return figure
+    ratio = work["ratio"]
+    half = f", {ratio['low']:.2f} to {ratio['high']:.2f}" if "low" in ratio else ""
+    return f"{ratio['median']:.2f}{half} ({figure})"
 
 
 def about(figures: Figures) -> str:

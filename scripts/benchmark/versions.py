@@ -6,6 +6,7 @@ An older version cannot be measured on a copy of a newer one's database: its ind
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -68,9 +69,23 @@ def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, cu
 
 
 def told(work: Work, seen: dict[str, list[Figures]]) -> Figures:
-    """Return the figures of one work by version."""
+    """Return the figures of one work by version, and the ratio of the two."""
     servers = {name: summed(figures) for name, figures in seen.items()}
-    return {"title": work.title, "aim": 0, "latency": work.latency, "servers": servers}
+    ratio = ratio_of(seen, "p99_ms" if work.latency else "per_second")
+    return {"title": work.title, "aim": 0, "latency": work.latency, "servers": servers, "ratio": ratio}
+
+
+def ratio_of(seen: dict[str, list[Figures]], figure: str) -> Figures:
+    """Return this version ÷ the older one: the median of the rounds, and between which values their middle half lies.
+
+    The two measurements of a round follow each other, so a machine that becomes slower or faster changes both.
+    """
+    pairs = zip(*seen.values(), strict=True)
+    ratios = [ours[figure] / before[figure] for ours, before in pairs if before[figure]]
+    if len(ratios) < 2:
+        return {"median": ratios[0] if ratios else 0.0}
+    low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return {"median": round(median, 3), "low": round(low, 3), "high": round(high, 3)}
 
 
 def measure(one: Version, code: str, seconds: float) -> Figures:
