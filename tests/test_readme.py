@@ -127,6 +127,13 @@ def test_every_path_of_the_where_is_table_exists() -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.parametrize("guide", sorted(ROOT.glob("plugins/*/README.md")), ids=lambda guide: guide.parent.name)
+def test_the_readme_of_a_plugin_says_what_each_of_its_files_is(guide: Path) -> None:
+    text = guide.read_text()
+    files = [file.name for file in guide.parent.glob("*.py") if file.name != "__init__.py"]
+    assert [name for name in files if f"`{name}`" not in text] == []
+
+
 @pytest.mark.gen_test(timeout=60)
 async def test_the_example_plugin_serves_its_action(mongodb_uri: str, tmp_path: Path) -> None:
     plugins = [*load_plugins(()), *example_plugins()]
