@@ -55,7 +55,6 @@ class RecordWriter:
         # rows of the file may refer to rows above them, by their ids in the installation that the file comes from
         self._written: dict[str, Any] = {}
         self._rehearsed: set[str] = set()  # ids, codes and names of rows of a dry run, whose records do not exist
-        self._new_rows: dict[Any, Record] = {}  # by code, the rows that would have created a record
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
         """Write these rows, as `RowWriter` describes."""
@@ -98,20 +97,10 @@ class RecordWriter:
         if not pending:
             result = await _handle(req, route, place, checked, existing)
             self._note(row, known, result if isinstance(result, dict) else {}, dry_run)
-        outcome = "created" if existing is None else "updated"
-        return self._rehearse(row, outcome) if dry_run else outcome
-
-    def _rehearse(self, row: Record, outcome: str) -> str:
-        """Note a row of a dry run, and return its outcome if the rows above it had been written."""
-        named = (ID, *key_fields(self._table.collection))
-        self._rehearsed |= {str(row[name]) for name in named if name in row}
-        code = row.get(unique_code(self._table.collection))
-        if code is None or outcome != "created":
-            return outcome
-        above, self._new_rows[code] = self._new_rows.get(code), row
-        if above is None:
-            return outcome
-        return "unchanged" if row == above else "updated"
+        if dry_run:
+            named = (ID, *key_fields(self._table.collection))
+            self._rehearsed |= {str(row[name]) for name in named if name in row}
+        return "created" if existing is None else "updated"
 
     def _note(self, row: Record, known: _Known, result: Record, dry_run: bool) -> None:
         known.add(result)

@@ -55,16 +55,12 @@ class CustomerWriter:
         self._create = _find_route(service, CUSTOMERS.create)
         self._update = _find_route(service, CUSTOMERS.update)
         self._update_permission = self._update.access
-        self._rehearsed: dict[str, Record] = {}  # by code, the customers as a dry run would have left them
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
         """Write these rows, or only check them if `dry_run` is set."""
         report = ImportReport()
         bodies = await self._parse(req, rows)
         known = await _Known.load(req, [body for _, body in bodies])
-        for _, body in bodies:
-            if (rehearsed := self._rehearsed.get(body.get("code", ""))) is not None:
-                known.add(rehearsed)
         for number, (line, body) in enumerate(bodies):
             if number % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)  # yield to other requests
@@ -104,12 +100,7 @@ class CustomerWriter:
         if existing is None:
             checked = req.checked(self._create.check_body, values) if self._create.check_body else values
             await _check_owner(req, checked, req.actor.user_id)
-            created = build_customer(req, checked)
-            if write:
-                known.add_new(created)
-            elif created.get("code") is not None:
-                creator = {"creator_id": req.actor.user_id, "creator_department_id": req.actor.department_id}
-                self._rehearse(known, {**creator, **created, "id": created["code"]})
+            known.add_new(build_customer(req, checked))
             return "created"
         change_body = {**values, "version": 1}
         checked = req.checked(self._update.check_body, change_body, existing) if self._update.check_body else values
@@ -124,17 +115,8 @@ class CustomerWriter:
         await _check_owner(req, changes, existing["owner_id"])
         if "owner_id" in changes and not await may_change_owner(req, changes["owner_id"]):
             raise ValidationFailed([FieldError("owner_id", "invalid")])
-        if write:
-            known.add(await change(req, existing, changes, existing["version"]))
-        else:
-            self._rehearse(known, {**existing, **changes})
+        known.add(await change(req, existing, changes, existing["version"]) if write else {**existing, **changes})
         return "updated"
-
-    def _rehearse(self, known: _Known, record: Record) -> None:
-        """Note a customer as a dry run would have left it, for the rows below."""
-        known.add(record)
-        if record["code"] is not None:
-            self._rehearsed[record["code"]] = record
 
 
 class _Known:
