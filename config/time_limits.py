@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -39,10 +40,9 @@ class TimeLimit:
 
     def begin(self, block: LimitedBlock) -> None:
         """Start timing the block."""
-        loop = asyncio.get_running_loop()
-        due = self._running[block] = loop.time() + self.seconds
+        self._running[block] = time.monotonic() + self.seconds
         if self._timer is None:
-            self._timer = loop.call_at(due, self._check)
+            self._timer = asyncio.get_running_loop().call_later(self.seconds, self._check)
 
     def end(self, block: LimitedBlock) -> None:
         """Stop timing the block."""
@@ -51,15 +51,15 @@ class TimeLimit:
     def longest_seconds(self) -> float:
         """Return how long the block that began first has been running; 0 if none is running."""
         due = next(iter(self._running.values()), None)
-        return 0.0 if due is None else self.seconds - (due - asyncio.get_running_loop().time())
+        return 0.0 if due is None else self.seconds - (due - time.monotonic())
 
     def _check(self) -> None:
         self._timer = None
-        loop = asyncio.get_running_loop()
         while self._running:
             block, due = next(iter(self._running.items()))
-            if due > loop.time():
-                self._timer = loop.call_at(due, self._check)
+            left = due - time.monotonic()
+            if left > 0:
+                self._timer = asyncio.get_running_loop().call_later(left, self._check)
                 return
             del self._running[block]
             block.expire()

@@ -212,6 +212,10 @@ class DirectDriver(Driver):
             return await self.library.aggregate(collection, pipeline, collection_scan=collection_scan)
         return found
 
+    async def run_on_admin(self, command: Mapping[str, Any]) -> Document:
+        reply = await self._run({**command, "$db": "admin"}, reads=True, outside_transaction=True)
+        return await self.library.run_on_admin(command) if reply is None else reply
+
     async def list_indexes(self, collection: str) -> list[Document]:
         command = {"listIndexes": collection, "cursor": {"batchSize": _MOST_ROWS}, **self._limit}
         with translate_errors:
@@ -324,9 +328,6 @@ class DirectDriver(Driver):
     async def command(self, command: Mapping[str, Any]) -> Document:
         session = SESSION.get()
         return await (self.library.command(command) if session is None else self._run_in(session, command))
-
-    async def end_orphans(self) -> int:
-        return await self.library.end_orphans()
 
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
         await self.library.synchronise_indexes(collection, specs)

@@ -25,6 +25,7 @@ from config.database.commands import (
 )
 from config.database.indexes import IndexSpec
 from config.database.operations import Operation
+from config.database.orphans import end_orphans
 from config.database.transactions import SESSION
 
 Result = TypeVar("Result")
@@ -111,8 +112,12 @@ class Driver(ABC):
         """Run a database command and return its reply."""
 
     @abstractmethod
+    async def run_on_admin(self, command: Mapping[str, Any]) -> Document:
+        """Run a command on the database `admin`, which may be executed twice, and return its reply."""
+
     async def end_orphans(self) -> int:
         """End the transactions of processes that were killed; return how many there were."""
+        return await end_orphans(self.run_on_admin)
 
     @abstractmethod
     async def list_indexes(self, collection: str) -> list[Document]:

@@ -39,7 +39,7 @@ from config.database.handshake import APP_NAME
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
 from config.database.libraries import MOST_CONNECTIONS, Library
 from config.database.operations import Operation, Operations
-from config.database.orphans import end_orphans, kill_sessions
+from config.database.orphans import kill_sessions
 from config.database.replies import failure, number
 from config.database.secondaries import may_read_from_secondaries
 from config.database.transactions import SESSION, Transactions
@@ -292,10 +292,10 @@ class LibraryDriver(Driver):
             reply: Document = await self._run(self._database.command(command, session=_session()))
             return reply
 
-    async def end_orphans(self) -> int:
+    async def run_on_admin(self, command: Mapping[str, Any]) -> Document:
         with self.operations():
-            ended: int = await self._run(end_orphans(self._client.admin.command))
-            return ended
+            reply: Document = await self._run(self._client.admin.command(command))
+            return reply
 
     async def list_indexes(self, collection: str) -> list[Document]:
         with translate_errors:

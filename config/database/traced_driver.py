@@ -104,8 +104,8 @@ class TracedDriver(Driver):
     async def take_turn(self, collection: str, *ids: Hashable) -> None:
         await self._driver.take_turn(collection, *ids)
 
-    async def end_orphans(self) -> int:
-        return await self._driver.end_orphans()
+    async def run_on_admin(self, command: Mapping[str, Any]) -> Document:
+        return await self._driver.run_on_admin(command)
 
     async def list_indexes(self, collection: str) -> list[Document]:
         return await self._driver.list_indexes(collection)

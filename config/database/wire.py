@@ -168,18 +168,17 @@ class WirePool:
         self._looking: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def run(
-        self, command: Mapping[str, Any], documents: Sequence[bytes] = (), database: str | None = None
-    ) -> Document:
-        """Return the reply to a command, on the target's database if no other is given.
+    async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
+        """Return the reply to a command, on the target's database if its `$db` names no other.
 
         Raises `NotSent`, or `AutoReconnect` if the command may have been executed.
         """
+        named = {**command, "$db": command.get("$db", self._target.database)}
         async with self._slots:
             connection = self._pop_idle() or await self._open()
             gone = False
             try:
-                reply = await connection.run({**command, "$db": database or self._target.database}, documents)
+                reply = await connection.run(named, documents)
                 gone = not reply["ok"] and reply.get("code") in NO_PRIMARY_CODES
             except AutoReconnect:
                 gone = True

@@ -59,13 +59,13 @@ class WireSessions:
         session.idle_since = time.monotonic()
         self._idle.append(session)
 
-    async def send(self, command: Mapping[str, Any], documents: Sequence[bytes], database: str | None) -> Document:
+    async def send(self, command: Mapping[str, Any], documents: Sequence[bytes]) -> Document:
         """Return the reply to a command; wait for a primary if there is none. Raises as `WirePool.run`."""
         try:
-            return await self._wire.run(command, documents, database)
+            return await self._wire.run(command, documents)
         except NotSent:
             await self._find_primary()
-        return await self._wire.run(command, documents, database)
+        return await self._wire.run(command, documents)
 
 
 class WireSession:
@@ -124,7 +124,7 @@ class WireSession:
         concern = {"writeConcern": {"w": "majority"}, "maxTimeMS": self._sessions.timeout_ms}
         async with asyncio.timeout(self._seconds), self._turn:
             try:
-                reply = await self._send({"commitTransaction": 1, **concern, **self._recovery}, database="admin")
+                reply = await self._send({"commitTransaction": 1, **concern, **self._recovery, "$db": "admin"})
             except (AutoReconnect, NotSent) as error:
                 raise AutoReconnect(str(error), _UNKNOWN) from error
         if has_failed(reply):
@@ -137,7 +137,7 @@ class WireSession:
             return
         async with asyncio.timeout(_ABORT_SECONDS), self._turn:
             with suppress(PyMongoError, NotSent):
-                await self._send({"abortTransaction": 1, **self._recovery}, database="admin")
+                await self._send({"abortTransaction": 1, **self._recovery, "$db": "admin"})
 
     async def end_session(self) -> None:
         """End the session, and its transaction."""
@@ -151,16 +151,14 @@ class WireSession:
         if not self._unanswered:
             self._sessions.put_back(self._server_session)
 
-    async def _send(
-        self, fields: Mapping[str, Any], documents: Sequence[bytes] = (), database: str | None = None
-    ) -> Document:
+    async def _send(self, fields: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
         belonging = {
             "lsid": self.session_id,
             "txnNumber": Int64(self._server_session.number),
             "autocommit": False,
         }
         before, self._unanswered = self._unanswered, True  # stays so if the time limit ends meanwhile
-        reply = await self._sessions.send({**fields, **belonging}, documents, database)
+        reply = await self._sessions.send({**fields, **belonging}, documents)
         self._unanswered = before
         if token := reply.get("recoveryToken"):
             self._recovery = {"recoveryToken": token}
