@@ -11,8 +11,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ ADMIN_PASSWORD = "Fault-Test-2026!"
 _USER, _SECRET = "fault", "fault-secret"
 _SIGNING_SECRET = "m1XxT0p9sVb3Qe7RzU5yLw8kJc2HdGf4aN6oPiEt"
 _PROBE_MS = 800
+LOW_PRIORITY = 10  # a nice value, see setpriority(2)
 
 
 def free_ports(count: int) -> list[int]:
@@ -49,8 +50,24 @@ def wait_until(condition: Callable[[], Any], seconds: float, every: float = 0.1)
         time.sleep(every)
 
 
+@contextmanager
+def low_priority() -> Iterator[None]:
+    """Run the calling thread, which has the clients, at a low priority. It stays if this user may not raise it again."""
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    os.setpriority(os.PRIO_PROCESS, 0, max(before, LOW_PRIORITY))
+    try:
+        yield
+    finally:
+        with suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
 class ReplicaSet:
-    """A replica set with authentication whose members can be killed, frozen and started again."""
+    """A replica set with authentication whose members can be killed, frozen and started again.
+
+    `nice`: of its members, see setpriority(2); with `LOW_PRIORITY` they take little processor time from the servers, as
+    on machines of their own.
+    """
 
     def __init__(
         self,
@@ -62,6 +79,7 @@ class ReplicaSet:
         name: str = "faults",
         oplog_mb: int = 256,
         checkpoint_seconds: int = 60,
+        nice: int = 0,
     ) -> None:
         self.folder = folder
         self.name = name
@@ -72,6 +90,7 @@ class ReplicaSet:
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self._cache_gb = cache_gb
         self._failpoints = failpoints
+        self._nice = nice
 
     @property
     def uri(self) -> str:
@@ -115,8 +134,12 @@ class ReplicaSet:
             *("--logpath", str(folder / "log"), "--logappend"),
             *(part for parameter in parameters for part in ("--setParameter", parameter)),
         ]
+        # a process inherits the priority of the thread that starts it, and `nice` adds to that
+        more = max(0, self._nice - os.getpriority(os.PRIO_PROCESS, 0))
         self.processes[port] = subprocess.Popen(
-            [str(find_mongod()), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ["nice", "-n", str(more), str(find_mongod()), *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
 
     def reconfigure(self, **settings: int) -> None:

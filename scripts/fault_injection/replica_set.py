@@ -1,4 +1,4 @@
-"""Three members under load: the primary killed, stepping down, frozen; a secondary frozen; no majority left."""
+"""Three members at a low priority, under load: the primary killed, stepping down, frozen; a secondary frozen; no majority left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from scripts.fault_injection.clients import LIVENESS_MS, Liveness
 from scripts.fault_injection.experiment import Bench, in_thread, tell_books
 from scripts.fault_injection.load import Load
-from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
+from scripts.fault_injection.processes import LOW_PRIORITY, ReplicaSet, Server, free_ports, low_priority
 
 NAME = "replica set"
 _TOKEN_MINUTES = "120"  # the experiment takes longer than the default lifetime of a token
@@ -42,9 +42,13 @@ class Measured:
 
 
 async def run(bench: Bench) -> None:
-    """Run two servers on one port and a third with the other driver, under 12 workers, and cause each fault in turn."""
+    """Run two servers on one port and a third with the other driver, under 12 workers, and cause each fault in turn.
+
+    The members and the workers have a low priority: here they share two cores with the servers whose liveness is
+    measured, and in operation they run elsewhere.
+    """
     folder = bench.subfolder("replica-set")
-    replica_set = await in_thread(ReplicaSet(folder / "mongo").start)
+    replica_set = await in_thread(ReplicaSet(folder / "mongo", nice=LOW_PRIORITY).start)
     shared, other = free_ports(2)
     servers = [
         Server(folder, "direct-a", shared, replica_set.uri, access_token_minutes=_TOKEN_MINUTES),
@@ -55,7 +59,7 @@ async def run(bench: Bench) -> None:
         for server in servers:
             await in_thread(server.start)
         pair, alone = [server.pid for server in servers[:2]], servers[2].pid
-        with Liveness(shared, *pair) as first, Liveness(other, alone) as second:
+        with Liveness(shared, *pair) as first, Liveness(other, alone) as second, low_priority():
             async with Load([shared, shared, other], workers=12, pace=0.1) as load:
                 load.start()
                 await asyncio.sleep(8)
