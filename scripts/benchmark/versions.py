@@ -1,6 +1,7 @@
 """Tradewind beside an older checkout of itself: the same works in turn, each version on a data set that it made.
 
-An older version cannot be measured on a copy of a newer one's database: its indexes and stored fields differ.
+An older version cannot be measured on a copy of a newer one's database: its indexes and stored fields differ. Each round
+has new server processes: where a process happens to have its memory makes it up to a tenth faster or slower for good.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pymongo import MongoClient
@@ -38,9 +40,10 @@ from scripts.benchmark.world import PASSWORD, log_everybody_in, remembered
 
 @dataclass
 class Version:
-    """One checkout: its server, the works to measure, its database, and the pid of its mongod."""
+    """One checkout: how to start its server, the works to measure, its database, and the pid of its mongod."""
 
-    server: Server
+    name: str
+    start: Callable[[], AbstractContextManager[Server]]
     works: dict[str, Work]
     client: MongoClient[Figures]
     mongod: int
@@ -56,11 +59,13 @@ def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, cu
             for name, source in (("tradewind", ROOT), (BEFORE, before))
         ]
         chosen = [code for code in both[0].works if code in both[1].works and (not codes or code in codes)]
-        seen: dict[str, dict[str, list[Figures]]] = {code: {one.server.name: [] for one in both} for code in chosen}
+        seen: dict[str, dict[str, list[Figures]]] = {code: {one.name: [] for one in both} for code in chosen}
         for number in range(rounds):
-            for code in chosen:
-                for one in both if number % 2 == 0 else both[::-1]:
-                    seen[code][one.server.name].append(measure(one, code, seconds))
+            with ExitStack() as round_of_both:
+                started = [(one, round_of_both.enter_context(one.start())) for one in both]
+                for code in chosen:
+                    for one, server in started if number % 2 == 0 else started[::-1]:
+                        seen[code][one.name].append(measure(one, server, code, seconds))
             print(f"round {number + 1} of {rounds}", flush=True)
         return {
             **about(rounds, seconds, customers),
@@ -88,12 +93,12 @@ def ratio_of(seen: dict[str, list[Figures]], figure: str) -> Figures:
     return {"median": round(median, 3), "low": round(low, 3), "high": round(high, 3)}
 
 
-def measure(one: Version, code: str, seconds: float) -> Figures:
+def measure(one: Version, server: Server, code: str, seconds: float) -> Figures:
     """Measure one round of one work."""
     wait_until_idle(one.client)
-    figures = timed(one.works[code], one.server, one.mongod, seconds)
+    figures = timed(one.works[code], server, one.mongod, seconds)
     print(
-        f"{code:4}{one.server.name:20}{figures['per_second']:9.0f}/s  p99 {figures['p99_ms']:8.2f} ms"
+        f"{code:4}{one.name:20}{figures['per_second']:9.0f}/s  p99 {figures['p99_ms']:8.2f} ms"
         f"  server {figures['server_us']:5.0f} us",
         flush=True,
     )
@@ -116,19 +121,26 @@ def make_data_set(before: Path, customers: int) -> None:
 
 @contextmanager
 def version(name: str, source: Path, customers: int) -> Iterator[Version]:
-    """Run the server of a checkout on its data set during the block."""
+    """Run the database of a checkout during the block."""
     folder = data_set_of(source, customers)
     folder.mkdir(parents=True, exist_ok=True)
     embedded = acquire(folder)
     try:
         world = the_world(folder, embedded.uri, customers)
         world["records"] = neighbours(embedded.uri, world["customer"]["region"])
-        with tradewind(name, folder, world, source) as server, MongoClient[Figures](embedded.uri) as client:
-            tokens = log_everybody_in(server.port, world)
-            asked = {}
-            for work in works(world, tokens, PASSWORD):
-                total = check(work, {name: server.port})
-                asked[work.code] = replace(work, title=work.title.format(total=total))
-            yield Version(server, asked, client, int(client.admin.command("serverStatus")["pid"]))
+        start = partial(tradewind, name, folder, world, source)
+        with MongoClient[Figures](embedded.uri) as client:
+            pid = int(client.admin.command("serverStatus")["pid"])
+            yield Version(name, start, checked_works(name, start, world), client, pid)
     finally:
         embedded.release_and_wait(15)
+
+
+def checked_works(name: str, start: Callable[[], AbstractContextManager[Server]], world: Figures) -> dict[str, Work]:
+    """Return the works by their code, after checking the responses of a server to them."""
+    checked = {}
+    with start() as server:
+        for work in works(world, log_everybody_in(server.port, world), PASSWORD):
+            total = check(work, {name: server.port})
+            checked[work.code] = replace(work, title=work.title.format(total=total))
+    return checked
