@@ -301,6 +301,7 @@ from handlers.tables.conversion import (
     parse_row as parse_row,  # the cells of a row as values
     row_body as row_body,  # these values as the body of a request that creates a record
 )
+from handlers.tables.dry_run import DryRun as DryRun  # counts rows of a dry run that name records of rows above them
 from handlers.tables.exporting import csv_response as csv_response  # stream rows as a CSV file, without formulas
 from handlers.tables.handlers import imported_tables as imported_tables  # the tables that some routes import
 from handlers.tables.records import (

@@ -118,7 +118,7 @@ PLUGIN_API = """
     RouteOptions Router Scope Service SingleFlight StateMachine Step Store TooCostly Transition ValidationFailed View Work
     WorkFailed
 
-    Accounts ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
+    Accounts DryRun ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
 
     APPROVAL_CANCELLED APPROVAL_FINISHED APPROVAL_REQUESTED CONTACTS_ASKED CREDIT_ASKED DATA_RESET DATED DEBT_ASKED

@@ -10,6 +10,7 @@ from tornado.ioloop import IOLoop
 
 from handlers.route import Route
 from handlers.tables.handlers import Export, StartImport, Template
+from handlers.tables.rows import RecordWriter, unique_code
 from handlers.tables.table import Table
 from plugins.runtime import Running
 from plugins.testing import Client, expect, serving
@@ -154,6 +155,22 @@ async def test_a_dry_run_says_what_would_be_and_writes_nothing(route: Route, chi
     report = await sent(route, chief, reply.body, dry_run="true")
     assert (report["errors"], report["created"]) == ([], len(before))
     assert await stored(table, elsewhere) == []
+
+
+@pytest.mark.parametrize("route", [route for route in IMPORTS if unique_code(table_of(route).collection)], ids=name_of)
+@pytest.mark.parametrize("at_once", [1, 50])
+async def test_a_dry_run_counts_a_row_whose_code_comes_twice_as_the_import_does(
+    route: Route, at_once: int, chief: Client, elsewhere: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RecordWriter, "rows_at_once", at_once)
+    await filled(route, chief, elsewhere)
+    headers, *rows = read_csv((await chief.get(route.path.removesuffix("import") + "export")).body)
+    await emptied(table_of(route), chief, elsewhere)
+    code = headers.index(unique_code(table_of(route).collection))
+    twice = as_csv([headers, *rows, *(row for row in rows if row[code])])
+    reports = [await sent(route, chief, twice, dry_run=dry_run) for dry_run in ("true", "false")]
+    dry, written = ([report[name] for name in ("created", "updated", "unchanged", "failed")] for report in reports)
+    assert dry == written
 
 
 @EVERY_IMPORT

@@ -25,6 +25,7 @@ from handlers.schema.values import Record, RecordId
 from handlers.service import Service
 from handlers.tables.columns import ID, TableColumn
 from handlers.tables.conversion import parse_row, row_body
+from handlers.tables.dry_run import DryRun
 from handlers.tables.lookups import find_called, key_fields, resolve
 from handlers.tables.report import ImportReport, RowFailed, TableRows
 from handlers.tables.table import Table
@@ -54,11 +55,13 @@ class RecordWriter:
         self._labels: ValueLabels | None = None
         # rows of the file may refer to rows above them, by their ids in the installation that the file comes from
         self._written: dict[str, Any] = {}
+        self._dry_run = DryRun(unique_code(table.collection))
         self._rehearsed: set[str] = set()  # ids, codes and names of rows of a dry run, whose records do not exist
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
         """Write these rows, as `RowWriter` describes."""
         report = ImportReport()
+        self._dry_run.begin()
         self._labels = self._labels or await ValueLabels.load(self._service, self._table.columns)
         zone = self._service.settings.zone
         values = [parse_row(self._columns, cells, zone) for _, cells in rows]
@@ -69,10 +72,13 @@ class RecordWriter:
                 await asyncio.sleep(0)  # yield to other requests
             try:
                 outcome = await self._write_row(req, place, row, references, known, dry_run)
+                if dry_run:
+                    outcome = await self._rehearse(req, row, known, outcome)
             except ValidationFailed as failure:
                 report.add_failure(line, failure, self._columns)
             else:
                 report.counts[outcome] += 1
+        self._dry_run.end()
         return report
 
     async def _write_row(
@@ -97,10 +103,18 @@ class RecordWriter:
         if not pending:
             result = await _handle(req, route, place, checked, existing)
             self._note(row, known, result if isinstance(result, dict) else {}, dry_run)
-        if dry_run:
+        return "created" if existing is None else "updated"
+
+    async def _rehearse(self, req: Request, row: Record, known: _Known, outcome: str) -> str:
+        """Note a row of a dry run, and return its outcome after the rows above it. Raises `ValidationFailed`."""
+        if outcome == "created" and self._dry_run.knows(row):
+            if self._update is None:
+                raise ValidationFailed([FieldError(known.key(row), "duplicate")])
+            await self._check_permission(req, self._update, known.key(row))
+        if outcome != "unchanged":
             named = (ID, *key_fields(self._table.collection))
             self._rehearsed |= {str(row[name]) for name in named if name in row}
-        return "created" if existing is None else "updated"
+        return self._dry_run.outcome(row, outcome)
 
     def _note(self, row: Record, known: _Known, result: Record, dry_run: bool) -> None:
         known.add(result)

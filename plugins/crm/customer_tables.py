@@ -9,6 +9,7 @@ from typing import Any
 
 from plugins.api import (
     Catalogue,
+    DryRun,
     Event,
     Field,
     FieldError,
@@ -55,10 +56,12 @@ class CustomerWriter:
         self._create = _find_route(service, CUSTOMERS.create)
         self._update = _find_route(service, CUSTOMERS.update)
         self._update_permission = self._update.access
+        self._dry_run = DryRun("code")
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
         """Write these rows, or only check them if `dry_run` is set."""
         report = ImportReport()
+        self._dry_run.begin()
         bodies = await self._parse(req, rows)
         known = await _Known.load(req, [body for _, body in bodies])
         for number, (line, body) in enumerate(bodies):
@@ -66,13 +69,27 @@ class CustomerWriter:
                 await asyncio.sleep(0)  # yield to other requests
             try:
                 outcome = await self._process_row(req, body, known, not dry_run)
+                if dry_run:
+                    outcome = await self._rehearse(req, body, outcome)
             except ValidationFailed as failure:
                 report.add_failure(line, failure, self._columns)
             else:
                 report.counts[outcome] += 1
         if not dry_run:
             await known.insert_new(req)
+        self._dry_run.end()
         return report
+
+    async def _rehearse(self, req: Request, body: Record, outcome: str) -> str:
+        """Note a row of a dry run, and return its outcome after the rows above it. Raises `ValidationFailed`."""
+        outcome = self._dry_run.outcome(body, outcome)
+        if outcome == "updated":
+            await self._check_permission(req, body)
+        return outcome
+
+    async def _check_permission(self, req: Request, body: Record) -> None:
+        if not await req.part(Policy).holds(req.actor, self._update_permission):
+            raise ValidationFailed([FieldError("id" if "id" in body else "code", "permission")])
 
     async def _parse(self, req: Request, rows: TableRows) -> list[tuple[int, Record]]:
         zone = req.service.settings.zone
@@ -107,8 +124,7 @@ class CustomerWriter:
         changes = {name: value for name, value in checked.items() if name != "version" and value != existing.get(name)}
         if not changes:
             return "unchanged"
-        if not await req.part(Policy).holds(req.actor, self._update_permission):
-            raise ValidationFailed([FieldError("id" if "id" in body else "code", "permission")])
+        await self._check_permission(req, body)
         known.refuse_taken_code(changes, existing)
         if not may_edit(req, existing):
             raise ValidationFailed([FieldError("name", "invalid")])

@@ -223,6 +223,18 @@ async def test_a_dry_run_writes_nothing(flag: str, people: People) -> None:
     assert expect(await mine.get(CUSTOMERS))["total"] == 0
 
 
+@pytest.mark.parametrize("atomic", ["false", "true"])
+@pytest.mark.parametrize("between", [0, 250], ids=["near", "far"])
+async def test_a_dry_run_counts_rows_that_name_a_customer_of_a_row_above_as_the_import_does(
+    between: int, atomic: str, people: People
+) -> None:
+    mine, code = await seller(people), unique("C")
+    others = [[f"n{number}", ""] for number in range(between)]
+    table = as_csv([["name", "code"], ["a", code], *others, ["a", code], ["b", code]])
+    rehearsed = counts(await import_table(mine, table, dry_run="true", atomic=atomic))
+    assert rehearsed == counts(await import_table(mine, table, atomic=atomic)) == [1 + between, 1, 1, 0]
+
+
 async def test_atomic_is_all_or_nothing(people: People) -> None:
     mine = await seller(people)
     bad = await import_table(mine, as_csv([["name", "email"], ["a", ""], ["b", "no address"]]), atomic="true")
