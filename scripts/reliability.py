@@ -20,9 +20,9 @@ _HEAD = """\
 What was hurt, how, and what clients noticed. `scripts/faults` runs these experiments on one machine, with real servers, a real
 MongoDB and connections over loopback; the clients retry nothing unless a line says so. The newest result of each is in
 `scripts/results`, and this page is made from it (`scripts/check --write`), good lines and bad ones. Servers, database and
-clients share the {cores} cores of that machine, so times are longer than on three machines. Where the liveness of servers is
-compared with a limit, in replica-set and failpoints, the database has a lower priority than they, and in replica-set the clients
-as well. "Of its own" is what a response took without the time in which its server waited for a processor.
+clients share the {cores} cores of that machine, so times are longer than on three machines; in replica-set, database and clients
+have a lower priority than the servers. "Of its own" is what a response took without the time in which its server waited for a
+processor.
 
 Codes: `0` is success; `50300` is "not available now", with `Retry-After`, and is what a client sees of a database without
 primary; anything else in a line is written as it came. "Acknowledged writes" are looked up one by one in the database.

@@ -22,6 +22,9 @@ from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
 _NOTICED_SECONDS = 1.0  # a shorter wait does not make a response late
+_REPEATED_SECONDS = (
+    0.2  # PyMongo looks for a primary every half a second (`MIN_HEARTBEAT_INTERVAL`), before it tries again
+)
 _YOUNG_SECONDS = 0.05  # a younger request cannot have spent enough of its time limit to matter
 _REMEMBERED_SECONDS = 30.0  # no request takes longer; work that outlives its request starts to count anew
 _LEAST_SECONDS = 1.0  # an operation normally takes a fraction of this
@@ -139,10 +142,10 @@ class Operations:
         own = 0.0 if waiting.silent_since is None else now - waiting.silent_since
         return max(silent, min(waiting.behind, self.seconds - _LEAST_SECONDS) + own)
 
-    def is_late(self) -> bool:
-        """Return whether the current request has taken longer than one time limit, whatever it waited for."""
+    def seconds_until_late(self) -> float:
+        """Return after how long the current request will have taken one time limit, whatever it waited for; 0 if it has."""
         waiting = _waiting.get()
-        return waiting is not None and time.monotonic() - waiting.began > self.seconds
+        return self.seconds if waiting is None else max(0.0, self.seconds - (time.monotonic() - waiting.began))
 
     def silent_seconds(self, waiting: Waiting, now: float) -> float:
         """Return how long the request has waited in silence until `now`; its whole age if it found the database away.
@@ -177,11 +180,11 @@ class Operations:
             waiting.silent_since = began
 
     def _was_repeated(self, began: float, now: float) -> bool:
-        """Return whether it succeeded only late, after a library had tried again, while others had no reply at all.
+        """Return whether a library probably tried it again before it succeeded, as others had no reply at all meanwhile.
 
         A long operation may have been slow for another reason; while others get no reply, it is not given more time.
         """
-        return now - began > _NOTICED_SECONDS and self.silence.last_failure > began
+        return now - began > _REPEATED_SECONDS and self.silence.last_failure > began
 
 
 class _SilenceLimit:

@@ -147,13 +147,13 @@ class Transactions:
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
         """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.
 
-        A server that is `gone` gets little time, as it aborts the transaction by itself. Any server gets less time if
-        the request is late.
+        A server that is `gone` gets little time, as it aborts the transaction by itself. Any server gets less time the
+        sooner the request is late.
         """
         if not session.running and not session.handle.in_transaction:
             return True
         left = max(_GONE_SECONDS, self._operations.remaining_seconds())
-        most = _LATE_ABORT_SECONDS if self._operations.is_late() else _ABORT_SECONDS
+        most = max(_LATE_ABORT_SECONDS, min(_ABORT_SECONDS, self._operations.seconds_until_late()))
         seconds, began = _GONE_SECONDS if gone else min(most, left), time.monotonic()
         session.in_doubt = True
         try:

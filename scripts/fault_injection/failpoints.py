@@ -18,7 +18,7 @@ from pymongo import MongoClient
 from scripts.fault_injection.clients import LIVENESS_MS, Connection, Liveness
 from scripts.fault_injection.experiment import Bench, in_thread
 from scripts.fault_injection.load import CRM, FINANCE, Load
-from scripts.fault_injection.processes import ADMIN_PASSWORD, LOW_PRIORITY, ReplicaSet, Server, free_ports
+from scripts.fault_injection.processes import ADMIN_PASSWORD, ReplicaSet, Server, free_ports
 
 NAME = "fault points"
 # src/mongo/base/error_codes.yml; a fault point cannot cause 13388 (StaleConfig), which needs additional data
@@ -55,9 +55,7 @@ async def run(bench: Bench) -> None:
 async def _try_driver(bench: Bench, driver: str) -> None:
     """Start a replica set of one member and a server on it, and inject every fault."""
     folder = bench.subfolder(f"failpoints-{driver}")
-    replica_set = ReplicaSet(
-        folder / "mongo", members=1, election_ms=2000, cache_gb=0.5, failpoints=True, nice=LOW_PRIORITY
-    )
+    replica_set = ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5, failpoints=True)
     await in_thread(replica_set.start)
     server = Server(folder, driver, free_ports(1)[0], replica_set.uri, mongodb_driver=driver)
     try:

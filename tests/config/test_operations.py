@@ -265,8 +265,9 @@ async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time
     assert time.monotonic() - started == pytest.approx(operations.seconds - 0.8, abs=0.2)
 
 
+@pytest.mark.parametrize("late", [0.1, 1.0])
 @pytest.mark.parametrize("long", [False, True])
-async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence(long: bool) -> None:
+async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence(long: bool, late: float) -> None:
     operations = Operations(2)
 
     async def fail_and_succeed() -> None:
@@ -279,11 +280,11 @@ async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_sil
     begin_waiting()
     with operations(long=long):
         await in_a_request(fail_and_succeed)
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(late)
     started = time.monotonic()
     with pytest.raises(DatabaseUnavailable), operations():
         await asyncio.sleep(5)
-    assert time.monotonic() - started == pytest.approx(operations.seconds - 1.3, abs=0.2)
+    assert time.monotonic() - started == pytest.approx(operations.seconds - 0.3 - late, abs=0.2)
 
 
 async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
@@ -366,13 +367,36 @@ async def test_a_request_that_is_late_waits_half_a_second_for_an_abort(
         session = SESSION.get()
         assert session is not None
         monkeypatch.setattr(session.handle, "abort_transaction", hang)
-        monkeypatch.setattr(Operations, "is_late", lambda operations: True)
+        monkeypatch.setattr(Operations, "seconds_until_late", lambda operations: 0.0)
         raise ValueError
 
     took, error = await went(lambda: driver.transaction(work))
     ended.set()
     assert isinstance(error, ValueError)
     assert took < 0.5 + MARGIN_SECONDS + 0.5
+
+
+@pytest.mark.alone
+async def test_a_request_that_is_late_soon_waits_until_then_for_an_abort(
+    driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = asyncio.Event()
+
+    async def hang() -> None:
+        await ended.wait()
+
+    async def work() -> None:
+        await driver.insert(things, [{"n": 1}])
+        session = SESSION.get()
+        assert session is not None
+        monkeypatch.setattr(session.handle, "abort_transaction", hang)
+        monkeypatch.setattr(Operations, "seconds_until_late", lambda operations: 0.8)
+        raise ValueError
+
+    took, error = await went(lambda: driver.transaction(work))
+    ended.set()
+    assert isinstance(error, ValueError)
+    assert 0.8 <= took < 0.8 + MARGIN_SECONDS + 0.5
 
 
 async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
