@@ -62,6 +62,8 @@ _CLIENT_OPTIONS: Mapping[str, Any] = {
     "readConcernLevel": "majority",
     "connectTimeoutMS": 2000,
     "serverSelectionTimeoutMS": 5000,
+    # after the report of a shutdown that does not take place, PyMongo waits for the next one to use the server again
+    "heartbeatFrequencyMS": 1000,
     "appname": APP_NAME,
     "tz_aware": True,
     "maxPoolSize": MOST_CONNECTIONS,
