@@ -354,8 +354,9 @@ async def test_a_transaction_that_ends_with_the_silence_of_a_shared_load_is_not_
 
 
 @pytest.mark.alone
-async def test_a_request_that_is_late_waits_half_a_second_for_an_abort(
-    driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("left", "waits"), [(0.0, 0.5), (0.8, 0.8)])
+async def test_a_request_that_is_late_or_soon_will_be_waits_less_for_an_abort(
+    driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch, left: float, waits: float
 ) -> None:
     ended = asyncio.Event()
 
@@ -367,36 +368,13 @@ async def test_a_request_that_is_late_waits_half_a_second_for_an_abort(
         session = SESSION.get()
         assert session is not None
         monkeypatch.setattr(session.handle, "abort_transaction", hang)
-        monkeypatch.setattr(Operations, "seconds_until_late", lambda operations: 0.0)
+        monkeypatch.setattr(Operations, "seconds_until_late", lambda operations: left)
         raise ValueError
 
     took, error = await went(lambda: driver.transaction(work))
     ended.set()
     assert isinstance(error, ValueError)
-    assert took < 0.5 + MARGIN_SECONDS + 0.5
-
-
-@pytest.mark.alone
-async def test_a_request_that_is_late_soon_waits_until_then_for_an_abort(
-    driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended = asyncio.Event()
-
-    async def hang() -> None:
-        await ended.wait()
-
-    async def work() -> None:
-        await driver.insert(things, [{"n": 1}])
-        session = SESSION.get()
-        assert session is not None
-        monkeypatch.setattr(session.handle, "abort_transaction", hang)
-        monkeypatch.setattr(Operations, "seconds_until_late", lambda operations: 0.8)
-        raise ValueError
-
-    took, error = await went(lambda: driver.transaction(work))
-    ended.set()
-    assert isinstance(error, ValueError)
-    assert 0.8 <= took < 0.8 + MARGIN_SECONDS + 0.5
+    assert waits <= took < waits + MARGIN_SECONDS + 0.5
 
 
 async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
