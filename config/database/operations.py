@@ -22,9 +22,7 @@ from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
 _NOTICED_SECONDS = 1.0  # a shorter wait does not make a response late
-_REPEATED_SECONDS = (
-    0.2  # PyMongo looks for a primary every half a second (`MIN_HEARTBEAT_INTERVAL`), before it tries again
-)
+_REPEATED_SECONDS = 0.2  # before PyMongo tries again, it waits for a heartbeat: half a second to a second
 _YOUNG_SECONDS = 0.05  # a younger request cannot have spent enough of its time limit to matter
 _REMEMBERED_SECONDS = 30.0  # no request takes longer; work that outlives its request starts to count anew
 _LEAST_SECONDS = 1.0  # an operation normally takes a fraction of this
@@ -143,7 +141,7 @@ class Operations:
         return max(silent, min(waiting.behind, self.seconds - _LEAST_SECONDS) + own)
 
     def seconds_until_late(self) -> float:
-        """Return after how long the current request will have taken one time limit, whatever it waited for; 0 if it has."""
+        """Return how much of one time limit the age of the current request leaves, whatever it waited for."""
         waiting = _waiting.get()
         return self.seconds if waiting is None else max(0.0, self.seconds - (time.monotonic() - waiting.began))
 
@@ -180,7 +178,7 @@ class Operations:
             waiting.silent_since = began
 
     def _was_repeated(self, began: float, now: float) -> bool:
-        """Return whether a library probably tried it again before it succeeded, as others had no reply at all meanwhile.
+        """Return whether a library probably tried it again before it succeeded: others had no reply meanwhile.
 
         A long operation may have been slow for another reason; while others get no reply, it is not given more time.
         """

@@ -26,18 +26,13 @@ class DryRun:
         """End the batch."""
         self._rows |= self._batch
 
-    def knows(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row above has the code of this row."""
-        code = row.get(self._code)
-        return code is not None and (code in self._batch or code in self._rows)
-
     def outcome(self, row: Mapping[str, Any], outcome: str) -> str:
-        """Note a row, and return its outcome, which was determined as if there were no rows above it."""
+        """Note a row, and return its outcome: `created` may be wrong, as the records of rows above do not exist."""
         code = row.get(self._code)
         if code is None:
             return outcome
         above = self._batch.get(code, self._rows.get(code))
         self._batch[code] = this = hash(repr(sorted(row.items())))
-        if above is None:
+        if above is None or outcome != "created":
             return outcome
         return "unchanged" if this == above else "updated"

@@ -107,14 +107,16 @@ class RecordWriter:
 
     async def _rehearse(self, req: Request, row: Record, known: _Known, outcome: str) -> str:
         """Note a row of a dry run, and return its outcome after the rows above it. Raises `ValidationFailed`."""
-        if outcome == "created" and self._dry_run.knows(row):
+        counted = self._dry_run.outcome(row, outcome)
+        if counted != outcome:
             if self._update is None:
                 raise ValidationFailed([FieldError(known.key(row), "duplicate")])
-            await self._check_permission(req, self._update, known.key(row))
+            if counted == "updated":
+                await self._check_permission(req, self._update, known.key(row))
         if outcome != "unchanged":
             named = (ID, *key_fields(self._table.collection))
             self._rehearsed |= {str(row[name]) for name in named if name in row}
-        return self._dry_run.outcome(row, outcome)
+        return counted
 
     def _note(self, row: Record, known: _Known, result: Record, dry_run: bool) -> None:
         known.add(result)

@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import platform
-import shutil
 import signal
 import subprocess
 import sys
@@ -37,6 +36,7 @@ from scripts.fault_injection import (
 )
 from scripts.fault_injection.experiment import Bench
 from scripts.fault_injection.processes import ROOT
+from scripts.memory import folder_in_memory
 
 RESULTS = ROOT / "scripts" / "results"
 _QUICK_SCALE = 0.1
@@ -83,7 +83,9 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes it started are ended too
     options = dict(option.partition("=")[::2] for option in given.option)
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="tradewind-faults-", dir=_memory(), ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="tradewind-faults-", dir=folder_in_memory(_ROOM_BYTES), ignore_cleanup_errors=True
+    ) as folder:
         for name in names:
             bench = Bench(Path(folder), _QUICK_SCALE if given.quick else 1.0, options)
             failed += not _run(name, bench)
@@ -125,9 +127,3 @@ def _commit() -> str:
     command = ["git", "rev-parse", "--short", "HEAD"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip()
-
-
-def _memory() -> str | None:
-    """Return a folder in memory if it has enough room, or None: the speed of a disk must not affect the figures."""
-    shared = "/dev/shm"
-    return shared if os.path.isdir(shared) and shutil.disk_usage(shared).free > _ROOM_BYTES else None

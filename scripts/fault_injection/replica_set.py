@@ -1,4 +1,4 @@
-"""Three members at a low priority, under load: the primary killed, stepping down, frozen; a secondary frozen; no majority left."""
+"""Three members under load: the primary killed, stepping down, frozen; a secondary frozen; no majority left."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from config.database import DRIVERS, Driver, open_driver
+from scripts.fault_injection.processes import ReplicaSet
 
 
 @pytest.fixture(scope="module")
@@ -27,3 +28,13 @@ def driver(request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, da
 def things() -> str:
     """A collection that no other test uses."""
     return f"things_{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
+    """A server with fault points."""
+    made = ReplicaSet(tmp_path_factory.mktemp("failing") / "set", members=1, election_ms=2000, failpoints=True)
+    try:
+        yield made.start()
+    finally:
+        made.stop()

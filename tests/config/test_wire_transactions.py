@@ -19,16 +19,6 @@ LATE_SECONDS = LIMIT_MS / 1000 + 1.5
 DRIVER_NAMES = pytest.mark.parametrize("driver_name", sorted(DRIVERS))
 
 
-@pytest.fixture(scope="module")
-def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A server with fault points."""
-    made = ReplicaSet(tmp_path_factory.mktemp("failing") / "set", members=1, election_ms=2000, failpoints=True)
-    try:
-        yield made.start()
-    finally:
-        made.stop()
-
-
 def hurt_commits(server: ReplicaSet, mode: str | Mapping[str, int], **fault: Any) -> None:
     """Let the server hurt commits from now on."""
     with server.client(server.ports[0]) as client:

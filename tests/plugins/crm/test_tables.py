@@ -132,6 +132,16 @@ async def test_a_record_is_changed_only_with_the_permission_to_update(people: Pe
     assert faults(await imported(clerk, CONTACTS, table)) == [(2, "id", "permission")]
 
 
+@pytest.mark.parametrize("atomic", ["false", "true"])
+async def test_a_row_that_comes_twice_needs_no_permission_to_update(atomic: str, people: People) -> None:
+    clerk = await people.person([f"inventory:product:{action}" for action in ("import", "create", "list", "read")])
+    twice, others = [unique("S"), "a"], [[unique("S"), "b"] for _ in range(60)]  # more than one batch between the two
+    table = as_csv([["sku", "name"], twice, *others, twice])
+    for dry_run in ("true", "false"):
+        report = await imported(clerk, PRODUCTS, table, dry_run=dry_run, atomic=atomic)
+        assert (report["created"], report["unchanged"], faults(report)) == (61, 1, [])
+
+
 async def test_a_second_row_with_the_code_of_the_first_changes_its_record(admin: Client) -> None:
     sku = unique("S")
     report = await imported(admin, PRODUCTS, as_csv([["sku", "name", "price"], [sku, "a", "1,234.50"], [sku, "b", ""]]))

@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import random
-import shutil
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from plugins.testing import Client
+from scripts.memory import folder_in_memory
 from tests.support.killable_site import ROOT, Site, site_at
 from tests.support.random_company.comparing import differences
 from tests.support.random_company.office import Office, open_office
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     tally, figures = Tally(), dict[str, Any]()
     try:
         with tempfile.TemporaryDirectory(
-            prefix="tradewind-chain-", dir=_memory(), ignore_cleanup_errors=True
+            prefix="tradewind-chain-", dir=folder_in_memory(_ROOM_BYTES), ignore_cleanup_errors=True
         ) as folder:
             found = asyncio.run(_run(Path(folder), given, tally, figures))
     except Disagreement as disagreement:
@@ -142,9 +142,3 @@ def _keep(name: str, figures: dict[str, Any]) -> None:
     machine = {"cores": os.cpu_count(), "python": platform.python_version()}
     kept[name] = {"when": f"{now:%H:%M:%S}Z", "commit": commit, "machine": machine, **figures}
     path.write_text(json.dumps(kept, indent=1) + "\n")
-
-
-def _memory() -> str | None:
-    """A folder in memory, where this machine has room for one."""
-    shared = "/dev/shm"
-    return shared if os.path.isdir(shared) and shutil.disk_usage(shared).free > _ROOM_BYTES else None
