@@ -43,7 +43,15 @@ def _tree(root: Path) -> ModuleType:
     """A project whose locks name two tiny packages; its `scripts.environment`."""
     (root / "scripts").mkdir(parents=True)
     (root / "wheels").mkdir()
-    for name in ("__init__.py", "environment.py", "console_renderer.py", "wecom_demo.py", "server", "test"):
+    for name in (
+        "__init__.py",
+        "environment.py",
+        "memory.py",
+        "console_renderer.py",
+        "wecom_demo.py",
+        "server",
+        "test",
+    ):
         shutil.copy(PROJECT / "scripts" / name, root / "scripts" / name)
     run, dev = _wheel(root / "wheels", "tiny", "1.0"), _wheel(root / "wheels", "tinydev", "1.0")
     (root / "requirements.lock").write_text(run)
