@@ -17,7 +17,19 @@ import botocore.session  # type: ignore[import-untyped]
 ACCESS_KEY, SECRET_KEY, REGION = "an-access-key", "a-secret-key-of-the-stand-in", "eu-central-1"
 _PROGRAM = """
 import time
+from datetime import UTC, datetime
+from moto.s3.responses import S3Response
 from moto.server import ThreadedMotoServer
+
+listed = S3Response.list_multipart_uploads
+
+def list_multipart_uploads(response):
+    # moto dates every upload to 2010, and the sweep would abort one that has just begun
+    status, headers, body = listed(response)
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return status, headers, body.replace("2010-11-10T20:48:33.000Z", now)
+
+S3Response.list_multipart_uploads = list_multipart_uploads
 server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
 server.start()
 print(server.get_host_and_port()[1], flush=True)

@@ -12,8 +12,8 @@ from typing import Any
 from aiobotocore.httpsession import AIOHTTPSession  # type: ignore[import-untyped]
 from aiohttp import ClientResponse
 
-# the system doubles it (socket(7)); it limits what one connection receives in a round trip
-_RECEIVE_BYTES = 96 << 10
+# the system doubles it (socket(7)), and the event loop may read all of it at once
+_RECEIVE_BYTES = 64 << 10
 _AHEAD_BYTES = 1 << 10  # aiohttp stops reading at twice this size; what arrives in one read comes on top
 _UNDECRYPTED_BYTES = 16 << 10
 
