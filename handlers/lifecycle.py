@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterable, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -19,10 +19,7 @@ from config.database import DatabaseUnavailable, begin_waiting
 from config.logs import log_request, request_context
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.cause import CAUSE, Cause
-from handlers.data.listing import Page
-from handlers.data.record_names import RecordNames
 from handlers.dictionaries import NOT_LISTED, Dictionaries
-from handlers.docs.response_checks import ResponseChecks
 from handlers.idempotency import respond_once
 from handlers.metrics import Metrics
 from handlers.missing_permission import missing_permission
@@ -32,9 +29,10 @@ from handlers.ports import Authenticator, Authorizer
 from handlers.query_string import parse_query
 from handlers.rate_limit import RateLimit
 from handlers.request import Request
+from handlers.results import encode_result
 from handlers.route import METHODS, PUBLIC, SUPER, Route
 from handlers.routing import Router
-from handlers.schema.envelope import failed, ok
+from handlers.schema.envelope import failed
 from handlers.schema.errors import (
     BAD_REQUEST,
     FORBIDDEN,
@@ -51,9 +49,7 @@ from handlers.schema.errors import (
     invalid,
     unavailable,
 )
-from handlers.schema.fields import MAX_TEXT, Field
-from handlers.schema.naming import References, add_names, collect
-from handlers.schema.projection import project
+from handlers.schema.fields import MAX_TEXT
 from handlers.schema.redaction import redacted
 from handlers.schema.validation import MAX_ERRORS, bound_fields
 from handlers.schema.values import Body, Json, Record
@@ -262,12 +258,12 @@ async def handle(request: Request, route: Route) -> Response:
         result = await route.handler(request)
         if isinstance(result, Response):
             return result
-        response = Response(200, await _encode_result(request, route, result), request.response_headers)
+        response = Response(200, await encode_result(request, route, result), request.response_headers)
     elif _has_idempotency_key(request, route):
         body = await respond_once(request, lambda: _run_handler(request, route))
         response = Response(200, body, request.response_headers)
     else:
-        body = await _encode_result(request, route, await route.handler(request))
+        body = await encode_result(request, route, await route.handler(request))
         response = Response(200, body, request.response_headers)
     return _add_etag(request, response) if route.etag else response
 
@@ -288,52 +284,7 @@ def _add_etag(request: Request, response: Response) -> Response:
 
 
 async def _run_handler(request: Request, route: Route) -> bytes:
-    return await _encode_result(request, route, await route.handler(request))
-
-
-async def _encode_result(request: Request, route: Route, result: object) -> bytes:
-    """Return the envelope around the fields that the route declares, with the names of records that they refer to."""
-    if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
-        request.created_id = str(result["id"])
-    shape = route.returns
-    values, data = _project_result(shape, result)
-    if shape.holds_names and not _add_kept_names(request, shape, values):
-        await _look_up_names(request, shape, values)
-    body = ok(data, request.language)
-    request.part(ResponseChecks).check(route, result, body)
-    return body
-
-
-def _project_result(shape: Field, result: object) -> tuple[Sequence[object], object]:
-    """Return the values of `shape` in a result, with its fields only, and the `data` that consists of them."""
-    if not isinstance(result, Page):
-        shown = project(shape, result)
-        return [shown], shown
-    items = [project(shape, item) for item in result.items]
-    page = {
-        "total": result.total,
-        "page": result.page,
-        "page_size": result.page_size,
-        "next_cursor": result.next_cursor,
-    }
-    return items, {"items": items, **page}
-
-
-async def name_references(request: Request, shape: Field, shown: Sequence[object]) -> None:
-    """Put the names of the records that they refer to into these projected values of `shape`."""
-    if shape.holds_names and not _add_kept_names(request, shape, shown):
-        await _look_up_names(request, shape, shown)
-
-
-def _add_kept_names(request: Request, shape: Field, shown: Sequence[object]) -> bool:
-    """Put the names that are in memory into these values; return whether none is missing. Never waits."""
-    return request.part(RecordNames).in_memory(request.language).add(shape, shown)
-
-
-async def _look_up_names(request: Request, shape: Field, shown: Sequence[object]) -> None:
-    found = References(set)
-    collect(shape, shown, found)
-    add_names(shape, shown, await request.find_names(found))
+    return await encode_result(request, route, await route.handler(request))
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:

@@ -338,9 +338,11 @@ from handlers.http.multipart import (
 )
 from handlers.metrics import Metrics as Metrics  # the figures that monitoring reads
 from handlers.missing_permission import missing_permission as missing_permission  # the 40300 that names a permission
-from handlers.lifecycle import (
+from handlers.lifecycle import refusal as refusal  # why a person may not use a route
+from handlers.results import (
+    Encoded as Encoded,  # the data of a response, encoded already
+    encode_once as encode_once,  # encode the data of several responses once
     name_references as name_references,  # add the names beside the references in values of a shape
-    refusal as refusal,  # why a person may not use a route
 )
 from handlers.data.passes import Passage as Passage  # what the passes of one person admit
 from handlers.passing import pass_for as pass_for  # why a pass admits a record

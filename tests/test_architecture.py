@@ -126,7 +126,7 @@ PLUGIN_API = """
     TERMS_ASKED Event Holding Job Listener Move caused_by due_after payment_terms
     replace_person
 
-    respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud csv_response day day_of
+    Encoded encode_once respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud csv_response day day_of
     exact follow_at_once
     integer invalid json_schema last_days last_months link mapping may_decide_on_own missing_permission money
     name_references network_of new_id number obj object_id pass_for people_behind period_of quantity redacted refusal

@@ -21,8 +21,9 @@ from config.database import DatabaseUnavailable, begin_waiting
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Proxies, context_address
 from handlers.http.request_head import bearer_of
-from handlers.lifecycle import admit, authenticate, find_route, name_references, require_permission
+from handlers.lifecycle import admit, authenticate, find_route, require_permission
 from handlers.request import Request
+from handlers.results import name_references
 from handlers.schema.envelope import failed, to_json
 from handlers.schema.errors import INTERNAL, ApiError, unavailable
 from handlers.schema.messages import language_of

@@ -1,4 +1,4 @@
-"""Serves a dashboard. Its parts are computed concurrently, once for equal concurrent requests, within a time limit."""
+"""Serves a dashboard. Equal concurrent requests share one computation, with a time limit, and the JSON of its result."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from plugins.api import (
     OF_A_DEPARTMENT,
     Catalogue,
     Dashboard,
+    Encoded,
     Field,
     Handler,
     Request,
     Route,
     day_of,
+    encode_once,
     narrow_to_department,
     period_of,
     reading_from_secondaries,
@@ -27,8 +29,6 @@ from plugins.dashboard.merging import make_merge
 from plugins.dashboard.messages import TOO_SLOW
 from plugins.dashboard.rows import rows_route
 from plugins.dashboard.sharing import Executions
-
-Data = dict[str, Any]
 
 
 def dashboard_route(
@@ -83,12 +83,13 @@ def dashboard_routes(
 def _make_handler(name: str, returned: Field) -> Handler:
     merge, asked = make_merge(returned), (returned.fields or {}).keys()
 
-    async def compute(req: Request, parts: Sequence[Dashboard], seconds: float) -> Data:
+    async def compute(req: Request, parts: Sequence[Dashboard], seconds: float) -> Encoded:
         found = merge(await _compute_parts(req, parts, seconds), period_of(req))
         # parameters that are fields of the response, such as `days`
-        return {**found, **{name: value for name, value in req.query.items() if name in asked}}
+        given = {name: value for name, value in req.query.items() if name in asked}
+        return await encode_once(req, returned, {**found, **given})
 
-    async def serve(req: Request) -> Data:
+    async def serve(req: Request) -> Encoded:
         period_of(req)  # refuses an invalid period before anything is computed
         await narrow_to_department(req)
         parts = [dashboard for dashboard in req.part(Catalogue).dashboards if dashboard.name == name]

@@ -173,6 +173,16 @@ async def test_a_part_about_the_person_is_shared_with_nobody_else(
         assert answers[2]["who"] == [{"name": other.user["username"]}] or not personal
 
 
+async def test_people_of_other_languages_do_not_share(mongodb_uri: str, tmp_path: Path) -> None:
+    gate = Gate()
+    async with served(mongodb_uri, tmp_path, acme(Dashboard("acme-orders", gate.compute))) as admin:
+        languages = ("zh", "en")
+        asked = [asyncio.create_task(admin.get(PATH, headers={"Accept-Language": one})) for one in languages]
+        await eventually(lambda: _is(gate.computed == 2))
+        gate.open.set()
+        assert [(await one).json["msg"] for one in asked] == ["成功", "OK"]
+
+
 async def test_people_of_other_scopes_do_not_share(mongodb_uri: str, tmp_path: Path) -> None:
     gate = Gate()
     async with served(mongodb_uri, tmp_path, acme(Dashboard("acme-orders", gate.compute))) as admin:

@@ -1,0 +1,83 @@
+"""Makes the body of a response from what a handler returned: the declared fields, with the names of records beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from handlers.data.listing import Page
+from handlers.data.record_names import RecordNames
+from handlers.docs.response_checks import ResponseChecks
+from handlers.request import Request
+from handlers.route import Route
+from handlers.schema.envelope import ok, to_json
+from handlers.schema.fields import Field
+from handlers.schema.naming import References, add_names, collect
+from handlers.schema.projection import project
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The `data` of a response as JSON. A handler may return it instead of values."""
+
+    json: bytes
+
+
+async def encode_once(request: Request, shape: Field, result: object) -> Encoded:
+    """Encode what a handler would return, for the responses to several requests: in the language of this one.
+
+    `shape`: what the route declares as `returns`.
+    """
+    values, data = _project_result(shape, result)
+    await name_references(request, shape, values)
+    return Encoded(to_json(data))
+
+
+async def encode_result(request: Request, route: Route, result: object) -> bytes:
+    """Return the envelope around the fields that the route declares, with the names of records that they refer to."""
+    if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
+        request.created_id = str(result["id"])
+    if isinstance(result, Encoded):
+        data: object = orjson.Fragment(result.json)
+    else:
+        values, data = _project_result(route.returns, result)
+        # a call that need not wait costs no coroutine
+        if route.returns.holds_names and not _add_kept_names(request, route.returns, values):
+            await _look_up_names(request, route.returns, values)
+    body = ok(data, request.language)
+    request.part(ResponseChecks).check(route, result, body)
+    return body
+
+
+def _project_result(shape: Field, result: object) -> tuple[Sequence[object], object]:
+    """Return the values of `shape` in a result, with its fields only, and the `data` that consists of them."""
+    if not isinstance(result, Page):
+        shown = project(shape, result)
+        return [shown], shown
+    items = [project(shape, item) for item in result.items]
+    page = {
+        "total": result.total,
+        "page": result.page,
+        "page_size": result.page_size,
+        "next_cursor": result.next_cursor,
+    }
+    return items, {"items": items, **page}
+
+
+async def name_references(request: Request, shape: Field, shown: Sequence[object]) -> None:
+    """Put the names of the records that they refer to into these projected values of `shape`."""
+    if shape.holds_names and not _add_kept_names(request, shape, shown):
+        await _look_up_names(request, shape, shown)
+
+
+def _add_kept_names(request: Request, shape: Field, shown: Sequence[object]) -> bool:
+    """Put the names that are in memory into these values; return whether none is missing. Never waits."""
+    return request.part(RecordNames).in_memory(request.language).add(shape, shown)
+
+
+async def _look_up_names(request: Request, shape: Field, shown: Sequence[object]) -> None:
+    found = References(set)
+    collect(shape, shown, found)
+    add_names(shape, shown, await request.find_names(found))
