@@ -170,14 +170,14 @@ class Operations:
             self.silence.note_reply(now)
         if waiting is None:
             return
-        if silent or self._was_repeated(began, now):
+        if silent or self.was_repeated(began, now):
             waiting.found_away = True
         if not silent:
             waiting.silent_since = None
         elif waiting.silent_since is None:
             waiting.silent_since = began
 
-    def _was_repeated(self, began: float, now: float) -> bool:
+    def was_repeated(self, began: float, now: float) -> bool:
         """Return whether a library probably tried it again before it succeeded: others had no reply meanwhile.
 
         A long operation may have been slow for another reason; while others get no reply, it is not given more time.
@@ -265,6 +265,8 @@ class SharedOperation(_Noted):
     ) -> None:
         if error is not None or self.unanswered:
             self._conclude(error)
+        elif self._waiting is not None and self._operations.was_repeated(self._began, time.monotonic()):
+            self._waiting.found_away = True
 
 
 class Operation(_Noted):

@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from contextvars import Context
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -266,8 +267,10 @@ async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time
 
 
 @pytest.mark.parametrize("late", [0.1, 1.0])
-@pytest.mark.parametrize("long", [False, True])
-async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence(long: bool, late: float) -> None:
+@pytest.mark.parametrize("kind", [Operations.__call__, partial(Operations.__call__, long=True), Operations.shared])
+async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence(
+    kind: Callable[[Operations], AbstractContextManager[object]], late: float
+) -> None:
     operations = Operations(2)
 
     async def fail_and_succeed() -> None:
@@ -278,7 +281,7 @@ async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_sil
             pass
 
     begin_waiting()
-    with operations(long=long):
+    with kind(operations):
         await in_a_request(fail_and_succeed)
         await asyncio.sleep(late)
     started = time.monotonic()
