@@ -123,7 +123,10 @@ class Responder:
     async def _write(self, chunk: bytes, seconds: float) -> None:
         """Write a piece, with a time limit for each: a client may read slowly for hours, but is cut off if it stops."""
         taken = self._connection.write(chunk)
-        if not taken.done():
+        if taken.done():
+            taken.result()  # raises if the client went away
+            await asyncio.sleep(0)  # lets others run, and the connection notice that its client went away
+        else:
             await asyncio.wait_for(taken, seconds * (1 + len(chunk) // _PIECE_BYTES))
 
     def _break_off(self, reason: str) -> None:

@@ -182,3 +182,19 @@ async def test_a_reader_that_stops_holds_little_memory(
         big = Big(await Client(await server.url()).log_in("admin"), server.process.pid)
         held = await held_by_each_stuck_reader(big, key)
         assert held < MOST_HELD, f"{held / 1024:.0f} KiB each"
+
+
+@pytest.mark.parametrize("http", ["fast", "tornado"])
+async def test_a_download_ends_when_its_client_goes_away(
+    http: str, mongodb_uri: str, tmp_path: Path, large_file: Path
+) -> None:
+    env = environment(
+        mongodb_uri, tmp_path / "data", PLUGINS="auth,rbac,files", HTTP=http, MAX_UPLOAD_BYTES=str(2 << 30)
+    )
+    async with server_process(env, tmp_path / "server") as server:
+        big = Big(await Client(await server.url()).log_in("admin"), server.process.pid)
+        key = await big.upload(large_file)
+        async with AsyncExitStack() as stack:
+            await stuck_reader(stack, big, key)
+        ended = await server.said("stream ended early")
+        assert ended["reason"] == "client went away or stopped reading"
