@@ -2,6 +2,7 @@
 
 An older version cannot be measured on a copy of a newer one's database: its indexes and stored fields differ. Each round
 has new server processes: where a process happens to have its memory makes it up to a tenth faster or slower for good.
+A round measures each work four times, one version first and last and the other between, so that order favours neither.
 """
 
 from __future__ import annotations
@@ -62,9 +63,10 @@ def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, cu
         seen: dict[str, dict[str, list[Figures]]] = {code: {one.name: [] for one in both} for code in chosen}
         for number in range(rounds):
             with ExitStack() as round_of_both:
-                started = [(one, round_of_both.enter_context(one.start())) for one in both]
+                order = both if number % 2 == 0 else both[::-1]
+                started = [(one, round_of_both.enter_context(one.start())) for one in order]
                 for code in chosen:
-                    for one, server in started if number % 2 == 0 else started[::-1]:
+                    for one, server in (*started, *started[::-1]):
                         seen[code][one.name].append(measure(one, server, code, seconds))
             print(f"round {number + 1} of {rounds}", flush=True)
         return {
@@ -83,14 +85,19 @@ def told(work: Work, seen: dict[str, list[Figures]]) -> Figures:
 def ratio_of(seen: dict[str, list[Figures]], figure: str) -> Figures:
     """Return this version ÷ the older one: the median of the rounds, and between which values their middle half lies.
 
-    The two measurements of a round follow each other, so a machine that becomes slower or faster changes both.
+    The four measurements of a round follow each other, so a machine that becomes slower or faster changes all of them.
     """
-    pairs = zip(*seen.values(), strict=True)
-    ratios = [ours[figure] / before[figure] for ours, before in pairs if before[figure]]
+    pairs = zip(*(_sums_of_rounds(figures, figure) for figures in seen.values()), strict=True)
+    ratios = [ours / before for ours, before in pairs if before]
     if len(ratios) < 2:
         return {"median": ratios[0] if ratios else 0.0}
     low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
     return {"median": round(median, 3), "low": round(low, 3), "high": round(high, 3)}
+
+
+def _sums_of_rounds(figures: list[Figures], figure: str) -> list[float]:
+    """Return the sum of the two measurements of each round."""
+    return [first[figure] + second[figure] for first, second in zip(figures[::2], figures[1::2], strict=True)]
 
 
 def measure(one: Version, server: Server, code: str, seconds: float) -> Figures:
