@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from handlers.data.listing import Page
 from handlers.data.record_names import RecordNames
 from handlers.docs.response_checks import ResponseChecks
 from handlers.request import Request
 from handlers.route import Route
-from handlers.schema.envelope import ok, to_json
+from handlers.schema.envelope import ok
 from handlers.schema.fields import Field
 from handlers.schema.naming import References, add_names, collect
 from handlers.schema.projection import project
@@ -20,32 +18,31 @@ from handlers.schema.projection import project
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The `data` of a response as JSON. A handler may return it instead of values."""
+    """The body of a response, made by `encode_once`. A handler may return it instead of values."""
 
-    json: bytes
+    body: bytes
 
 
-async def encode_once(request: Request, shape: Field, result: object) -> Encoded:
-    """Encode what a handler would return, for the responses to several requests: in the language of this one.
+async def encode_once(request: Request, result: object) -> Encoded:
+    """Encode what the handler of this request would return, for all requests to its route in the same language.
 
-    `shape`: what the route declares as `returns`.
+    Raises `RuntimeError` outside a request.
     """
-    values, data = _project_result(shape, result)
-    await name_references(request, shape, values)
-    return Encoded(to_json(data))
+    if not isinstance(request.route, Route):
+        raise RuntimeError("a result is encoded for the route of a request")
+    return Encoded(await encode_result(request, request.route, result))
 
 
 async def encode_result(request: Request, route: Route, result: object) -> bytes:
     """Return the envelope around the fields that the route declares, with the names of records that they refer to."""
+    if isinstance(result, Encoded):
+        return result.body
     if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
         request.created_id = str(result["id"])
-    if isinstance(result, Encoded):
-        data: object = orjson.Fragment(result.json)
-    else:
-        values, data = _project_result(route.returns, result)
-        # a call that need not wait costs no coroutine
-        if route.returns.holds_names and not _add_kept_names(request, route.returns, values):
-            await _look_up_names(request, route.returns, values)
+    shape = route.returns
+    values, data = _project_result(shape, result)
+    if shape.holds_names and not _add_kept_names(request, shape, values):
+        await _look_up_names(request, shape, values)
     body = ok(data, request.language)
     request.part(ResponseChecks).check(route, result, body)
     return body

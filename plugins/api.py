@@ -340,8 +340,8 @@ from handlers.metrics import Metrics as Metrics  # the figures that monitoring r
 from handlers.missing_permission import missing_permission as missing_permission  # the 40300 that names a permission
 from handlers.lifecycle import refusal as refusal  # why a person may not use a route
 from handlers.results import (
-    Encoded as Encoded,  # the data of a response, encoded already
-    encode_once as encode_once,  # encode the data of several responses once
+    Encoded as Encoded,  # the body of a response, encoded already
+    encode_once as encode_once,  # encode what several responses share
     name_references as name_references,  # add the names beside the references in values of a shape
 )
 from handlers.data.passes import Passage as Passage  # what the passes of one person admit

@@ -87,7 +87,7 @@ def _make_handler(name: str, returned: Field) -> Handler:
         found = merge(await _compute_parts(req, parts, seconds), period_of(req))
         # parameters that are fields of the response, such as `days`
         given = {name: value for name, value in req.query.items() if name in asked}
-        return await encode_once(req, returned, {**found, **given})
+        return await encode_once(req, {**found, **given})
 
     async def serve(req: Request) -> Encoded:
         period_of(req)  # refuses an invalid period before anything is computed
