@@ -27,17 +27,7 @@ def text(amount: Decimal) -> str:
 
 def order(office: Office, person: Person, incoming: bool) -> Step:
     """Order some goods: one person drafts, another confirms."""
-    chance = office.chance
-    lines = [
-        {
-            "product": product,
-            "quantity": Decimal(chance.randint(10, 4000 if incoming else 3000)).scaleb(-chance.choice((1, 2, 3))) + 1,
-            "price": Decimal(chance.randint(50, 20000)).scaleb(-2),
-            "discount": Decimal(chance.choice((0, 0, 5, 12))).scaleb(-2),
-            "rate": Decimal(chance.choice((0, 6, 13))).scaleb(-2),
-        }
-        for product in chance.sample(office.products, chance.randint(1, 3))
-    ]
+    chance, lines = office.chance, _draw_lines(office, incoming)
     with_tax, freight = chance.random() < 0.5, Decimal(chance.choice((0, 0, 1550))).scaleb(-2)
     worth = sum((value(line, line["quantity"]) for line in lines), ZERO)
     discount = min(Decimal(chance.choice((0, 0, chance.randint(1, 900)))).scaleb(-2), worth)
@@ -87,6 +77,20 @@ def order(office: Office, person: Person, incoming: bool) -> Step:
         return {"amount": Decimal(made["amount"]), "lines": [Decimal(line["amount"]) for line in made["lines"]]}
 
     return Step("purchase order" if incoming else "sales order", send, apply, seen)
+
+
+def _draw_lines(office: Office, incoming: bool) -> list[dict[str, Any]]:
+    chance = office.chance
+    return [
+        {
+            "product": product,
+            "quantity": Decimal(chance.randint(10, 4000 if incoming else 3000)).scaleb(-chance.choice((1, 2, 3))) + 1,
+            "price": Decimal(chance.randint(50, 20000)).scaleb(-2),
+            "discount": Decimal(chance.choice((0, 0, 5, 12))).scaleb(-2),
+            "rate": Decimal(chance.choice((0, 6, 13))).scaleb(-2),
+        }
+        for product in chance.sample(office.products, chance.randint(1, 3))
+    ]
 
 
 def ship(office: Office, person: Person, incoming: bool) -> Step | None:
