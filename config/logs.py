@@ -37,6 +37,7 @@ _COLLECT_SECONDS = 0.02
 # text without any of these, in lower case, cannot match `_SECRET_TEXT`
 _SECRET_SIGNS = ("bearer", "://", "eyj", "password", "secret", "token")
 _REQUEST_LINE = {"level": "INFO", "logger": "tradewind.request", "message": "request"}
+_ROOT = logging.getLogger()
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 # the context of the request that is being served: request_id, user_id, route
@@ -133,9 +134,8 @@ def log_request(fields: Mapping[str, Any]) -> None:
     Refused requests from clients that are not logged in may come in any number, so they are logged up to a limit and
     only counted beyond it.
     """
-    root = logging.getLogger()
-    if root.level <= logging.INFO:
-        for handler in root.handlers:
+    if _ROOT.level <= logging.INFO:
+        for handler in _ROOT.handlers:
             known = fields["status"] < 400 or fields.get("user_id")
             if isinstance(handler, _Queue) and (known or handler.admits(fields)):
                 handler.collect(_request_line(fields))

@@ -117,30 +117,32 @@ class Request:
     now: datetime = field(default_factory=utc_now)
     route: Endpoint | None = None
     path: Mapping[str, str] = field(default_factory=dict)
-    query: Query = field(default_factory=dict)
+    query: Query = field(default_factory=dict, init=False)
     given: Json = None
     body: Body = None
     actor: Actor = ANONYMOUS
     scope: Scope = NO_SCOPE
-    response_headers: dict[str, str] = field(default_factory=dict)
+    response_headers: dict[str, str] = field(default_factory=dict, init=False)
     exemption: str | None = None
     rows: int | None = None
     created_id: str | None = None
     deleted: Collection | None = None
     left: bool = False
     behind_unnamed_proxy: bool = False
-    names: dict[str, Mapping[RecordId, str]] = field(default_factory=dict)
+    names: dict[str, Mapping[RecordId, str]] = field(default_factory=dict, init=False)
     _leaving: list[Callable[[], None]] | None = None
     _passage: Passage | None = None
 
     def store(self, collection: Collection) -> Store:
         """Return a store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
-        scope, route = self.scope, self.route
-        narrow = not scope.everything and route is not None and route.reads and collection is not self.deleted
-        if narrow and collection.name in self.service.passed_collections:
+        if collection.name in self.service.passed_collections and self._may_pass(collection):
             database = self.service.database
-            return PassedStore(database, collection, self.actor, scope, self.now, lambda: self.passage)
-        return self._store(collection, scope)
+            return PassedStore(database, collection, self.actor, self.scope, self.now, lambda: self.passage)
+        return self._store(collection, self.scope)
+
+    def _may_pass(self, collection: Collection) -> bool:
+        reads = self.route is not None and self.route.reads
+        return reads and not self.scope.everything and collection is not self.deleted
 
     def system_store(self, collection: Collection) -> Store:
         """Return a store without data scope, with the caller's audit stamp: for what a rule needs to look up."""

@@ -22,7 +22,6 @@ from config.database.commands import (
     Filter,
     FindOneOptions,
     FindOptions,
-    ReadOptions,
     Sort,
     Update,
     UpdateOptions,
@@ -97,9 +96,9 @@ class DirectDriver(Driver):
         return found[0] if found else None
 
     def find_by_id(
-        self, collection: str, id: Hashable, **options: Unpack[ReadOptions]
+        self, collection: str, id: Hashable, fields: Sequence[str] | None = None, without: Sequence[str] = ()
     ) -> Coroutine[Any, Any, Document | None]:
-        return self._loader.load(collection, id, options)
+        return self._loader.load(collection, id, fields, without)
 
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         if self.in_transaction:

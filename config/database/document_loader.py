@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from bson import decode, encode
 
 from config.database.batcher import Batcher
-from config.database.commands import CODEC, Document, ReadOptions
+from config.database.commands import CODEC, Document
 from config.database.driver import Driver
 from config.database.operations import Operations
 from config.database.transactions import SESSION
@@ -25,13 +25,14 @@ class DocumentLoader:
         self._operations = operations
         self._batcher = Batcher(self._load_batch, _MOST_IDS)
 
-    async def load(self, collection: str, id: Hashable, options: ReadOptions) -> Document | None:
+    async def load(
+        self, collection: str, id: Hashable, fields: Sequence[str] | None = None, without: Sequence[str] = ()
+    ) -> Document | None:
         """Return the document with this `_id`. A transaction reads it alone, because it has its own snapshot."""
         if SESSION.get() is not None:
-            found = await self._driver.find(collection, {"_id": id}, limit=1, **options)
+            found = await self._driver.find(collection, {"_id": id}, limit=1, fields=fields, without=without)
             return found[0] if found else None
-        fields = options.get("fields")
-        reading = (collection, None if fields is None else tuple(fields), tuple(options.get("without", ())))
+        reading = (collection, None if fields is None else tuple(fields), tuple(without))
         with self._operations.shared():
             return await self._batcher.submit(reading, id)
 

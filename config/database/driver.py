@@ -18,7 +18,6 @@ from config.database.commands import (
     Filter,
     FindOneOptions,
     FindOptions,
-    ReadOptions,
     Sort,
     Update,
     UpdateOptions,
@@ -54,8 +53,10 @@ class Driver(ABC):
         """Return the first document that matches."""
 
     @abstractmethod
-    async def find_by_id(self, collection: str, id: Hashable, **options: Unpack[ReadOptions]) -> Document | None:
-        """Return the document with this `_id`.
+    async def find_by_id(
+        self, collection: str, id: Hashable, fields: Sequence[str] | None = None, without: Sequence[str] = ()
+    ) -> Document | None:
+        """Return the document with this `_id`: only `fields`, or everything except `without`.
 
         Outside a transaction, documents that are requested at the same time are read by one command.
         """

@@ -22,7 +22,6 @@ from config.database.commands import (
     Filter,
     FindOneOptions,
     FindOptions,
-    ReadOptions,
     Sort,
     Update,
     UpdateOptions,
@@ -124,20 +123,20 @@ class LibraryDriver(Driver):
             batch_size=_ROWS_AT_ONCE,
             session=_session(),
         )
-        found: list[Document] = await self._run(cursor.to_list(None))
-        return found
+        return list(await self._run(cursor.to_list(None)))
 
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
         with self.operations():
-            sort = list(options.get("sort", ())) or None
-            target = self._collection(collection)
+            target, sort = self._collection(collection), list(options.get("sort", ())) or None
             found: Document | None = await self._barrier.read(
                 lambda: self._run(target.find_one(filter, projection(options), sort=sort, session=_session()))
             )
             return found
 
-    async def find_by_id(self, collection: str, id: Hashable, **options: Unpack[ReadOptions]) -> Document | None:
-        return await self._loader.load(collection, id, options)
+    async def find_by_id(
+        self, collection: str, id: Hashable, fields: Sequence[str] | None = None, without: Sequence[str] = ()
+    ) -> Document | None:
+        return await self._loader.load(collection, id, fields, without)
 
     async def stream(
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000

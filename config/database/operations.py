@@ -37,13 +37,13 @@ class Waiting:
     `found_away`: one of its operations, or a transaction that it waited for, found the database unavailable.
     """
 
-    __slots__ = ("began", "behind", "behind_at", "found_away", "silent_since")
+    silent_since: float | None = None
+    behind = 0.0
+    behind_at = 0.0
+    found_away = False
 
     def __init__(self) -> None:
         self.began = time.monotonic()
-        self.silent_since: float | None = None
-        self.behind = self.behind_at = 0.0
-        self.found_away = False
 
 
 _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=None)
@@ -97,7 +97,8 @@ class Operations:
     def shared(self) -> Operation | SharedOperation:
         """Return a context manager for the wait for an operation that serves several callers under its own limit."""
         began, waiting = time.monotonic(), _waiting.get()
-        if waiting is not None and self.spent_seconds(waiting, began):
+        old = waiting is not None and began - waiting.began >= _YOUNG_SECONDS
+        if waiting is not None and old and self.spent_seconds(waiting, began):
             return Operation(self, False)  # the rest of this request's limit may end before that of the operation
         return SharedOperation(self, waiting, began)
 
@@ -170,19 +171,19 @@ class Operations:
             self.silence.note_reply(now)
         if waiting is None:
             return
-        if silent or self.was_repeated(began, now):
+        if silent or self.was_repeated(began):
             waiting.found_away = True
         if not silent:
             waiting.silent_since = None
         elif waiting.silent_since is None:
             waiting.silent_since = began
 
-    def was_repeated(self, began: float, now: float) -> bool:
-        """Return whether a library probably tried it again before it succeeded: others had no reply meanwhile.
+    def was_repeated(self, began: float) -> bool:
+        """Return whether a library probably tried it again before it now succeeds: others had no reply meanwhile.
 
         A long operation may have been slow for another reason; while others get no reply, it is not given more time.
         """
-        return now - began > _REPEATED_SECONDS and self.silence.last_failure > began
+        return self.silence.last_failure > began and time.monotonic() - began > _REPEATED_SECONDS
 
 
 class _SilenceLimit:
@@ -265,7 +266,7 @@ class SharedOperation(_Noted):
     ) -> None:
         if error is not None or self.unanswered:
             self._conclude(error)
-        elif self._waiting is not None and self._operations.was_repeated(self._began, time.monotonic()):
+        elif self._waiting is not None and self._operations.was_repeated(self._began):
             self._waiting.found_away = True
 
 

@@ -12,7 +12,6 @@ from config.database.commands import (
     Filter,
     FindOneOptions,
     FindOptions,
-    ReadOptions,
     Sort,
     Update,
     UpdateOptions,
@@ -46,9 +45,11 @@ class TracedDriver(Driver):
         with _span("findOne", collection):
             return await self._driver.find_one(collection, filter, **options)
 
-    async def find_by_id(self, collection: str, id: Hashable, **options: Unpack[ReadOptions]) -> Document | None:
+    async def find_by_id(
+        self, collection: str, id: Hashable, fields: Sequence[str] | None = None, without: Sequence[str] = ()
+    ) -> Document | None:
         with _span("findById", collection):
-            return await self._driver.find_by_id(collection, id, **options)
+            return await self._driver.find_by_id(collection, id, fields, without)
 
     def stream(self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000) -> AsyncIterator[Document]:
         return self._driver.stream(collection, filter, sort=sort, batch=batch)

@@ -115,7 +115,7 @@ class Collection:
     def _first_text(self, *names: str) -> str:
         return next((name for name in names if name in self.fields and self.fields[name].kind == "text"), "")
 
-    @property
+    @cached_property
     def owned(self) -> bool:
         """Whether records have a responsible department besides the creator's."""
         return bool(self.owner)

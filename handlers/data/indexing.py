@@ -29,9 +29,11 @@ class SearchIndexing:
         self._searched = [one for one in database.collections.values() if one.searchable and not one.plain]
 
     async def look(self) -> None:
-        """Find the collections that still have records of an older form."""
-        found = await asyncio.gather(*(self._is_outdated(collection) for collection in self._searched))
-        self._database.outdated = {one.name for one, outdated in zip(self._searched, found, strict=True) if outdated}
+        """Find the collections that still have records of an older form.
+
+        They are asked one after another: so many commands at once would hold up the requests of that moment.
+        """
+        self._database.outdated = {one.name for one in self._searched if await self._is_outdated(one)}
 
     async def _is_outdated(self, collection: Collection) -> bool:
         try:

@@ -56,7 +56,7 @@ class Store(SeveralUpdates):
         If `fields` are given, only these are read: `decisive_fields` must be among them, or nobody sees the record.
         """
         rules = self.collection
-        found = await self._driver.find_by_id(rules.name, rules.parse_id(id), fields=fields, without=rules.hidden)
+        found = await self._driver.find_by_id(rules.name, rules.parse_id(id), fields, rules.hidden)
         if found is None or not self._visibility.admits(found):
             return await self._get_unseen(id, fields)
         return self._record(found)

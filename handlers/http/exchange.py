@@ -53,14 +53,7 @@ class Counting(OpenRequests, Protocol):
 class Exchange(httputil.HTTPMessageDelegate):
     """One request and its response. The body is buffered, up to its limit, or streamed to a streamed route."""
 
-    _size = 0
-    _counted = 0  # bytes of memory that are counted as held
-    _refusal: ApiError | None = None
-    _stream: BodyStream | None = None
     _drained: asyncio.Event
-    _upgraded: httputil.HTTPMessageDelegate | None = None
-    _asked: Request | None = None
-    _serving = False
     _responder: Responder  # set when the head has arrived
 
     def __init__(self, front: Counting, connection: Connection) -> None:
@@ -68,6 +61,12 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._service = front.service
         self._connection = connection
         self._chunks: list[bytes] = []
+        self._size = 0
+        self._counted = 0  # bytes of memory that are counted as held
+        self._stream: BodyStream | None = None
+        self._upgraded: httputil.HTTPMessageDelegate | None = None
+        self._asked: Request | None = None
+        self._serving = False
 
     @property
     def under_way(self) -> bool:
@@ -83,6 +82,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         if not isinstance(start_line, httputil.RequestStartLine):
             raise TypeError("a server reads requests")
         self._start, self._headers = start_line, headers
+        self._method, self._target, _ = start_line
         self._request_head = request_head = self._front.request_head(headers)
         upgradable = self._connection.upgradable if request_head.upgrades else None
         if upgradable is not None and self._front.is_handshake(start_line, headers):
@@ -90,9 +90,9 @@ class Exchange(httputil.HTTPMessageDelegate):
             return self._upgraded.headers_received(start_line, headers)
         self._id = request_head.request_id or _new_id()
         self._language = request_head.language
-        self._responder = Responder(self._front, self._connection, start_line.method, request_head, self._id)
+        self._responder = Responder(self._front, self._connection, self._method, request_head, self._id)
         streamed = self._is_streamed()
-        self._refusal = self._refused(streamed)
+        self._refusal: ApiError | None = self._refused(streamed)
         if self._refusal is not None and self._request_head.length > _DRAIN_BYTES:
             self._responder.send(self._failure(self._refusal), close=True)
         elif self._refusal is None and streamed:
@@ -104,10 +104,10 @@ class Exchange(httputil.HTTPMessageDelegate):
         return None
 
     def _is_streamed(self) -> bool:
-        if self._start.method not in ("POST", "PUT"):
+        if self._method not in ("POST", "PUT"):
             return False
         try:
-            route, _ = self._service.part(Router).match(self._start.method, self._start.path.partition("?")[0])
+            route, _ = self._service.part(Router).match(self._method, self._target.partition("?")[0])
         except ApiError:
             return False
         return route.streamed
@@ -120,7 +120,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         if not streamed and self._request_head.length > settings.max_body_bytes:
             return ApiError(TOO_LARGE)
         # a target must be a path, with any characters outside ASCII percent-encoded (RFC 9112 section 3.2.1)
-        sound = self._start.path.startswith("/") and self._start.path.isascii()
+        sound = self._target.startswith("/") and self._target.isascii()
         return None if sound and self._names_its_host() else ApiError(BAD_REQUEST)
 
     def _names_its_host(self) -> bool:
@@ -202,27 +202,27 @@ class Exchange(httputil.HTTPMessageDelegate):
     async def _respond(self) -> None:
         if self._refusal is not None:
             response = self._failure(self._refusal)
-        elif self._start.method == "OPTIONS":
+        elif self._method == "OPTIONS":
             response = self._options()
         else:
             self._asked = self._request()
             self._connection.set_close_callback(self.on_connection_close)
             response = await self._front.respond(self._asked)
-        unread = await self._left_unread()
+        unread = self._stream is not None and await self._left_unread(self._stream)
         if response.stream is None:
             self._responder.send(response, close=unread)
         else:
             await self._responder.send_stream(response, close=unread)
 
-    async def _left_unread(self) -> bool:
+    async def _left_unread(self, stream: BodyStream) -> bool:
         """Return whether the client is still sending after a fair time to finish."""
-        if self._stream is None or self._stream.complete:
+        if stream.complete:
             return False
-        self._stream.abandon()
+        stream.abandon()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_SECONDS):
                 await self._drain()
-        return not self._stream.complete
+        return not stream.complete
 
     async def _drain(self) -> None:
         """Wait until the body ends or exceeds the limit, or the client stops sending to wait for its response."""
@@ -234,23 +234,17 @@ class Exchange(httputil.HTTPMessageDelegate):
                     await self._drained.wait()
 
     def _request(self) -> Request:
-        path, _, query = self._start.path.partition("?")
+        path, _, query = self._target.partition("?")
         address = self._address()
-        return Request(
-            service=self._service,
-            method=self._start.method,
-            target=path,
-            raw_query=query,
-            id=self._id,
-            headers=self._headers,
-            raw_body=b"".join(self._chunks),
-            stream=self._stream,
-            language=self._language,
-            bearer=self._request_head.bearer,
-            trace_id=self._request_head.trace_id,
-            remote_ip=address,
-            behind_unnamed_proxy=self._request_head.forwarded and self._is_proxy_unnamed(address),
-        )
+        head = self._request_head
+        # keyword arguments of a class go through a dictionary
+        request = Request(self._service, self._method, path, self._id, self._headers, address)
+        request.bearer, request.trace_id, request.language = head.bearer, head.trace_id, self._language
+        request.raw_query = query
+        request.raw_body = b"".join(self._chunks)
+        request.stream = self._stream
+        request.behind_unnamed_proxy = head.forwarded and self._is_proxy_unnamed(address)
+        return request
 
     def _is_proxy_unnamed(self, client: str) -> bool:
         """Return whether `client` is only the address of the proxy that forwarded the request; note that proxy."""
@@ -268,7 +262,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         if "Access-Control-Request-Method" in self._headers:
             return Response(200, ok(None, self._language))
         try:
-            allowed = self._service.part(Router).allowed(self._start.path.partition("?")[0])
+            allowed = self._service.part(Router).allowed(self._target.partition("?")[0])
         except ApiError as error:
             return self._failure(error)
         if not allowed:

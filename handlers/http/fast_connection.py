@@ -90,7 +90,7 @@ class FastConnection(asyncio.Protocol):
         self._handed = False  # whether the delegate has the whole request
         self._held = False  # whether reading waits for the delegate
         self._more = False  # whether something arrived together with the end of the request
-        self._paused = False
+        self._paused = False  # whether reading is paused, as it is while anything is kept in `_unread`
         self._behind = False  # whether the bytes that are being read arrived during an earlier request
         self._refusal: ApiError | None = None  # the error of what came after the request being served
         self._receive_seconds = server.limits.request_seconds
@@ -125,14 +125,13 @@ class FastConnection(asyncio.Protocol):
         if self._closing:
             self._drop(data)
             return
-        if self._unread or self._busy:
+        if self._paused or self._is_busy():
             self._keep(data, 0)
         else:
             self._read(data, 0)
 
-    @property
-    def _busy(self) -> bool:
-        """Whether reading must wait: for a response, the delegate, or a client that does not read its response."""
+    def _is_busy(self) -> bool:
+        """Return whether reading must wait: for a response, the delegate, or a client that does not read its response."""
         return self._handed or self._held or (self._writer.blocked is not None and self._request is None)
 
     def pause_writing(self) -> None:
@@ -240,11 +239,11 @@ class FastConnection(asyncio.Protocol):
         self._read_on_soon()
 
     def _read_on_soon(self) -> None:
-        if (self._unread or self._paused) and not self._busy:
+        if (self._unread or self._paused) and not self._is_busy():
             self._loop.call_soon(self._read_on)
 
     def _read_on(self) -> None:
-        if self._closing or self._busy:
+        if self._closing or self._is_busy():
             return
         data, at = self._unread.take()
         if data:

@@ -6,26 +6,24 @@ from handlers.http.receiving import Receiving
 
 
 class UnreadBytes:
-    """The bytes of one read, and of at most one further read. Raises 42900 and 50300 if they are too many."""
+    """The bytes of one read, and of at most one further read. Raises 42900 and 50300 if they are too many.
 
-    __slots__ = ("_address", "_at", "_counted", "_data", "_receiving")
+    `counted` is the number of bytes that are counted as held in memory.
+    """
+
+    __slots__ = ("_address", "_at", "_data", "_receiving", "counted")
 
     def __init__(self, receiving: Receiving, address: str) -> None:
         self._receiving = receiving
         self._address = address
         self._data, self._at = b"", 0
-        self._counted = 0
+        self.counted = 0
 
     def __bool__(self) -> bool:
         return bool(self._data)
 
     def __len__(self) -> int:
         return len(self._data)
-
-    @property
-    def counted(self) -> int:
-        """The bytes that are counted as held in memory."""
-        return self._counted
 
     def keep(self, data: bytes, at: int) -> None:
         """Keep `data` from `at` on, after what is already kept."""
@@ -43,8 +41,8 @@ class UnreadBytes:
 
     def count(self, held: int) -> None:
         """Count `held` bytes as held in memory, in place of those counted before."""
-        if self._counted:
-            self._receiving.give_back(self._address, self._counted)
-            self._counted = 0
+        if self.counted:
+            self._receiving.give_back(self._address, self.counted)
+            self.counted = 0
         if held:
-            self._counted = self._receiving.take(self._address, held)
+            self.counted = self._receiving.take(self._address, held)

@@ -181,9 +181,10 @@ PLAIN = frozenset(get_args(Kind)) - _DECODERS.keys()  # the kinds whose values a
 
 def encode(value: Any) -> Any:
     """Convert a value that orjson does not know: BSON types and times. Raises TypeError on others."""
-    encoder = _ENCODERS.get(type(value))
-    if encoder is None:
-        raise TypeError(type(value).__name__)
+    try:
+        encoder = _ENCODERS[type(value)]
+    except KeyError:
+        raise TypeError(type(value).__name__) from None
     return encoder(value)
 
 

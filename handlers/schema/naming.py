@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from operator import call, itemgetter
 from typing import Any
 
 from handlers.schema.fields import Field, Sibling, array, text
@@ -97,18 +97,24 @@ class KeptNames:
             items = shape.items
             return items is None or self.add(items, [item for value in given for item in _items(shape, value)])
         plan = self._plans.get(id(shape)) or self._compile(shape)
-        for name, beside, get, get_else, own in plan.single:
+        if plan.names:
             for value in given:
-                called = get(value[beside])
-                if called is None and (key := value[beside]) is not None:
-                    called = get_else(key)
-                    if called is None:
-                        return False
-                if called is not None or not own:
-                    value[name] = called
-        return not (plan.lists or plan.nested) or self._add_further(plan, given)
+                ids = plan.ids(value)
+                called = list(map(call, plan.getters, ids))  # one for each getter; `ids` has one more
+                if None in called and not plan.complete(ids, called):
+                    return False
+                value.update(zip(plan.names, called, strict=True))
+        return not plan.further or self._add_further(plan, given)
 
     def _add_further(self, plan: _Plan, given: Sequence[Any]) -> bool:
+        for sibling, get, get_else in plan.own:
+            for value in given:
+                key = value[sibling.beside]
+                name = get(key) or get_else(key)
+                if name is not None:
+                    value[sibling.name] = name
+                elif key is not None:
+                    return False
         for sibling, get in plan.lists:
             for value in given:
                 several = value[sibling.beside]
@@ -126,26 +132,55 @@ class KeptNames:
         """Return the plan of an object."""
         if len(self._plans) == _MOST_PLANS:
             self._plans.clear()
-        siblings = [(one, self._getters.get(one.target, _get_none)) for one in shape.siblings]
-        single = [
-            (one.name, one.beside, get, self._fallbacks.get(one.target, _get_none), one.own)
-            for one, get in siblings
-            if not one.many
+        siblings = [
+            (one, self._getters.get(one.target, _get_none), self._fallbacks.get(one.target, _get_none))
+            for one in shape.siblings
         ]
-        lists = [(one, get) for one, get in siblings if one.many]
+        single = [named for named in siblings if not (named[0].many or named[0].own)]
+        own = [named for named in siblings if named[0].own and not named[0].many]
+        lists = [(one, get) for one, get, _ in siblings if one.many]
         nested = [(itemgetter(name), child) for name, child in shape.named_fields]
-        plan = self._plans[id(shape)] = _Plan(shape, single, lists, nested)
+        besides = [one.beside for one, _, _ in single]
+        plan = self._plans[id(shape)] = _Plan(
+            shape,
+            [one.name for one, _, _ in single],
+            itemgetter(*besides, besides[0]) if besides else tuple,
+            [get for _, get, _ in single],
+            [get_else for _, _, get_else in single],
+            own,
+            lists,
+            nested,
+            further=bool(own or lists or nested),
+        )
         return plan
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What `KeptNames` does with the objects of a shape, which is held because its `id` is its key."""
+    """What `KeptNames` does with the objects of a shape, which is held because its `id` is its key.
+
+    `names` are the fields for names, `ids` returns the ids they belong to, `getters` and `fallbacks` their names. `own`
+    are the fields that keep their value if there is no name, and `further` says whether there is more than `names`.
+    """
 
     shape: Field
-    single: Sequence[tuple[str, str, Getter, Getter, bool]]
+    names: Sequence[str]
+    ids: Callable[[Record], tuple[RecordId, ...]]  # returns the first id once more at the end: always a tuple
+    getters: Sequence[Getter]
+    fallbacks: Sequence[Getter]
+    own: Sequence[tuple[Sibling, Getter, Getter]]
     lists: Sequence[tuple[Sibling, Getter]]
     nested: Sequence[tuple[Callable[[Record], Any], Field]]
+    further: bool
+
+    def complete(self, ids: Sequence[RecordId], called: list[str | None]) -> bool:
+        """Put the names of actors without a record among the names; return whether none is missing."""
+        for place, name in enumerate(called):
+            if name is None and ids[place] is not None:
+                found = called[place] = self.fallbacks[place](ids[place])
+                if found is None:
+                    return False
+        return True
 
 
 def _get_none(_id: RecordId) -> None:

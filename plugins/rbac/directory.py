@@ -43,7 +43,7 @@ class Directory:
 
     async def actor(self, user: dict[str, Any], session_id: str) -> Actor:
         """Return the actor of a user record, with the roles that are enabled now."""
-        rules = self._policy.latest_rules or await self._policy.rules()
+        rules = self._policy.snapshot.latest or await self._policy.rules()
         known = rules.actors.get(session_id)
         if known is not None and known[0] is user:
             return known[1]

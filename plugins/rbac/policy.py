@@ -129,33 +129,28 @@ async def load_rules(database: Database) -> Rules:
 
 
 class Policy:
-    """The ports `Authorizer` and `Departments` of the core, over the current snapshot of the rules."""
+    """The ports `Authorizer` and `Departments` of the core, over the current `snapshot` of the rules."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._rules = CachedSnapshot(partial(load_rules, database))
+        self.snapshot = CachedSnapshot(partial(load_rules, database))
         for collection in (ROLES, MENUS, DEPARTMENTS):
-            database.changes.listen(collection.name, self._rules.invalidate)
-
-    @property
-    def latest_rules(self) -> Rules | None:
-        """The rules if they are up to date, otherwise None; spares the caller the coroutine of `rules`."""
-        return self._rules.latest
+            database.changes.listen(collection.name, self.snapshot.invalidate)
 
     def rules(self) -> Awaitable[Rules]:
         """Return the rules, as of the last change event or later."""
-        return self._rules.current()
+        return self.snapshot.current()
 
     async def allows(self, actor: Actor, route: Route) -> bool:
         """Return whether a role of the actor grants the route's API entry."""
-        rules = self._rules.latest or await self._rules.current()
+        rules = self.snapshot.latest or await self.snapshot.current()
         return (route.method, route.path) in rules.grant(actor.roles).apis
 
     async def scope_of(self, actor: Actor) -> Scope:
         """Return the data scope of the actor: the rows that they see."""
         if actor.is_super:
             return Scope(everything=True, user_id=actor.user_id)
-        rules = self._rules.latest or await self._rules.current()
+        rules = self.snapshot.latest or await self.snapshot.current()
         scope = rules.scope(actor.roles, actor.user_id, actor.department_id)
         return await self._database.keeping.narrow(scope, actor.user_id)
 

@@ -11,7 +11,7 @@ import pytest
 from bson import ObjectId
 from tornado.ioloop import IOLoop
 
-from config.database import Driver
+from config.database import Document, Driver
 from handlers.data.collection import OUTDATED, OUTDATED_INDEX, Collection
 from handlers.data.database import Database, Lease, utc_now
 from handlers.data.indexing import SearchIndexing
@@ -114,6 +114,23 @@ async def test_records_of_an_older_form_are_found_as_they_were(named: Database) 
         ("nothing", []),
     ):
         assert sorted(await found(named, query)) == sorted(names), query
+
+
+async def test_a_look_sends_one_command_at_a_time(named: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    find, under_way, most = named.driver.find, 0, 0
+
+    async def counted(*args: Any, **options: Any) -> list[Document]:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        try:
+            return await find(*args, **options)
+        finally:
+            under_way -= 1
+
+    monkeypatch.setattr(named.driver, "find", counted)
+    await SearchIndexing(named).look()
+    assert most == 1
 
 
 async def test_records_of_an_older_form_are_indexed_again(named: Database) -> None:
