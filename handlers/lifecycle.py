@@ -79,7 +79,7 @@ async def respond(request: Request) -> Response:
     """
     started = time.perf_counter()
     error: ApiError | None = None
-    token = request_context.set(_traced(request, {"request_id": request.id}))
+    token = request_context.set(request.log_fields)
     begin_waiting()
     try:
         route = find_route(request)  # 404, 405
@@ -102,7 +102,7 @@ async def respond(request: Request) -> Response:
 
 def find_route(request: Request) -> Route:
     """Set `route` and `path` of the request, and the cause of its writes. Raises 40400 or 40500."""
-    route, request.path = request.part(Router).match(request.method, request.target)
+    route, request.path = request.service.parts[Router].match(request.method, request.target)
     request.route = route
     CAUSE.set(Cause(request.id, route.action))
     return route
@@ -143,9 +143,7 @@ async def authenticate(request: Request, route: Route) -> None:
         return
     if request.bearer is None:
         raise ApiError(UNAUTHENTICATED)
-    request.actor = await request.part(Authenticator).authenticate(request.bearer)
-    names = {"request_id": request.id, "user_id": request.actor.user_id, "route": route.name}
-    request_context.set(_traced(request, names))
+    request.actor = await request.service.parts[Authenticator].authenticate(request.bearer)
 
 
 async def authorize(request: Request, route: Route) -> None:
@@ -153,8 +151,9 @@ async def authorize(request: Request, route: Route) -> None:
     actor = request.actor
     if actor is ANONYMOUS:
         return
-    request.part(RateLimit).take(str(actor.user_id))
-    authorizer = request.part(Authorizer)
+    parts = request.service.parts
+    parts[RateLimit].take(str(actor.user_id))
+    authorizer = parts[Authorizer]
     kind = await refusal(actor, route, authorizer)
     if kind is not None:
         await _refuse(request, route, kind)
@@ -259,7 +258,7 @@ async def handle(request: Request, route: Route) -> Response:
         if isinstance(result, Response):
             return result
         response = Response(200, await encode_result(request, route, result), request.response_headers)
-    elif _has_idempotency_key(request, route):
+    elif route.keyed and _has_idempotency_key(request, route):
         body = await respond_once(request, lambda: _run_handler(request, route))
         response = Response(200, body, request.response_headers)
     else:
@@ -269,8 +268,7 @@ async def handle(request: Request, route: Route) -> Response:
 
 
 def _has_idempotency_key(request: Request, route: Route) -> bool:
-    keyed = route.keyed and "Idempotency-Key" in request.headers
-    return keyed and request.actor is not ANONYMOUS and not route.streamed
+    return "Idempotency-Key" in request.headers and request.actor is not ANONYMOUS and not route.streamed
 
 
 def _add_etag(request: Request, response: Response) -> Response:
@@ -292,8 +290,8 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
     route = request.route if isinstance(request.route, Route) else None
     name = route.name if route else "none"
     method = request.method if request.method in _COUNTED_METHODS else "other"  # a client may invent methods
-    request.part(Metrics).observe(method, route.path if route else "none", status, milliseconds)
-    line = {
+    request.service.parts[Metrics].observe(method, route.path if route else "none", status, milliseconds)
+    line: dict[str, object] = {
         "request_id": request.id,
         "method": request.method,
         "path": request.target[:500],
@@ -304,17 +302,12 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
         "address": request.remote_ip,
         "user_id": request.actor.user_id,
     }
-    log_request(_traced(request, line))
+    if request.trace_id is not None:
+        line["trace_id"] = request.trace_id
+    log_request(line)
     noted = route is not None and (route.writes or request.rows is not None) and route.logged
     if route and noted and request.actor is not ANONYMOUS:
         request.part(OperationLog).record(_operation(request, route, status, code, milliseconds))
-
-
-def _traced(request: Request, names: dict[str, object]) -> dict[str, object]:
-    """Return these fields of a log line, with the id of the request's trace if there is one."""
-    if request.trace_id is not None:
-        names["trace_id"] = request.trace_id
-    return names
 
 
 def _operation(request: Request, route: Route, status: int, code: int, milliseconds: float) -> Record:

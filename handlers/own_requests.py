@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from handlers.parts import Parts
 from handlers.ports import OwnRequests
 from handlers.request import Request
 from handlers.route import Refusal
 from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.messages import Message
-from handlers.schema.values import Parts, ReadOnlyRecord
+from handlers.schema.values import ReadOnlyRecord
 
 OWN_REQUEST: Final = Message(
     "不能审批本人申请、创建或负责的单据", "You cannot approve or reject what you requested, created or own"

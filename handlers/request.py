@@ -19,6 +19,7 @@ from handlers.data.store import Store
 from handlers.dictionaries import Dictionaries
 from handlers.events import Event
 from handlers.http.streams import BodyStream
+from handlers.parts import Part
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
@@ -38,12 +39,15 @@ from handlers.schema.values import Body, Json, Query, ReadOnlyRecord, Record, Re
 from handlers.service import Service
 
 Result = TypeVar("Result")
-Part = TypeVar("Part")
 NO_SCOPE = Scope()
 
 
 class Endpoint(Protocol):
     """The part of `Route` that a request needs. A protocol, because the module of `Route` imports this one."""
+
+    @property
+    def name(self) -> str:
+        """Method and path: the name of the route in logs."""
 
     @property
     def returns(self) -> Field:
@@ -163,8 +167,7 @@ class Request:
 
     def part(self, kind: type[Part]) -> Part:
         """Return the running object of this type that the core or a plugin provides."""
-        found: Part = self.service.parts[kind]
-        return found
+        return self.service.parts[kind]
 
     def checked(self, check: Checker, given: Json, standing: ReadOnlyRecord | None = None) -> Body:
         """Validate the JSON body `given` and convert it for MongoDB.
@@ -246,6 +249,17 @@ class Request:
     async def emit(self, event: Event | str, **payload: object) -> None:
         """Send an event to the listeners of other plugins; the payload carries the request as `request`."""
         await self.service.events.emit(event, {"request": self, **payload})
+
+    def log_fields(self) -> Mapping[str, object]:
+        """Return what the log lines of the request say about it: its id, and caller, route and trace if known."""
+        fields: dict[str, object] = {"request_id": self.id}
+        if self.actor is not ANONYMOUS:
+            fields["user_id"] = self.actor.user_id
+        if self.route is not None:
+            fields["route"] = self.route.name
+        if self.trace_id is not None:
+            fields["trace_id"] = self.trace_id
+        return fields
 
     def when_left(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call `call` as soon as the client disconnects before its response. Returns a function that cancels this.

@@ -44,7 +44,7 @@ async def encode_result(request: Request, route: Route, result: object) -> bytes
     if shape.holds_names and not _add_kept_names(request, shape, values):
         await _look_up_names(request, shape, values)
     body = ok(data, request.language)
-    request.part(ResponseChecks).check(route, result, body)
+    request.service.parts[ResponseChecks].check(route, result, body)
     return body
 
 
@@ -71,7 +71,7 @@ async def name_references(request: Request, shape: Field, shown: Sequence[object
 
 def _add_kept_names(request: Request, shape: Field, shown: Sequence[object]) -> bool:
     """Put the names that are in memory into these values; return whether none is missing. Never waits."""
-    return request.part(RecordNames).in_memory(request.language).add(shape, shown)
+    return request.service.parts[RecordNames].in_memory(request.language).add(shape, shown)
 
 
 async def _look_up_names(request: Request, shape: Field, shown: Sequence[object]) -> None:

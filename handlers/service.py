@@ -12,10 +12,9 @@ from handlers.actor import ANONYMOUS
 from handlers.data.database import Database
 from handlers.data.passes import Passage, Passes
 from handlers.events import Events
-from handlers.schema.values import Parts
+from handlers.parts import Part, Parts
 
 ReadinessCheck = Callable[[], Awaitable[None]]
-Part = TypeVar("Part")
 PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)
 
 
@@ -32,7 +31,7 @@ class Service:
     database: Database
     events: Events = field(default_factory=Events)
     plugin_settings: Mapping[type[EnvironmentSettings], EnvironmentSettings] = field(default_factory=dict)
-    parts: Parts = field(default_factory=dict)
+    parts: Parts = field(default_factory=Parts)
     readiness: dict[str, ReadinessCheck] = field(default_factory=dict)
     draining: bool = False
     replaced: bool = False
@@ -67,8 +66,7 @@ class Service:
 
     def part(self, kind: type[Part]) -> Part:
         """Return the running object that is registered under `kind`."""
-        found: Part = self.parts[kind]
-        return found
+        return self.parts[kind]
 
     def ready_when(self, name: str, check: ReadinessCheck) -> None:
         """Make readiness depend on `check`, which raises while the resource `name` (`storage`, …) is unreachable."""

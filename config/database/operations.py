@@ -97,8 +97,7 @@ class Operations:
     def shared(self) -> Operation | SharedOperation:
         """Return a context manager for the wait for an operation that serves several callers under its own limit."""
         began, waiting = time.monotonic(), _waiting.get()
-        old = waiting is not None and began - waiting.began >= _YOUNG_SECONDS
-        if waiting is not None and old and self.spent_seconds(waiting, began):
+        if waiting is not None and self.spent_seconds(waiting, began):
             return Operation(self, False)  # the rest of this request's limit may end before that of the operation
         return SharedOperation(self, waiting, began)
 

@@ -38,20 +38,20 @@ class _Kept:
 
 
 class Keeping:
-    """The keepers of all records: a snapshot in memory, invalidated by changes on any instance."""
+    """The keepers of all records: a `snapshot` in memory, invalidated by changes on any instance."""
 
     def __init__(self, driver: Driver, collections: Iterable[Collection], changes: Changes) -> None:
         self._driver = driver
         self._collections = [collection for collection in collections if collection.keepers]
-        self._kept = CachedSnapshot(self._load)
+        self.snapshot = CachedSnapshot(self._load)
         for collection in self._collections:
-            changes.listen(collection.name, self._kept.invalidate)
+            changes.listen(collection.name, self.snapshot.invalidate)
 
     async def narrow(self, scope: Scope, user_id: int) -> Scope:
         """Return the data scope without rows that follow records of other keepers; one of all rows stays as it is."""
         if scope.everything or not self._collections:
             return scope
-        kept = self._kept.latest or await self._kept.current()
+        kept = self.snapshot.latest or await self.snapshot.current()
         withheld = kept.withheld(user_id)
         return replace(scope, withheld=withheld) if withheld else scope
 

@@ -36,9 +36,8 @@ class Connection(Protocol):
     def upgradable(self) -> httputil.HTTPConnection | None:
         """The connection on which Tornado continues with a WebSocket; None if handshakes never get to an exchange."""
 
-    @property
     def omits_connection_header(self) -> bool:
-        """Whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
+        """Return whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
 
     @property
     def more_waits(self) -> bool:
@@ -54,7 +53,7 @@ class Connection(Protocol):
         """Send a whole response; `headers` includes its Content-Length."""
 
     def send_bytes(self, response: bytes) -> None:
-        """Send a whole response, head included; only if `omits_connection_header` is true."""
+        """Send a whole response, head included; only if `omits_connection_header` returned True."""
 
     def begin_response(self, status: int, headers: Mapping[str, str]) -> asyncio.Future[None]:
         """Send the head of a response whose body follows in pieces."""

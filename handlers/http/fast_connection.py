@@ -261,9 +261,8 @@ class FastConnection(asyncio.Protocol):
         """The number of bytes that the client has not taken yet."""
         return self._writer.unsent
 
-    @property
     def omits_connection_header(self) -> bool:
-        """Whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
+        """Return whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
         request = self._request
         return request is not None and not self._closing and request.keep_alive and request.start.version == "HTTP/1.1"
 
@@ -273,7 +272,7 @@ class FastConnection(asyncio.Protocol):
         self.finish()
 
     def send_bytes(self, response: bytes) -> None:
-        """Send a whole response, head included; only if `omits_connection_header` is true."""
+        """Send a whole response, head included; only if `omits_connection_header` returned True."""
         if self._closing:
             raise StreamClosedError()
         self._writer.send_bytes(response)

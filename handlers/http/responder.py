@@ -91,7 +91,7 @@ class Responder:
             and response.status == 200
             and self._method not in ("HEAD", "OPTIONS")
             and not (close or self._service.draining)
-            and self._connection.omits_connection_header
+            and self._connection.omits_connection_header()
         )
 
     def _send_usual(self, response: Response) -> None:

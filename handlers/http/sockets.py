@@ -18,6 +18,7 @@ from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from config.database import DatabaseUnavailable, begin_waiting
+from config.logs import request_context
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Proxies, context_address
 from handlers.http.request_head import bearer_of
@@ -90,6 +91,7 @@ class Socket(WebSocketHandler):
     async def prepare(self) -> None:
         """Tornado: check the request; a refusal is sent in the envelope, without an upgrade."""
         request = self._request()
+        request_context.set(request.log_fields)
         begin_waiting()
         try:
             self._route = find_route(request)

@@ -18,11 +18,14 @@ class TornadoConnection:
     """See `Connection`."""
 
     head_bytes = 0
-    omits_connection_header = False
 
     def __init__(self, connection: HTTP1Connection) -> None:
         self._connection = connection
         self.peer_address = context_address(connection)
+
+    def omits_connection_header(self) -> bool:
+        """Return False: Tornado decides about the header itself."""
+        return False
 
     @property
     def upgradable(self) -> httputil.HTTPConnection | None:

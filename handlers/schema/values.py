@@ -24,8 +24,6 @@ Body: TypeAlias = Any
 Json: TypeAlias = Any
 # what an event carries: the name of an argument of `emit` → its value
 Payload: TypeAlias = Mapping[str, Any]
-# the running objects of a service by their type or port, each an instance of its key
-Parts: TypeAlias = dict[type, Any]
 # the keywords of JSON Schema
 Keywords: TypeAlias = Mapping[str, Any]
 # the id of a record: an `ObjectId`, an integer or a text, as its collection declares

@@ -44,6 +44,8 @@ class Rules:
     _scopes: LRU[Hashable, Scope] = field(default_factory=lambda: LRU(_GRANTS))
     # by session: the user record, and the actor made from it; discarded with the snapshot
     actors: LRU[str, tuple[dict[str, Any], Actor]] = field(default_factory=lambda: LRU(_GRANTS))
+    # by session: the data scope of this actor with this snapshot of the keepers
+    narrowed: LRU[str, tuple[Actor, object, Scope]] = field(default_factory=lambda: LRU(_GRANTS))
 
     def enabled(self, role_ids: Iterable[int]) -> frozenset[int]:
         """Return the roles that exist and are enabled."""
@@ -150,9 +152,15 @@ class Policy:
         """Return the data scope of the actor: the rows that they see."""
         if actor.is_super:
             return Scope(everything=True, user_id=actor.user_id)
-        rules = self.snapshot.latest or await self.snapshot.current()
-        scope = rules.scope(actor.roles, actor.user_id, actor.department_id)
-        return await self._database.keeping.narrow(scope, actor.user_id)
+        rules, keeping = self.snapshot.latest or await self.snapshot.current(), self._database.keeping
+        kept = keeping.snapshot.latest
+        known = rules.narrowed.get(actor.session_id)
+        if known is not None and known[0] is actor and known[1] is kept:
+            return known[2]
+        scope = await keeping.narrow(rules.scope(actor.roles, actor.user_id, actor.department_id), actor.user_id)
+        if kept is not None:  # otherwise it is not known which snapshot narrowed the scope
+            rules.narrowed[actor.session_id] = (actor, kept, scope)
+        return scope
 
     async def below(self, id: int) -> frozenset[int]:
         """Return the department and all below it."""
