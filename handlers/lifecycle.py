@@ -11,6 +11,7 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterable, Awaitable, Mapping
+from contextvars import Token
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -79,8 +80,7 @@ async def respond(request: Request) -> Response:
     """
     started = time.perf_counter()
     error: ApiError | None = None
-    token = request_context.set(request.log_fields)
-    begin_waiting()
+    token = begin(request)
     try:
         route = find_route(request)  # 404, 405
         response = await serve(request, route)
@@ -98,6 +98,18 @@ async def respond(request: Request) -> Response:
     conclude(request, response.status, error.kind.code if error else 0, (time.perf_counter() - started) * 1000)
     request_context.reset(token)
     return response
+
+
+def begin(request: Request) -> Token[Mapping[str, Any]]:
+    """Make the log lines of this context name the request, and its operations share their waits.
+
+    Returns what ends the naming. `authenticate` adds the caller and the route to the lines.
+    """
+    request.log_fields["request_id"] = request.id
+    if request.trace_id is not None:
+        request.log_fields["trace_id"] = request.trace_id
+    begin_waiting()
+    return request_context.set(request.log_fields)
 
 
 def find_route(request: Request) -> Route:
@@ -144,6 +156,8 @@ async def authenticate(request: Request, route: Route) -> None:
     if request.bearer is None:
         raise ApiError(UNAUTHENTICATED)
     request.actor = await request.service.parts[Authenticator].authenticate(request.bearer)
+    request.log_fields["user_id"] = request.actor.user_id
+    request.log_fields["route"] = route.name
 
 
 async def authorize(request: Request, route: Route) -> None:
@@ -258,7 +272,7 @@ async def handle(request: Request, route: Route) -> Response:
         if isinstance(result, Response):
             return result
         response = Response(200, await encode_result(request, route, result), request.response_headers)
-    elif route.keyed and _has_idempotency_key(request, route):
+    elif _has_idempotency_key(request, route):
         body = await respond_once(request, lambda: _run_handler(request, route))
         response = Response(200, body, request.response_headers)
     else:
@@ -268,7 +282,8 @@ async def handle(request: Request, route: Route) -> Response:
 
 
 def _has_idempotency_key(request: Request, route: Route) -> bool:
-    return "Idempotency-Key" in request.headers and request.actor is not ANONYMOUS and not route.streamed
+    keyed = route.keyed and "Idempotency-Key" in request.headers
+    return keyed and request.actor is not ANONYMOUS and not route.streamed
 
 
 def _add_etag(request: Request, response: Response) -> Response:
@@ -291,8 +306,8 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
     name = route.name if route else "none"
     method = request.method if request.method in _COUNTED_METHODS else "other"  # a client may invent methods
     request.service.parts[Metrics].observe(method, route.path if route else "none", status, milliseconds)
-    line: dict[str, object] = {
-        "request_id": request.id,
+    line = {
+        **request.log_fields,
         "method": request.method,
         "path": request.target[:500],
         "route": name,
@@ -302,8 +317,6 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
         "address": request.remote_ip,
         "user_id": request.actor.user_id,
     }
-    if request.trace_id is not None:
-        line["trace_id"] = request.trace_id
     log_request(line)
     noted = route is not None and (route.writes or request.rows is not None) and route.logged
     if route and noted and request.actor is not ANONYMOUS:

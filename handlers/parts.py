@@ -8,7 +8,10 @@ Part = TypeVar("Part")
 
 
 class Parts(dict[type, Any]):
-    """The running objects: each is an instance of its key. Raises KeyError for what no loaded plugin provides."""
+    """The running objects: each is an instance of its key. Raises KeyError for what no loaded plugin provides.
+
+    `Request.part` returns one of them; the lifecycle reads seven in each request, and saves the calls.
+    """
 
     if TYPE_CHECKING:  # at run time it is the method of `dict`, which is written in C
 

@@ -46,10 +46,6 @@ class Endpoint(Protocol):
     """The part of `Route` that a request needs. A protocol, because the module of `Route` imports this one."""
 
     @property
-    def name(self) -> str:
-        """Method and path: the name of the route in logs."""
-
-    @property
     def returns(self) -> Field:
         """The shape of `data`."""
 
@@ -102,6 +98,7 @@ class Request:
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
     `trace_id`: for log lines, the id of the caller's trace (W3C Trace Context), or of our own if requests are traced.
     `names`: the current names of records that the response refers to, as far as `note_names` got them.
+    `log_fields`: what each log line says about the request: `request_id`, `user_id`, `route`, `trace_id` as far as known.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 
@@ -134,6 +131,7 @@ class Request:
     left: bool = False
     behind_unnamed_proxy: bool = False
     names: dict[str, Mapping[RecordId, str]] = field(default_factory=dict, init=False)
+    log_fields: dict[str, object] = field(default_factory=dict, init=False)
     _leaving: list[Callable[[], None]] | None = None
     _passage: Passage | None = None
 
@@ -249,17 +247,6 @@ class Request:
     async def emit(self, event: Event | str, **payload: object) -> None:
         """Send an event to the listeners of other plugins; the payload carries the request as `request`."""
         await self.service.events.emit(event, {"request": self, **payload})
-
-    def log_fields(self) -> Mapping[str, object]:
-        """Return what the log lines of the request say about it: its id, and caller, route and trace if known."""
-        fields: dict[str, object] = {"request_id": self.id}
-        if self.actor is not ANONYMOUS:
-            fields["user_id"] = self.actor.user_id
-        if self.route is not None:
-            fields["route"] = self.route.name
-        if self.trace_id is not None:
-            fields["trace_id"] = self.trace_id
-        return fields
 
     def when_left(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call `call` as soon as the client disconnects before its response. Returns a function that cancels this.

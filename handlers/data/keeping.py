@@ -49,7 +49,7 @@ class Keeping:
 
     async def narrow(self, scope: Scope, user_id: int) -> Scope:
         """Return the data scope without rows that follow records of other keepers; one of all rows stays as it is."""
-        if scope.everything or not self._collections:
+        if scope.everything:
             return scope
         kept = self.snapshot.latest or await self.snapshot.current()
         withheld = kept.withheld(user_id)

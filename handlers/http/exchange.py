@@ -91,7 +91,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._id = request_head.request_id or _new_id()
         self._language = request_head.language
         self._responder = Responder(self._front, self._connection, self._method, request_head, self._id)
-        streamed = self._method in ("POST", "PUT") and self._is_streamed()
+        streamed = self._is_streamed()
         self._refusal: ApiError | None = self._refused(streamed)
         if self._refusal is not None and self._request_head.length > _DRAIN_BYTES:
             self._responder.send(self._failure(self._refusal), close=True)
@@ -104,6 +104,8 @@ class Exchange(httputil.HTTPMessageDelegate):
         return None
 
     def _is_streamed(self) -> bool:
+        if self._method not in ("POST", "PUT"):
+            return False
         try:
             route, _ = self._service.part(Router).match(self._method, self._target.partition("?")[0])
         except ApiError:
@@ -156,20 +158,19 @@ class Exchange(httputil.HTTPMessageDelegate):
 
     def _drop(self) -> None:
         self._chunks.clear()
-        if self._counted:
-            self._give_back()
+        self._give_back()
 
     def _give_back(self) -> None:
-        self._front.receiving.give_back(self._address(), self._counted)
-        self._counted = 0
+        if self._counted:
+            self._front.receiving.give_back(self._address(), self._counted)
+            self._counted = 0
 
     def _address(self) -> str:
         return self._front.proxies.client(self._connection.peer_address, self._headers)
 
     def finish(self) -> None:
         """Tornado: the request is complete."""
-        if self._counted:
-            self._give_back()
+        self._give_back()
         if self._upgraded is not None:
             self._upgraded.finish()
         elif self._stream is not None:
@@ -236,7 +237,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         path, _, query = self._target.partition("?")
         address = self._address()
         head = self._request_head
-        # keyword arguments of a class go through a dictionary
+        # most fields are set afterwards: keyword arguments of a class go through a dictionary, in each request
         request = Request(self._service, self._method, path, self._id, self._headers, address)
         request.bearer, request.trace_id, request.language = head.bearer, head.trace_id, self._language
         request.raw_query = query

@@ -17,12 +17,11 @@ from tornado import httputil
 from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from config.database import DatabaseUnavailable, begin_waiting
-from config.logs import request_context
+from config.database import DatabaseUnavailable
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Proxies, context_address
 from handlers.http.request_head import bearer_of
-from handlers.lifecycle import admit, authenticate, find_route, require_permission
+from handlers.lifecycle import admit, authenticate, begin, find_route, require_permission
 from handlers.request import Request
 from handlers.results import name_references
 from handlers.schema.envelope import failed, to_json
@@ -91,8 +90,7 @@ class Socket(WebSocketHandler):
     async def prepare(self) -> None:
         """Tornado: check the request; a refusal is sent in the envelope, without an upgrade."""
         request = self._request()
-        request_context.set(request.log_fields)
-        begin_waiting()
+        begin(request)
         try:
             self._route = find_route(request)
             await within(request.service.request_limit, admit(request, self._route))

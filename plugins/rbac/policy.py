@@ -6,7 +6,7 @@ in a set: the grant of a set of roles is computed once and cached until the poli
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -41,11 +41,10 @@ class Rules:
     # menus that no loaded plugin declares: they grant nothing until the plugin is loaded again
     withdrawn: Mapping[int, dict[str, Any]] = field(default_factory=dict)
     _grants: LRU[frozenset[int], Grant] = field(default_factory=lambda: LRU(_GRANTS))
-    _scopes: LRU[Hashable, Scope] = field(default_factory=lambda: LRU(_GRANTS))
     # by session: the user record, and the actor made from it; discarded with the snapshot
     actors: LRU[str, tuple[dict[str, Any], Actor]] = field(default_factory=lambda: LRU(_GRANTS))
     # by session: the data scope of this actor with this snapshot of the keepers
-    narrowed: LRU[str, tuple[Actor, object, Scope]] = field(default_factory=lambda: LRU(_GRANTS))
+    scopes: LRU[str, tuple[Actor, object, Scope]] = field(default_factory=lambda: LRU(_GRANTS))
 
     def enabled(self, role_ids: Iterable[int]) -> frozenset[int]:
         """Return the roles that exist and are enabled."""
@@ -73,13 +72,6 @@ class Rules:
 
     def scope(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
         """Return the union of the rows that a user of this department sees by these roles."""
-        key = (frozenset(role_ids), user_id, department_id)
-        found = self._scopes.get(key)
-        if found is None:
-            found = self._scopes[key] = self._unite_scopes(key[0], user_id, department_id)
-        return found
-
-    def _unite_scopes(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
         reached = [self.reach(self.roles[id], user_id, department_id) for id in role_ids if id in self.roles]
         return unite(reached, user_id)
 
@@ -154,12 +146,12 @@ class Policy:
             return Scope(everything=True, user_id=actor.user_id)
         rules, keeping = self.snapshot.latest or await self.snapshot.current(), self._database.keeping
         kept = keeping.snapshot.latest
-        known = rules.narrowed.get(actor.session_id)
+        known = rules.scopes.get(actor.session_id)
         if known is not None and known[0] is actor and known[1] is kept:
             return known[2]
         scope = await keeping.narrow(rules.scope(actor.roles, actor.user_id, actor.department_id), actor.user_id)
         if kept is not None:  # otherwise it is not known which snapshot narrowed the scope
-            rules.narrowed[actor.session_id] = (actor, kept, scope)
+            rules.scopes[actor.session_id] = (actor, kept, scope)
         return scope
 
     async def below(self, id: int) -> frozenset[int]:

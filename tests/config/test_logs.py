@@ -130,7 +130,7 @@ def test_lines_carry_the_request_that_is_served(
     root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     listener = start_logging("INFO")
-    token = request_context.set(lambda: {"request_id": "r-1", "user_id": 7})
+    token = request_context.set({"request_id": "r-1", "user_id": 7})
     logging.getLogger("tradewind.test").info("served")
     request_context.reset(token)
     logging.getLogger("tradewind.test").info("alone")
