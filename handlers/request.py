@@ -118,20 +118,20 @@ class Request:
     now: datetime = field(default_factory=utc_now)
     route: Endpoint | None = None
     path: Mapping[str, str] = field(default_factory=dict)
-    query: Query = field(default_factory=dict, init=False)
+    query: Query = field(default_factory=dict)
     given: Json = None
     body: Body = None
     actor: Actor = ANONYMOUS
     scope: Scope = NO_SCOPE
-    response_headers: dict[str, str] = field(default_factory=dict, init=False)
+    response_headers: dict[str, str] = field(default_factory=dict)
     exemption: str | None = None
     rows: int | None = None
     created_id: str | None = None
     deleted: Collection | None = None
     left: bool = False
     behind_unnamed_proxy: bool = False
-    names: dict[str, Mapping[RecordId, str]] = field(default_factory=dict, init=False)
-    log_fields: dict[str, object] = field(default_factory=dict, init=False)
+    names: dict[str, Mapping[RecordId, str]] = field(default_factory=dict)
+    log_fields: dict[str, object] = field(default_factory=dict)
     _leaving: list[Callable[[], None]] | None = None
     _passage: Passage | None = None
 
