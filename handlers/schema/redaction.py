@@ -27,23 +27,35 @@ def redacted(value: object, shape: Field | None = None, depth: int = 0) -> objec
     if isinstance(value, str):
         return value[:_MAX_TEXT]
     if isinstance(value, dict):
-        known = (shape.fields if shape else None) or {}
-        shown: dict[str, object] = {}
-        for name, item in islice(value.items(), _MAX_ITEMS):
-            kept, hidden = _key(name) if len(name) <= _MAX_NAME else _key.__wrapped__(name)
-            child = known.get(name)
-            if hidden or (child is not None and child.secret):
-                shown[kept] = HIDDEN
-            elif type(item) is str and depth < _MAX_DEPTH:
-                shown[kept] = item[:_MAX_TEXT]  # like most values: a call would cost more
-            else:
-                shown[kept] = redacted(item, child, depth + 1)
-        return shown
+        return _redact_object(value, shape, depth)
     if isinstance(value, list):
         return [redacted(item, shape.items if shape else None, depth + 1) for item in value[:_MAX_ITEMS]]
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return str(value)
     return value
+
+
+def _redact_object(value: dict[str, object], shape: Field | None, depth: int) -> dict[str, object]:
+    known = (shape.fields if shape else None) or {}
+    if shape and depth < _MAX_DEPTH and len(value) <= _MAX_ITEMS and _plain_names(shape).issuperset(value):
+        # like most bodies: nothing is hidden or renamed, and most values are texts
+        return {
+            name: item[:_MAX_TEXT] if type(item) is str else redacted(item, known[name], depth + 1)
+            for name, item in value.items()
+        }
+    shown: dict[str, object] = {}
+    for name, item in islice(value.items(), _MAX_ITEMS):
+        kept, hidden = _key(name) if len(name) <= _MAX_NAME else _key.__wrapped__(name)
+        child = known.get(name)
+        shown[kept] = HIDDEN if hidden else redacted(item, child, depth + 1)
+    return shown
+
+
+@lru_cache(maxsize=2000)
+def _plain_names(shape: Field) -> frozenset[str]:
+    """Return the names of the fields of an object that are no secrets and can be stored as they are."""
+    fields = shape.fields or {}
+    return frozenset(name for name, child in fields.items() if not child.secret and _key(name) == (name, False))
 
 
 @lru_cache(maxsize=2000)

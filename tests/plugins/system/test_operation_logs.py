@@ -105,6 +105,27 @@ async def test_what_is_secret_is_not_in_the_log(admin: Client) -> None:
     assert (await eventually(entry))["body"]["password"] == "***"
 
 
+@pytest.mark.parametrize(
+    ("given", "code", "logged_as"),
+    [
+        ({"remark": "x" * 501}, 0, {"remark": "x" * 500}),
+        ({"remark": None}, 0, {"remark": None}),
+        ({"remark": {"token": "t", "n": 7}}, 40001, {"remark": {"token": "***", "n": 7}}),
+        ({"password": "Correct-horse-8"}, 40001, {"password": "***"}),
+        ({"$ref": "x"}, 40001, {"\\$ref": "x"}),
+        ({f"unknown_{number}": "x" for number in range(60)}, 40001, {f"unknown_{n}": "x" for n in range(49)}),
+    ],
+    ids=["long", "null", "secret within", "secret", "reference", "many"],
+)
+async def test_a_body_is_logged_without_secrets_and_within_limits(
+    given: dict[str, Any], code: int, logged_as: dict[str, Any], admin: Client
+) -> None:
+    name, request_id = unique("body"), unique("body")
+    expect(await admin.post(CUSTOMERS, {"name": name, **given}, headers={"X-Request-ID": request_id}), code)
+    [entry] = await logged(admin, f"request_id={request_id}", 1)
+    assert entry["body"] == {"name": name, **logged_as}
+
+
 async def test_an_identifier_of_any_length_fits_into_the_log(admin: Client) -> None:
     request_id = unique("long")
     sent = {"X-Request-ID": request_id}
