@@ -139,8 +139,8 @@ class HeadReader:
             kept = kept and method != b"CONNECT"
         start = httputil.RequestStartLine(method.decode(), url.decode("latin-1"), version)
         head = Head(start, headers, kept, upgrades)
-        # llhttp has to see every head that does more than end one message and begin the next
-        if kept and not (upgrades or headers.chunked or headers.length) and is_kept(fields, len(raw)):
+        # llhttp has to see every head that does more than end one message and begin the next, or a sized body
+        if kept and not (upgrades or headers.chunked) and is_kept(fields, len(raw)):
             self._cache.heads[raw] = head
         return head
 

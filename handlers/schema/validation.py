@@ -146,18 +146,19 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
         known = field.fields or {}
         # defaults of the outermost fields are filled in by the store, which knows whether the record is new
         decoded = {} if place is None else {name: decode(known[name], known[name].default) for name in field.defaulted}
+        if wrong is None and value.keys() <= known.keys() and not _has_nul(value.values()):
+            decoded.update(value)  # most values are texts, which are stored as they are
+            for name, child in _converted_fields(field):
+                if name in value:
+                    decoded[name] = _decode(child, value[name], (place, name), None, faults)
+            return decoded
         for name, item in value.items():
-            child = known.get(name)
-            if child is None:
-                continue
-            if wrong is None and isinstance(item, str) and child.kind in PLAIN and "\x00" not in item:
-                decoded[name] = item  # like most values: a call would cost more
-            else:
+            if name in known:
                 inside = None if wrong is None else wrong.get(name)
-                decoded[name] = _decode(child, item, (place, name), inside, faults)
+                decoded[name] = _decode(known[name], item, (place, name), inside, faults)
         return decoded
     if field.kind == "array" and field.items is not None and isinstance(value, list):
-        if wrong is None and field.items.kind in PLAIN and not any(_is_no_text(item) for item in value):
+        if wrong is None and field.items.kind == "text" and not _has_nul(value):
             return [*value]
         return [
             _decode(field.items, item, (place, i), None if wrong is None else wrong.get(i), faults)
@@ -179,8 +180,15 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
     return None
 
 
-def _is_no_text(value: object) -> bool:
-    return not isinstance(value, str) or "\x00" in value
+@cache
+def _converted_fields(field: Field) -> Sequence[tuple[str, Field]]:
+    """Return the fields of an object whose values are more than texts."""
+    return [(name, child) for name, child in (field.fields or {}).items() if child.kind != "text"]
+
+
+def _has_nul(values: Iterable[object]) -> bool:
+    """Return whether a text among these values contains a NUL character."""
+    return "\x00" in "".join([value for value in values if isinstance(value, str)])
 
 
 def _path(place: _Place) -> str:

@@ -53,10 +53,28 @@ def test_a_head_that_was_read_before_serves_every_connection() -> None:
     assert other.headers is first.headers
 
 
+def test_each_request_with_a_head_that_was_read_before_has_a_body_of_its_own() -> None:
+    reader = HeadReader(65536, HeadsCache(10))
+    data = POST + b"ab" + POST + b"cd" + GET
+    at, bodies, heads = 0, [], []
+    for _ in range(2):
+        head, at = reader.read(data, at)
+        assert head is not None
+        heads.append(head)
+        body = head.body(65536)
+        assert body is not None
+        piece, at = body.read(data, at)
+        bodies.append((piece, body.complete))
+    last, end = reader.read(data, at)
+    assert heads[0] is heads[1]
+    assert bodies == [(b"ab", True), (b"cd", True)]
+    assert last is not None
+    assert (last.start.method, last.body(65536), end) == ("GET", None, len(data))
+
+
 @pytest.mark.parametrize(
     "raw",
     [
-        POST,
         GET.replace(b"Host", b"Connection: close\r\nHost"),
         GET.replace(b"Host", b"Transfer-Encoding: chunked\r\nHost"),
         GET.replace(b"Host", b"Connection: Upgrade\r\nUpgrade: websocket\r\nHost"),
@@ -77,11 +95,12 @@ def test_a_reader_goes_on_behind_a_head_that_was_read_before() -> None:
     cache = HeadsCache(10)
     HeadReader(65536, cache).read(GET, 0)
     reader = HeadReader(65536, cache)
-    heads = [reader.read(raw, 0)[0] for raw in (GET, POST, GET, GET.replace(b"/a", b"/c"))]
+    heads = [reader.read(raw, 0)[0] for raw in (GET, POST, GET, POST, GET.replace(b"/a", b"/c"))]
     assert [head.start[:2] if head else None for head in heads] == [
         ("GET", "/a"),
         ("POST", "/a"),
         ("GET", "/a"),
+        ("POST", "/a"),
         ("GET", "/c"),
     ]
     part, _ = reader.read(GET[:20], 0)
