@@ -112,7 +112,10 @@ INVOICES = Collection(
             label=("到期日", "Due date"),
             filter=True,
             sort=True,
-            description="Unless given, by the payment terms of the customer or supplier; none without terms.",
+            description=(
+                "Unless given, by the payment terms of the customer or supplier; none without terms. "
+                "In a draft it follows them when the day or the customer or supplier changes."
+            ),
         ),
         "amount": money(
             label=("不含税金额", "Net amount"),

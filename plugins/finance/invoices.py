@@ -62,6 +62,13 @@ async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
     return due_after(values["day"], days) if days is not None else None
 
 
+async def _follows_terms(req: Request, before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Return whether a changed invoice is due by the terms of its party: as before, unless the change says when."""
+    if "due_on" in values or values.keys().isdisjoint(("day", "customer_id", "supplier_id")):
+        return False
+    return bool(before["due_on"] == await _find_due_day(req, before))
+
+
 def _check_party(values: Mapping[str, Any]) -> None:
     """Raise 40001 if an invoice that is sent names a supplier, or one that is received names a customer."""
     other = "supplier_id" if values["direction"] == "out" else "customer_id"
@@ -77,9 +84,12 @@ async def update(req: Request) -> Record:
     before = await invoices.get(req.path["id"])
     if "day" in values:
         values["day"] = get_day(req)
-    _check_party({**before, **values})
-    await open_items.check_billed_item(req, {**before, **values})
-    values["total"] = _add_tax({**before, **values})
+    after = {**before, **values}
+    _check_party(after)
+    await open_items.check_billed_item(req, after)
+    if await _follows_terms(req, before, values):
+        values["due_on"] = await _find_due_day(req, after)
+    values["total"] = _add_tax(after)
     return await invoices.update(req.path["id"], values, version=version, where=_DRAFT, reason=NOT_EDITABLE)
 
 

@@ -148,18 +148,29 @@ async def _body(reader: asyncio.StreamReader, status: int, fields: dict[str, str
 
 @dataclass
 class Waits:
-    """How long liveness took: per probe its start, its seconds, and the seconds that it waited for a processor."""
+    """How long liveness took.
 
-    probes: list[tuple[float, float, float]]
+    Per probe its start, its seconds, those that the event loop waited for a processor, and those in which threads of
+    the server ran.
+    """
+
+    probes: list[tuple[float, float, float, float]]
     failed: list[str]
 
     def slowest_ms(self, since: float = 0.0) -> int:
         """Return the longest response of the probes that began after `since`, a time of the monotonic clock."""
-        return round(max((seconds for at, seconds, _ in self.probes if at >= since), default=0.0) * 1000)
+        return round(max((seconds for at, seconds, _, _ in self.probes if at >= since), default=0.0) * 1000)
 
     def slowest_running_ms(self) -> int:
         """Return the longest response, without the time in which the server was ready to run but had no processor."""
-        return round(max((seconds - queued for _, seconds, queued in self.probes), default=0.0) * 1000)
+        return round(self._slowest_running()[0] * 1000)
+
+    def ran_ms(self) -> int:
+        """Return how long threads of the server ran during that response: for the rest, none had a processor or work."""
+        return round(self._slowest_running()[1] * 1000)
+
+    def _slowest_running(self) -> tuple[float, float]:
+        return max(((seconds - queued, ran) for _, seconds, queued, ran in self.probes), default=(0.0, 0.0))
 
 
 class Liveness:

@@ -1,6 +1,7 @@
 """A process that probes liveness until its standard input ends: `… -m scripts.fault_injection.liveness PORT [PID…]`.
 
-For each probe it reports how long the server waited for a processor: of these pids, the one that waited longest.
+For each probe it reports how long the server waited for a processor, and how long all of its threads ran: of these
+pids, each time the one with the most.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from scripts.fault_injection.clients import Connection
 
 _PAUSE_SECONDS = 0.05
 _PROBE_SECONDS = 30.0
+_SCHEDULED = 2  # CPUCLOCK_SCHED: the exact time, not the ticks
 
 
 class _Echo(asyncio.Protocol):
@@ -37,8 +39,23 @@ def queued_seconds(pid: int) -> float:
         return 0.0
 
 
+def running_seconds(pid: int) -> float:
+    """Return how many seconds all threads of a process have run so far (clock_getcpuclockid(3))."""
+    try:
+        return time.clock_gettime(~pid << 3 | _SCHEDULED)
+    except OSError:
+        return 0.0
+
+
+def _most(read: Callable[[int], float], pids: Sequence[int], before: Sequence[float]) -> float:
+    return max((read(pid) - earlier for pid, earlier in zip(pids, before, strict=True)), default=0.0)
+
+
 async def watch(port: int, pids: Sequence[int] = ()) -> dict[str, list[object]]:
-    """Probe the service and the echo in turn; return each probe's start, its seconds, and those without a processor."""
+    """Probe the service and the echo in turn.
+
+    Returns for each probe its start, its seconds, those without a processor, and those in which threads ran.
+    """
     service: list[object] = []
     echoes: list[object] = []
     failed: list[object] = []
@@ -47,18 +64,18 @@ async def watch(port: int, pids: Sequence[int] = ()) -> dict[str, list[object]]:
     reader, writer = await asyncio.open_connection("127.0.0.1", echo.sockets[0].getsockname()[1])
     connection = Connection(port)
     while not ended.done():
-        queued = [queued_seconds(pid) for pid in pids]
+        queued, ran = [queued_seconds(pid) for pid in pids], [running_seconds(pid) for pid in pids]
         began = time.monotonic()
         reply = await connection.call("GET", "/api/health", seconds=_PROBE_SECONDS)
         seconds = time.monotonic() - began
-        waited = max((queued_seconds(pid) - before for pid, before in zip(pids, queued, strict=True)), default=0.0)
-        service.append((began, seconds, min(max(waited, 0.0), seconds)))
+        waited = _most(queued_seconds, pids, queued)
+        service.append((began, seconds, min(max(waited, 0.0), seconds), _most(running_seconds, pids, ran)))
         if reply.outcome != "0":
             failed.append(reply.outcome)
         began = time.monotonic()
         writer.write(b"x")
         await reader.readexactly(1)
-        echoes.append((began, time.monotonic() - began, 0.0))
+        echoes.append((began, time.monotonic() - began, 0.0, 0.0))
         await asyncio.sleep(_PAUSE_SECONDS)
     connection.drop()
     writer.close()

@@ -151,7 +151,8 @@ def _tell_liveness(bench: Bench, label: str, probe: Liveness, measured: list[Mea
     waits, echo = probe.result()
     late = [each for each in waits.probes if each[1] * 1000 > LIVENESS_MS]
     figure = (
-        f"slowest {waits.slowest_running_ms()} ms of its own, {waits.slowest_ms()} ms with the wait for a processor; "
+        f"slowest {waits.slowest_running_ms()} ms of its own, in which its threads ran for {waits.ran_ms()} ms; "
+        f"{waits.slowest_ms()} ms with the wait for a processor; "
         f"{len(late)} of {len(waits.probes)} over {LIVENESS_MS} ms with it (echo: slowest {echo.slowest_ms()} ms), "
         f"failed {len(waits.failed)}"
     )
@@ -159,8 +160,9 @@ def _tell_liveness(bench: Bench, label: str, probe: Liveness, measured: list[Mea
         found = [probe for probe in late if each.began <= probe[0] <= each.ended]
         if found:
             moments = ", ".join(
-                f"{seconds * 1000:.0f} ms ({queued * 1000:.0f} without a processor) at {began - each.began:.1f} s"
-                for began, seconds, queued in found
+                f"{seconds * 1000:.0f} ms ({queued * 1000:.0f} without a processor, threads ran {ran * 1000:.0f}) "
+                f"at {began - each.began:.1f} s"
+                for began, seconds, queued, ran in found
             )
             print(f"      {each.fault}: {moments}", flush=True)
     holds = not waits.failed and waits.slowest_running_ms() <= LIVENESS_MS

@@ -123,6 +123,28 @@ async def test_an_invoice_is_due_by_the_terms_of_its_party_unless_it_says(direct
     assert due == ["2026-02-20", "2026-06-30"]
 
 
+@pytest.mark.parametrize("direction", ["out", "in"])
+async def test_the_due_day_of_a_draft_follows_the_terms_until_somebody_sets_it(direction: str, admin: Client) -> None:
+    at = "sales-orders" if direction == "out" else "purchase-orders"
+    first, second = [(await parties(admin, days))[at] for days in (20, 30)]
+    body = {"direction": direction, "counterparty": "c", "number": unique("INV"), "amount": "1.00", "day": "2026-01-31"}
+    draft = expect(await admin.post(f"{FINANCE}/invoices", {**body, **first}))
+    due = []
+    changes: list[dict[str, Any]] = [
+        {"day": "2026-03-01"},
+        second,
+        {"remark": "soon"},
+        {"due_on": "2026-12-31"},
+        {"day": "2026-04-01"},
+        {"due_on": None},
+        first,
+    ]
+    for change in changes:
+        draft = expect(await admin.patch(f"{FINANCE}/invoices/{draft['id']}", {"version": draft["version"], **change}))
+        due.append(draft["due_on"])
+    assert due == ["2026-03-21", "2026-03-31", "2026-03-31", "2026-12-31", "2026-12-31", None, None]
+
+
 async def test_without_terms_nothing_is_due_on_any_day(admin: Client) -> None:
     goods, books = await Goods.stocked(admin, 9), await Books.fresh(admin)
     order = expect(await goods.deliver(await goods.sale(2)))
