@@ -40,7 +40,11 @@ async def encode_result(request: Request, route: Route, result: object) -> bytes
     if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
         request.created_id = str(result["id"])
     shape = route.returns
-    values, data = _project_result(shape, result)
+    if isinstance(result, Page):
+        values, data = _project_page(shape, result)
+    else:
+        data = project(shape, result)
+        values = [data]
     if shape.holds_names and not _add_kept_names(request, shape, values):
         await _look_up_names(request, shape, values)
     body = ok(data, request.language)
@@ -48,19 +52,17 @@ async def encode_result(request: Request, route: Route, result: object) -> bytes
     return body
 
 
-def _project_result(shape: Field, result: object) -> tuple[Sequence[object], object]:
-    """Return the values of `shape` in a result, with its fields only, and the `data` that consists of them."""
-    if not isinstance(result, Page):
-        shown = project(shape, result)
-        return [shown], shown
-    items = [project(shape, item) for item in result.items]
-    page = {
-        "total": result.total,
-        "page": result.page,
-        "page_size": result.page_size,
-        "next_cursor": result.next_cursor,
+def _project_page(shape: Field, page: Page) -> tuple[Sequence[object], object]:
+    """Return the items of a page with the fields of `shape` only, and the `data` that consists of them."""
+    items = [project(shape, item) for item in page.items]
+    data = {
+        "items": items,
+        "total": page.total,
+        "page": page.page,
+        "page_size": page.page_size,
+        "next_cursor": page.next_cursor,
     }
-    return items, {"items": items, **page}
+    return items, data
 
 
 async def name_references(request: Request, shape: Field, shown: Sequence[object]) -> None:

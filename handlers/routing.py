@@ -23,7 +23,8 @@ class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._root = _Node()
         self._exact: dict[tuple[str, str], Route] = {}
-        self._above: dict[str, _Node] = {}  # the node above a last segment that is the only parameter, by its path
+        # the node above a last segment that is the only parameter, and the route there, by its method and path
+        self._above: dict[tuple[str, str], tuple[_Node, Route]] = {}
         for route in routes:
             self._add(route)
 
@@ -38,7 +39,7 @@ class Router:
                 node = node.literal.setdefault(segment, _Node())
         node.routes[route.method] = route
         if node is above.parameter and len(route.parameters) == 1:
-            self._above[route.path.rpartition("/")[0]] = above
+            self._above[route.method, route.path.rpartition("/")[0]] = above, route
         if "{" not in route.path:
             self._exact[route.method, route.path] = route
 
@@ -49,11 +50,9 @@ class Router:
         if exact is not None:
             return exact, {}
         literal, _, last = path.rpartition("/")
-        above = self._above.get(literal)
-        if above is not None and above.parameter and last and last not in above.literal and "%" not in last:
-            only = above.parameter.routes.get(method)
-            if only is not None:
-                return only, {only.parameters[0]: last}
+        found = self._above.get((method, literal))
+        if found is not None and last and last not in found[0].literal and "%" not in last:
+            return found[1], {found[1].parameters[0]: last}
         node, values = self._find(path)
         if node is None:
             raise ApiError(NOT_FOUND)

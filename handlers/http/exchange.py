@@ -30,6 +30,7 @@ log = logging.getLogger("tradewind.http")
 _DRAIN_BYTES = 16 << 20  # an unwanted body is read up to this size, so that the client sees the response
 _DRAIN_SECONDS = 5.0
 _PAUSE_SECONDS = 0.25
+_STREAMED_METHODS = ("POST", "PUT")
 _UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its duration
 
 
@@ -91,11 +92,12 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._id = request_head.request_id or _new_id()
         self._language = request_head.language
         self._responder = Responder(self._front, self._connection, self._method, request_head, self._id)
-        streamed = self._is_streamed()
-        self._refusal: ApiError | None = self._refused(streamed)
-        if self._refusal is not None and self._request_head.length > _DRAIN_BYTES:
-            self._responder.send(self._failure(self._refusal), close=True)
-        elif self._refusal is None and streamed:
+        streamed = self._method in _STREAMED_METHODS and self._is_streamed()
+        self._refusal: ApiError | None = self._refused(request_head, streamed)
+        if self._refusal is not None:
+            if request_head.length > _DRAIN_BYTES:
+                self._responder.send(self._failure(self._refusal), close=True)
+        elif streamed:
             self._stream = BodyStream(self._service.settings.request_seconds)
             self._drained = asyncio.Event()
             self._connection.set_body_timeout(_UPLOAD_SECONDS)
@@ -104,29 +106,25 @@ class Exchange(httputil.HTTPMessageDelegate):
         return None
 
     def _is_streamed(self) -> bool:
-        if self._method not in ("POST", "PUT"):
-            return False
         try:
             route, _ = self._service.part(Router).match(self._method, self._target.partition("?")[0])
         except ApiError:
             return False
         return route.streamed
 
-    def _refused(self, streamed: bool) -> ApiError | None:
-        settings = self._service.settings
+    def _refused(self, head: RequestHead, streamed: bool) -> ApiError | None:
+        settings, target = self._service.settings, self._target
         block = self._connection.head_bytes or _size_of(self._start, self._headers)
         if block > settings.max_header_bytes:
             return ApiError(HEADERS_TOO_LARGE)
-        if not streamed and self._request_head.length > settings.max_body_bytes:
+        if head.length > settings.max_body_bytes and not streamed:
             return ApiError(TOO_LARGE)
         # a target must be a path, with any characters outside ASCII percent-encoded (RFC 9112 section 3.2.1)
-        sound = self._target.startswith("/") and self._target.isascii()
-        return None if sound and self._names_its_host() else ApiError(BAD_REQUEST)
-
-    def _names_its_host(self) -> bool:
-        """Return whether there is exactly one valid `Host`; HTTP/1.0 may leave it out (RFC 9112 section 3.2)."""
-        host = self._request_head.host
-        return host == "sound" or (host == "missing" and self._start.version == "HTTP/1.0")
+        if not (target.startswith("/") and target.isascii()):
+            return ApiError(BAD_REQUEST)
+        # there must be exactly one valid `Host`; HTTP/1.0 may leave it out (RFC 9112 section 3.2)
+        sound = head.host == "sound" or (head.host == "missing" and self._start.version == "HTTP/1.0")
+        return None if sound else ApiError(BAD_REQUEST)
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
         """Tornado: a piece of the body. What exceeds the limit is read and dropped, up to `_DRAIN_BYTES`."""

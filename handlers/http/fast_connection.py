@@ -172,13 +172,13 @@ class FastConnection(asyncio.Protocol):
         return at
 
     def _begin(self, head: Head, data: bytes, at: int) -> None:
-        body = head.body(self._server.limits.extra_bytes)
+        body = None if head.plain else head.body(self._server.limits.extra_bytes)
         if head.upgrades and body is None and self._is_socket(head):
             self._hand_over(head, data[at:])
             return
         # an offer to change the protocol may be declined: the request itself is served (RFC 9110 section 7.8)
         self._request, self._body = head, body
-        self.head_bytes = head.headers.size + len(head.start.path)
+        self.head_bytes = head.size
         self._delegate = self._server.front.begin(self)
         if body is not None and at == len(data) and head.headers.get("Expect", "").lower() == "100-continue":
             self._transport.write(_CONTINUE)

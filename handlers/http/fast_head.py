@@ -22,12 +22,17 @@ _MOST_FIELDS = 200  # each takes hundreds of bytes of memory, however short it i
 
 @dataclass(slots=True)
 class Head:
-    """The head of a request. `upgrades`: the client offers to change the protocol."""
+    """The head of a request, of `size` bytes without the rest of its request line.
+
+    `upgrades`: the client offers to change the protocol. `plain`: it does not, and there is no body.
+    """
 
     start: httputil.RequestStartLine
     headers: Headers
     keep_alive: bool
-    upgrades: bool = False
+    upgrades: bool
+    plain: bool
+    size: int
 
     def body(self, limit: int) -> Body | None:
         """Return the reader of the body, or None without one; `limit` is for the extensions and trailers of chunks."""
@@ -138,7 +143,8 @@ class HeadReader:
             self._parser = httptools.HttpRequestParser(self)  # the present one would continue with the body
             kept = kept and method != b"CONNECT"
         start = httputil.RequestStartLine(method.decode(), url.decode("latin-1"), version)
-        head = Head(start, headers, kept, upgrades)
+        plain = not (upgrades or headers.chunked or headers.length)
+        head = Head(start, headers, kept, upgrades, plain, headers.size + len(start.path))
         # llhttp has to see every head that does more than end one message and begin the next, or a sized body
         if kept and not (upgrades or headers.chunked) and is_kept(fields, len(raw)):
             self._cache.heads[raw] = head
