@@ -19,14 +19,14 @@ from config.settings import Settings
 from handlers.data.collection import Collection, named
 from handlers.data.database import Database, utc_now
 from handlers.data.store import Store
-from handlers.operation_log import OperationLog
 from handlers.route import Route
 from handlers.schema.conversion import decode
 from handlers.schema.fields import Field
 from plugins.runtime import Running
-from plugins.testing import Client, eventually, expect, unique
+from plugins.testing import Client, expect, unique
 from tests.plugins.files.hand_made import attached_to
 from tests.support.catalogue import CATALOGUE
+from tests.support.operation_log import until_logged
 from tests.support.sample_values import accepts, sample, scalar
 from tests.support.valid_requests import Maker, name_of
 
@@ -144,12 +144,7 @@ async def test_the_cursors_of_every_list_lead_through_it(route: Route, maker: Ma
     described = route.query["sort"].description or "" if "sort" in route.query else ""
     names = [name for name in dict.fromkeys(re.findall(r"\w+", described.rpartition("Any of ")[2])) if name != "or"]
     collection = CATALOGUE.collections.get(route.collection)
-    queue = tradewind.service.part(OperationLog)
-
-    async def all_logged() -> bool:
-        return queue.waiting == 0
-
-    await eventually(all_logged)  # or what was requested before appears in the list of operations meanwhile
+    await until_logged(tradewind)  # or what was requested before appears in the list of operations meanwhile
     async with further_rows(collection if not route.parameters else None, tradewind):
         for order in ("", *(f"&sort={sign}{name}" for name in names for sign in ("", "-"))):
             path = f"{exercise.path}{joint}with_total=false{order}"

@@ -10,12 +10,12 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from handlers.operation_log import OperationLog
 from handlers.route import PUBLIC, SUPER, Route
 from plugins.runtime import Running
-from plugins.testing import Client, eventually, expect, unique
+from plugins.testing import Client, expect, unique
 from tests.support.catalogue import CATALOGUE
 from tests.support.openapi_checks import Described
+from tests.support.operation_log import until_logged
 from tests.support.special_requests import HAND_MADE
 from tests.support.valid_requests import Exercise, Maker, name_of, path_with
 
@@ -161,13 +161,7 @@ async def _logged(exercise: Exercise, service: Running, admin: Client) -> dict[s
     """The one operation-log row of this request."""
     request_id = unique("request")
     await exercise.send({"X-Request-ID": request_id})
-    queue = service.service.part(OperationLog)
-
-    async def written() -> bool:
-        return queue.waiting == 0
-
-    # entries are queued before the response is sent, so an empty queue means that all are stored
-    await eventually(written)
+    await until_logged(service)
     rows = expect(await admin.get(f"{OPERATIONS}?request_id={request_id}"))["items"]
     assert len(rows) == 1
     found: dict[str, Any] = rows[0]

@@ -35,8 +35,7 @@ class ResponseChecks:
 
     def __init__(self, *, every: bool) -> None:
         self._every = every
-        self._unchecked: dict[str, int] = {}  # by name, how many more responses are not checked
-        self._checked: dict[str, int] = {}  # by name, how many have been checked
+        self._seen: dict[str, int] = {}
         self._validators: dict[str, jsonschema_rs.Validator] = {}
 
     def check(self, route: Route, result: Any, body: bytes) -> None:
@@ -55,17 +54,10 @@ class ResponseChecks:
             self._report(name, self._faults(name, shape, orjson.loads(body)) if shape else "is no message of the route")
 
     def _is_sampled(self, name: str, body: bytes | str) -> bool:
-        left = self._unchecked.get(name)
-        if left:
-            self._unchecked[name] = left - 1
-            return False
-        return self._every or self._is_due(name, body)
-
-    def _is_due(self, name: str, body: bytes | str) -> bool:
-        number = self._checked[name] = self._checked.get(name, 0) + 1
-        if number >= _FIRST:
-            self._unchecked[name] = _EACH - 1 - (_FIRST if number == _FIRST else 0)
-        return len(body) <= _MOST_BYTES
+        if self._every:
+            return True
+        count = self._seen[name] = self._seen.get(name, 0) + 1
+        return (count <= _FIRST or count % _EACH == 0) and len(body) <= _MOST_BYTES
 
     def _faults(self, name: str, shape: Field, data: Any) -> str:
         validator = self._validators.get(name)

@@ -22,7 +22,7 @@ _MOST_FIELDS = 200  # each takes hundreds of bytes of memory, however short it i
 
 @dataclass(slots=True)
 class Head:
-    """The head of a request, of `size` bytes without the rest of its request line.
+    """The head of a request. `size`: the bytes of its target and its header fields.
 
     `upgrades`: the client offers to change the protocol. `plain`: it does not, and there is no body.
     """
@@ -139,11 +139,11 @@ class HeadReader:
             version, kept = self._unusual(raw, b"%b %b " % (method, url), headers)
         if not headers.framed:
             raise ApiError(BAD_REQUEST)  # RFC 9112 section 6.3
-        if upgrades or headers.chunked or headers.length:
+        plain = not (upgrades or headers.chunked or headers.length)
+        if not plain:
             self._parser = httptools.HttpRequestParser(self)  # the present one would continue with the body
             kept = kept and method != b"CONNECT"
         start = httputil.RequestStartLine(method.decode(), url.decode("latin-1"), version)
-        plain = not (upgrades or headers.chunked or headers.length)
         head = Head(start, headers, kept, upgrades, plain, headers.size + len(start.path))
         # llhttp has to see every head that does more than end one message and begin the next, or a sized body
         if kept and not (upgrades or headers.chunked) and is_kept(fields, len(raw)):

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from scripts.fault_injection.clients import Connection
+from scripts.fault_injection.processes import processor_seconds
 
 _PAUSE_SECONDS = 0.05
 _PROBE_SECONDS = 30.0
-_SCHEDULED = 2  # CPUCLOCK_SCHED: the exact time, not the ticks
 
 
 class _Echo(asyncio.Protocol):
@@ -39,14 +39,6 @@ def queued_seconds(pid: int) -> float:
         return 0.0
 
 
-def running_seconds(pid: int) -> float:
-    """Return how many seconds all threads of a process have run so far (clock_getcpuclockid(3))."""
-    try:
-        return time.clock_gettime(~pid << 3 | _SCHEDULED)
-    except OSError:
-        return 0.0
-
-
 def _most(read: Callable[[int], float], pids: Sequence[int], before: Sequence[float]) -> float:
     return max((read(pid) - earlier for pid, earlier in zip(pids, before, strict=True)), default=0.0)
 
@@ -64,12 +56,12 @@ async def watch(port: int, pids: Sequence[int] = ()) -> dict[str, list[object]]:
     reader, writer = await asyncio.open_connection("127.0.0.1", echo.sockets[0].getsockname()[1])
     connection = Connection(port)
     while not ended.done():
-        queued, ran = [queued_seconds(pid) for pid in pids], [running_seconds(pid) for pid in pids]
+        queued, ran = [queued_seconds(pid) for pid in pids], [processor_seconds(pid) for pid in pids]
         began = time.monotonic()
         reply = await connection.call("GET", "/api/health", seconds=_PROBE_SECONDS)
         seconds = time.monotonic() - began
         waited = _most(queued_seconds, pids, queued)
-        service.append((began, seconds, min(max(waited, 0.0), seconds), _most(running_seconds, pids, ran)))
+        service.append((began, seconds, min(max(waited, 0.0), seconds), _most(processor_seconds, pids, ran)))
         if reply.outcome != "0":
             failed.append(reply.outcome)
         began = time.monotonic()

@@ -27,6 +27,7 @@ _USER, _SECRET = "fault", "fault-secret"
 _SIGNING_SECRET = "m1XxT0p9sVb3Qe7RzU5yLw8kJc2HdGf4aN6oPiEt"
 _PROBE_MS = 800
 LOW_PRIORITY = 10  # a nice value, see setpriority(2)
+_SCHEDULED = 2  # CPUCLOCK_SCHED: the exact time, not the ticks
 
 
 def free_ports(count: int) -> list[int]:
@@ -244,9 +245,11 @@ def is_frozen(pid: int) -> bool:
 
 
 def processor_seconds(pid: int) -> float:
-    """Return the processor time that a process has used, in seconds."""
-    fields = _stat(pid)
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return how many seconds the threads of a process have run so far (clock_getcpuclockid(3)); 0 if it has ended."""
+    try:
+        return time.clock_gettime(~pid << 3 | _SCHEDULED)
+    except OSError:
+        return 0.0
 
 
 def _stat(pid: int) -> list[str]:
