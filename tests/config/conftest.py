@@ -2,12 +2,16 @@
 
 import uuid
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 from tornado.ioloop import IOLoop
 
 from config.database import DRIVERS, Driver, open_driver
 from scripts.fault_injection.processes import ReplicaSet
+from tests.faults.proxy import Proxy
+
+LIMIT_MS = 1000  # of an operation behind the proxy
 
 
 @pytest.fixture(scope="module")
@@ -38,3 +42,29 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
         yield made.start()
     finally:
         made.stop()
+
+
+@pytest.fixture(scope="module")
+def proxy(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Proxy]:
+    made = Proxy(urlsplit(mongodb_uri).port or 0)
+    io_loop.run_sync(made.up)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+@pytest.fixture(scope="module")
+def address(proxy: Proxy, mongodb_uri: str) -> str:
+    """The database through the proxy."""
+    parts = urlsplit(mongodb_uri)
+    return f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
+
+
+@pytest.fixture(params=sorted(DRIVERS))
+def behind(
+    request: pytest.FixtureRequest, io_loop: IOLoop, address: str, proxy: Proxy, database_name: str
+) -> Iterator[Driver]:
+    """Each driver in turn, behind the proxy, which is up before and after."""
+    made = open_driver(request.param, address, database_name, LIMIT_MS)
+    yield made
+    io_loop.run_sync(proxy.up)
+    io_loop.run_sync(made.close)

@@ -3,44 +3,17 @@
 import asyncio
 import time
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
 from tornado.ioloop import IOLoop
 
-from config.database import DRIVERS, DatabaseUnavailable, Driver, open_driver
+from config.database import DatabaseUnavailable, Driver
 from plugins.testing import eventually
+from tests.config.conftest import LIMIT_MS
 from tests.faults.proxy import Proxy
 from tests.support.watchdog import LoopWatchdog
 
 pytestmark = pytest.mark.gen_test(timeout=20)
-LIMIT_MS = 1000
-
-
-@pytest.fixture(scope="module")
-def proxy(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Proxy]:
-    made = Proxy(urlsplit(mongodb_uri).port or 0)
-    io_loop.run_sync(made.up)
-    yield made
-    io_loop.run_sync(made.close)
-
-
-@pytest.fixture(scope="module")
-def address(proxy: Proxy, mongodb_uri: str) -> str:
-    """The database through the proxy."""
-    parts = urlsplit(mongodb_uri)
-    return f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
-
-
-@pytest.fixture(params=sorted(DRIVERS))
-def behind(
-    request: pytest.FixtureRequest, io_loop: IOLoop, address: str, proxy: Proxy, database_name: str
-) -> Iterator[Driver]:
-    """Each driver in turn, behind the proxy, which is up before and after."""
-    made = open_driver(request.param, address, database_name, LIMIT_MS)
-    yield made
-    io_loop.run_sync(proxy.up)
-    io_loop.run_sync(made.close)
 
 
 @pytest.fixture
