@@ -13,7 +13,7 @@ from scripts.benchmark.chain import chain
 from scripts.benchmark.compare import EVERYBODY, OURS, Figures, available, compare
 from scripts.benchmark.dashboards import Sizes, dashboards, keep
 from scripts.benchmark.finance import finance
-from scripts.benchmark.report import RESULTS, chart, table, write_document
+from scripts.benchmark.report import RESULTS, ROOT, chart, table, write_document
 from scripts.benchmark.versions import versions
 
 _OTHERS = ("dashboards", "finance", "chain", "console")
@@ -32,6 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--before", type=Path, help="an older checkout of Tradewind to measure beside, in place of peers"
     )
+    parser.add_argument("--after", type=Path, help="with --before: a checkout to measure in place of this one")
     parser.add_argument(
         "--customers", type=int, help="100,000 unless given; for dashboards 200,000, for finance 20,000"
     )
@@ -51,12 +52,14 @@ def main(arguments: Sequence[str]) -> int:
         return run[given.what](given)
     customers = given.customers or 100_000
     if given.before:
-        figures = versions(given.before.resolve(), _names(given.only), rounds, seconds, customers)
+        after = (given.after or ROOT).resolve()
+        figures = versions(given.before.resolve(), _names(given.only), rounds, seconds, customers, after)
     else:
         figures = compare(_names(given.servers) or available(), _names(given.only), rounds, seconds, customers)
     RESULTS.mkdir(exist_ok=True)
     size = (
-        ("-before" if given.before else "")
+        (f"-{figures['commits']['tradewind']}" if given.after else "")
+        + ("-before" if given.before else "")
         + ("" if customers == 100_000 else f"-{customers}")
         + ("-quick" if given.quick else "")
     )

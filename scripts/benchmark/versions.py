@@ -50,14 +50,17 @@ class Version:
     mongod: int
 
 
-def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, customers: int) -> Figures:
-    """Measure the works `codes`, or all of them if there are none, here and in the older checkout `before`."""
-    make_data_set(before, customers)
+def versions(
+    before: Path, codes: Sequence[str], rounds: int, seconds: float, customers: int, after: Path = ROOT
+) -> Figures:
+    """Measure the works `codes`, or all of them if there are none, in the checkout `after` and the older `before`."""
+    for source in {before, after} - {ROOT}:
+        make_data_set(source, customers)
     os.sched_setaffinity(0, {OTHER_CORE})  # processes started from here inherit it: mongod and the load
     with ExitStack() as stack:
         both = [
             stack.enter_context(version(name, source, customers))
-            for name, source in (("tradewind", ROOT), (BEFORE, before))
+            for name, source in (("tradewind", after), (BEFORE, before))
         ]
         chosen = [code for code in both[0].works if code in both[1].works and (not codes or code in codes)]
         seen: dict[str, dict[str, list[Figures]]] = {code: {one.name: [] for one in both} for code in chosen}
@@ -71,6 +74,7 @@ def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, cu
             print(f"round {number + 1} of {rounds}", flush=True)
         return {
             **about(rounds, seconds, customers),
+            "commits": {"tradewind": commit(after), BEFORE: commit(before)},
             "works": {code: told(both[0].works[code], seen[code]) for code in chosen},
         }
 
@@ -119,11 +123,17 @@ def data_set_of(source: Path, customers: int) -> Path:
     return source / ".data" / "bench" / f"world-{customers}"
 
 
-def make_data_set(before: Path, customers: int) -> None:
+def commit(source: Path) -> str:
+    """Return the commit of a checkout."""
+    command = ["git", "-C", str(source), "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def make_data_set(source: Path, customers: int) -> None:
     """Let an older checkout make its data set, if it has none yet, by a short run of its own benchmark."""
-    if remembered(data_set_of(before, customers) / "world.json", customers) is None:
+    if remembered(data_set_of(source, customers) / "world.json", customers) is None:
         arguments = ["--servers", "tradewind", "--only", "W1", "--quick", "--customers", str(customers)]
-        subprocess.run([before / "scripts" / "bench", *arguments], cwd=before, check=True)
+        subprocess.run([source / "scripts" / "bench", *arguments], cwd=source, check=True)
 
 
 @contextmanager
