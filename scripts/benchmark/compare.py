@@ -188,6 +188,7 @@ def running(
 ) -> Iterator[Server]:
     """Run a server on a free port during the block; all servers share one core and are measured one at a time."""
     port = free_port()
+    CACHE.mkdir(parents=True, exist_ok=True)
     log = (CACHE / f"{name}.log").open("wb")
     process = subprocess.Popen(
         ["taskset", "-c", str(SERVER_CORE), *command, str(port), *arguments],
