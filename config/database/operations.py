@@ -16,6 +16,7 @@ from typing import Any
 import pymongo
 from pymongo.errors import OperationFailure
 
+from config import garbage_collection
 from config.database.errors import AWAY, DatabaseUnavailable, translate
 from config.database.silence import Silence
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
@@ -166,6 +167,7 @@ class Operations:
         """Note that an operation of the request ended: with a reply, or `silent`."""
         if silent:
             self.silence.note_failure(began, now)
+            garbage_collection.collect_sooner_for_a_while()
         else:
             self.silence.note_reply(now)
         if waiting is None:
