@@ -55,7 +55,7 @@ class RecordWriter:
         self._labels: ValueLabels | None = None
         # rows of the file may refer to rows above them, by their ids in the installation that the file comes from
         self._written: dict[str, Any] = {}
-        self._dry_run = DryRun(unique_code(table.collection))
+        self._dry_run = DryRun(unique_code(table.collection), table.collection.indexes)
         self._rehearsed: set[str] = set()  # ids, codes and names of rows of a dry run, whose records do not exist
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
@@ -120,6 +120,8 @@ class RecordWriter:
 
     def _note(self, row: Record, known: _Known, result: Record, dry_run: bool) -> None:
         known.add(result)
+        if dry_run and "id" in result:
+            self._dry_run.note(result)
         if not dry_run and ID in row and "id" in result:
             self._written[str(row[ID])] = result["id"]
 

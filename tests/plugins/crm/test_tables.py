@@ -1,4 +1,4 @@
-"""Tables of contacts, leads and products: what people write into cells, and what is refused of it."""
+"""Tables of contacts, products, positions and employees: what people write into cells, and what is refused of it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.plugins.crm.tables import as_csv, as_xlsx, form, read_csv
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 CONTACTS, CUSTOMERS, PRODUCTS = "/api/v1/crm/contacts", "/api/v1/crm/customers", "/api/v1/inventory/products"
+POSITIONS, EMPLOYEES = "/api/v1/hrm/positions", "/api/v1/hrm/employees"
 ALL = [
     *(f"crm:{noun}:{action}" for noun in ("customer", "contact") for action in ("list", "read", "create", "update")),
     "crm:contact:import",
@@ -140,6 +141,25 @@ async def test_a_row_that_comes_twice_needs_no_permission_to_update(atomic: str,
     for dry_run in ("true", "false"):
         report = await imported(clerk, PRODUCTS, table, dry_run=dry_run, atomic=atomic)
         assert (report["created"], report["unchanged"], faults(report)) == (61, 1, [])
+
+
+@pytest.mark.parametrize("atomic", ["false", "true"])
+async def test_a_unique_value_of_a_row_far_above_is_taken_in_a_dry_run_too(atomic: str, admin: Client) -> None:
+    twice, others = [unique("P")], [[unique("P")] for _ in range(60)]  # more than one batch between the two
+    table = as_csv([["name"], twice, *others, twice])
+    for dry_run in ("true", "false"):
+        report = await imported(admin, POSITIONS, table, dry_run=dry_run, atomic=atomic)
+        assert (report["failed"], faults(report)) == (1, [(63, "name", "duplicate")])
+
+
+async def test_a_unique_value_that_a_row_has_given_up_is_free_in_a_dry_run_too(admin: Client, people: People) -> None:
+    first, second = [(await people.person([])).user["username"] for _ in range(2)]
+    one, fillers = unique("E"), [[unique("E"), ""] for _ in range(120)]
+    rows = [[one, first], *fillers[:60], [one, second], *fillers[60:], [unique("E"), first]]
+    table = as_csv([["number", "user_id", "name", "hired_on"], *([*row, "a", "2026-01-01"] for row in rows)])
+    for dry_run in ("true", "false"):
+        report = await imported(admin, EMPLOYEES, table, dry_run=dry_run)
+        assert (report["created"], report["updated"], faults(report)) == (122, 1, [])
 
 
 async def test_a_second_row_with_the_code_of_the_first_changes_its_record(admin: Client) -> None:
