@@ -11,8 +11,7 @@ import asyncio
 import gc
 
 _collect_after = 10_000  # new objects; Python's default of 700 is reached after a few requests
-_COLLECT_AFTER_WITH_THREADS = 2_000
-_COLLECT_AFTER_WITH_FAILURES = 500
+_COLLECT_AFTER_IN_SMALL_STEPS = 2_000
 _FAILURE_SECONDS = 10.0
 _failures_end: asyncio.TimerHandle | None = None
 
@@ -47,20 +46,21 @@ def collect_in_smaller_steps() -> None:
     became 160 ms.
     """
     global _collect_after
-    _collect_after = _COLLECT_AFTER_WITH_THREADS
+    _collect_after = _COLLECT_AFTER_IN_SMALL_STEPS
     gc.set_threshold(_collect_after)
 
 
 def collect_sooner_for_a_while() -> None:
     """Collect sooner until ten seconds after the last such call. Must run on the event loop.
 
-    For calls of the database that fail: the errors of its libraries are in cycles with the frames that raised them, and
-    all that these refer to. 10,000 such objects took 50 ms of processor time.
+    For calls of the database that fail: errors of its libraries are in cycles with the frames that raised them, and all
+    that these refer to. 10,000 such objects took up to 50 ms of processor time. Even smaller steps would move what is
+    in use to the last generation, whose collections take as long.
     """
     global _failures_end
     if _failures_end is not None:
         _failures_end.cancel()
-    gc.set_threshold(_COLLECT_AFTER_WITH_FAILURES)
+    gc.set_threshold(_COLLECT_AFTER_IN_SMALL_STEPS)
     _failures_end = asyncio.get_running_loop().call_later(_FAILURE_SECONDS, _collect_as_usual)
 
 

@@ -342,7 +342,7 @@ def _operation(request: Request, route: Route, status: int, code: int, milliseco
         "resource_id": next((value[:MAX_TEXT] for value in request.path.values()), request.created_id),
         "rows": request.rows,
         "exemption": request.exemption,
-        "body": redacted(_logged_body(request), route.body),
+        "body": redacted(_logged_body(request), route.body, valid=request.body is not None),
     }
 
 

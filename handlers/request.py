@@ -174,20 +174,21 @@ class Request:
         all at once. `standing` is the record that the body changes: its values are accepted even if no longer listed.
         """
         shape = check.field
+        raw = self.raw_body if given is self.given else None
         has_rules = bool(shape.checked or shape.dated or bound_fields(shape))
         if not (has_rules or shape.priced) or not isinstance(given, dict):
-            return check(given)
+            return check(given, raw)
         converted, faults = None, []
         try:
-            converted = check(given)
+            converted = check(given, raw)
         except ValidationFailed as failure:
             faults += failure.errors
         if has_rules:
             reported = {fault.field for fault in faults}
             further = (fault for fault in self._further_faults(shape, given, standing) if fault.field not in reported)
             faults += islice(further, MAX_ERRORS)
-        if not faults and given is self.given and may_have_digit_faults(shape, self.raw_body):
-            faults += islice(digit_faults(shape, self.raw_body), MAX_ERRORS)
+        if not faults and raw is not None and may_have_digit_faults(shape, raw):
+            faults += islice(digit_faults(shape, raw), MAX_ERRORS)
         if faults:
             raise ValidationFailed(faults[:MAX_ERRORS])
         return converted

@@ -34,6 +34,9 @@ class Library(Protocol):
     def run(self, call: Any) -> Awaitable[Any]:
         """Return an awaitable for the result of a library call; cancelling it does not harm the client."""
 
+    def to_list(self, cursor: Any, length: int | None = None) -> Any:
+        """Return a call that reads the documents of a query's cursor, or `length` of them."""
+
     def rows(self, open_cursor: Callable[[], Any]) -> Any:
         """Return a call that reads all rows of the cursor that `open_cursor` opens: `aggregate` or `list_indexes`."""
 
@@ -70,6 +73,11 @@ class Motor:
     def run(self, call: Any) -> Awaitable[Any]:
         result: Awaitable[Any] = call  # it runs in a thread, which ends by itself
         return result
+
+    def to_list(self, cursor: Any, length: int | None = None) -> Any:
+        # an error of Motor's own method is in a cycle until the garbage collector runs
+        loop = asyncio.get_running_loop()
+        return framework.run_on_executor(loop, cursor.delegate.to_list, length)  # type: ignore[no-untyped-call]
 
     def rows(self, open_cursor: Callable[[], Any]) -> Any:
         return open_cursor().to_list(None)
@@ -109,6 +117,9 @@ class AsyncPyMongo:
     def run(self, call: Any) -> Awaitable[Any]:
         session = SESSION.get()
         return self._calls.run(call, session.running if session is not None else None)
+
+    def to_list(self, cursor: Any, length: int | None = None) -> Any:
+        return cursor.to_list(length)
 
     async def rows(self, open_cursor: Callable[[], Any]) -> Any:
         return await (await open_cursor()).to_list(None)

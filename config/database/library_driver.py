@@ -122,7 +122,7 @@ class LibraryDriver(Driver):
             batch_size=_ROWS_AT_ONCE,
             session=_session(),
         )
-        return list(await self._run(cursor.to_list(None)))
+        return list(await self._run(self._library.to_list(cursor)))
 
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
         with self.operations():
@@ -146,7 +146,7 @@ class LibraryDriver(Driver):
             nonlocal cursor
             order = list(sort) or None
             cursor = self._collection(collection).find(filter, batch_size=batch, sort=order, session=_session())
-            return list(await self._run(cursor.to_list(batch)))
+            return list(await self._run(self._library.to_list(cursor, batch)))
 
         try:
             with self.operations(long=True):
@@ -155,7 +155,7 @@ class LibraryDriver(Driver):
                 for row in rows:
                     yield row
                 with self.operations(long=True):
-                    rows = await self._run(cursor.to_list(batch))
+                    rows = await self._run(self._library.to_list(cursor, batch))
         finally:
             if cursor is not None:
                 await self._run(cursor.close())

@@ -17,7 +17,7 @@ import pymongo
 from pymongo.errors import OperationFailure
 
 from config import garbage_collection
-from config.database.errors import AWAY, DatabaseUnavailable, translate
+from config.database.errors import AWAY, DatabaseUnavailable, clear_frames, translate
 from config.database.silence import Silence
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
@@ -236,6 +236,7 @@ class _Noted:
             if isinstance(error, DatabaseUnavailable) and error.silent:
                 self._note(True)
             return
+        clear_frames(error)
         silent = _is_silence(error)
         self._note(silent)
         if isinstance(translated, DatabaseUnavailable):
@@ -243,7 +244,7 @@ class _Noted:
         try:
             raise translated from error
         finally:
-            del translated  # or it and this frame would refer to each other until the garbage collector runs
+            del translated, error  # or these and this frame would refer to each other until the garbage collector runs
 
     def _note(self, silent: bool) -> None:
         now = time.monotonic()
@@ -314,7 +315,10 @@ class Operation(_Noted):
             self._block.__exit__(kind, error, trace)
         except TimeoutError as late:
             error = late
-        self._conclude(error)
+        try:
+            self._conclude(error)
+        finally:
+            del error  # its traceback refers to this frame: a cycle until the garbage collector runs
 
 
 def _is_silence(error: BaseException) -> bool:

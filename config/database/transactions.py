@@ -117,7 +117,7 @@ class Transactions:
             if not aborted and isinstance(_original(error), PyMongoError | WriteConflict):
                 raise DatabaseUnavailable("the server did not abort the transaction in time") from error
             if _original(error) is not error:
-                raise _original(error) from None
+                raise _unwrapped(error) from None
             raise
         finally:
             SESSION.reset(token)
@@ -141,7 +141,7 @@ class Transactions:
                 pause = min(_BACK_OFF_SECONDS * 1.5**attempt, _MOST_BACK_OFF_SECONDS)
                 session.in_doubt = _has_label(error, "UnknownTransactionCommitResult")
                 if not session.in_doubt or time.monotonic() + pause > until:
-                    raise _original(error) from None
+                    raise _unwrapped(error) from None
                 await asyncio.sleep(pause)
 
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
@@ -179,6 +179,14 @@ def _original(error: BaseException) -> BaseException:
     """Return the library's exception that `error` translates, or `error` itself."""
     translated = isinstance(error, DatabaseUnavailable | DuplicateKey) and not isinstance(error, WriteConflict)
     return error.__cause__ if translated and isinstance(error.__cause__, PyMongoError) else error
+
+
+def _unwrapped(error: BaseException) -> BaseException:
+    """Return what `_original` does, to be raised in place of `error`; otherwise each would refer to the other."""
+    original = _original(error)
+    if original is not error:
+        error.__cause__ = None
+    return original
 
 
 def _is_gone(error: BaseException) -> bool:

@@ -20,6 +20,7 @@ from config.database.commands import Document, has_failed
 from config.database.operations import MARGIN_SECONDS, SILENT_CODES
 from config.database.replies import failure
 from config.database.wire import NotSent, WirePool
+from config.time_limits import OwnLimit
 
 _MOST_IDLE_SECONDS = 1200.0  # the server forgets a session after 1800
 _ABORT_SECONDS = 2.0
@@ -101,7 +102,11 @@ class WireSession:
         Raises `AutoReconnect` if there was none, labelled as an error after which the transaction can start again, and
         TimeoutError.
         """
-        async with asyncio.timeout(self._seconds), self._turn:
+        with OwnLimit(self._seconds)():
+            return await self._take_turn(command, documents)
+
+    async def _take_turn(self, command: Mapping[str, Any], documents: Sequence[bytes]) -> Document:
+        async with self._turn:
             if not self.in_transaction:
                 raise AutoReconnect("the transaction has ended", _TRANSIENT)
             fields = {name: value for name, value in command.items() if name not in _OF_THE_TRANSACTION}

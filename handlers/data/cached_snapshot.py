@@ -82,7 +82,10 @@ class RecordCache(Generic[Key, Value]):
         if loading is None:
             loading = self._loading[key] = start_detached(self._load(key))
             loading.add_done_callback(lambda done: self._finish(key, done))
-        return await asyncio.shield(loading)
+        try:
+            return await asyncio.shield(loading)
+        finally:
+            del loading  # its error refers to this frame: a cycle until the garbage collector runs
 
     def _finish(self, key: Key, done: asyncio.Future[Value | None]) -> None:
         # a key that was invalidated meanwhile is no longer in `_loading`

@@ -39,11 +39,15 @@ class Checker:
         self.field = field
         self._validator = jsonschema_rs.validator_for(json_schema(field, "input"), validate_formats=True)
 
-    def __call__(self, value: Any) -> Any:
-        """Return `value` converted for MongoDB. Raises `ValidationFailed` with its first 20 faults."""
+    def __call__(self, value: Any, raw: bytes | None = None) -> Any:
+        """Return `value` converted for MongoDB. Raises `ValidationFailed` with its first 20 faults.
+
+        `raw` is the JSON text of the value, if there is one: it tells at once whether any text contains a NUL.
+        """
         if self._validator.is_valid(value):
             faults: list[FieldError] = []
-            decoded = _decode(self.field, value, None, None, faults)
+            sound = raw is not None and _ESCAPED_NUL not in raw
+            decoded = _decode(self.field, value, None, _SOUND if sound else None, faults)
         else:
             faults, places = self._schema_faults(value)
             if len(faults) < MAX_ERRORS:
@@ -73,6 +77,8 @@ class Checker:
 
 # a tree of the paths with a fault: a name or number → the places below it
 _Places = dict[Any, Any]
+_SOUND: _Places = {}  # of a valid value in which no text contains a NUL character
+_ESCAPED_NUL = b"\\u0000"  # JSON texts contain no other (RFC 8259 section 7)
 
 
 def _explain(error: jsonschema_rs.ValidationError, places: _Places) -> Iterator[FieldError]:
@@ -146,11 +152,11 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
         known = field.fields or {}
         # defaults of the outermost fields are filled in by the store, which knows whether the record is new
         decoded = {} if place is None else {name: decode(known[name], known[name].default) for name in field.defaulted}
-        if wrong is None and value.keys() <= known.keys() and not _has_nul(value.values()):
+        if _is_sound(wrong, value.values()) and value.keys() <= known.keys():
             decoded.update(value)  # most values are texts, which are stored as they are
             for name, child in _converted_fields(field):
                 if name in value:
-                    decoded[name] = _decode(child, value[name], (place, name), None, faults)
+                    decoded[name] = _decode(child, value[name], (place, name), wrong, faults)
             return decoded
         for name, item in value.items():
             if name in known:
@@ -158,7 +164,7 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
                 decoded[name] = _decode(known[name], item, (place, name), inside, faults)
         return decoded
     if field.kind == "array" and field.items is not None and isinstance(value, list):
-        if wrong is None and field.items.kind == "text" and not _has_nul(value):
+        if field.items.kind == "text" and _is_sound(wrong, value):
             return [*value]
         return [
             _decode(field.items, item, (place, i), None if wrong is None else wrong.get(i), faults)
@@ -186,9 +192,11 @@ def _converted_fields(field: Field) -> Sequence[tuple[str, Field]]:
     return [(name, child) for name, child in (field.fields or {}).items() if child.kind != "text"]
 
 
-def _has_nul(values: Iterable[object]) -> bool:
-    """Return whether a text among these values contains a NUL character."""
-    return "\x00" in "".join([value for value in values if isinstance(value, str)])
+def _is_sound(wrong: _Places | None, values: Iterable[object]) -> bool:
+    """Return whether an object or array is valid, and no text among its values contains a NUL character."""
+    if wrong is None:
+        return "\x00" not in "".join([value for value in values if isinstance(value, str)])
+    return wrong is _SOUND
 
 
 def _path(place: _Place) -> str:

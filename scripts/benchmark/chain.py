@@ -22,10 +22,10 @@ from pymongo import MongoClient
 
 from config.embedded import acquire
 from scripts.benchmark.compare import CACHE, OTHER_CORE, Server, about, tradewind, wait_until_idle
-from scripts.benchmark.consumption import processor_seconds
 from scripts.benchmark.report import BEFORE
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.world import new_secret
+from scripts.consumption import processor_seconds
 
 AIM = 1.25
 BEFORE_DATABASE = f"{DATABASE}_before"

@@ -23,12 +23,12 @@ from pymongo import MongoClient
 
 from config.embedded import acquire
 from scripts.benchmark.agreement import check
-from scripts.benchmark.consumption import processor_seconds, resident_mib
 from scripts.benchmark.load import GENERATOR, load, load_beside
 from scripts.benchmark.report import BEFORE
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.works import CONNECTIONS, LOGINS, Work, works
 from scripts.benchmark.world import PASSWORD, log_everybody_in, make_world, new_secret, remember, remembered
+from scripts.consumption import processor_seconds, resident_mib
 from scripts.tool_environment import python_with
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -26,12 +26,12 @@ from pymongo.database import Database
 from config.embedded import acquire
 from scripts.benchmark.company import make_company
 from scripts.benchmark.compare import CACHE, OTHER_CORE, Server, about, tradewind
-from scripts.benchmark.consumption import processor_seconds
 from scripts.benchmark.load import load
 from scripts.benchmark.report import RESULTS
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.works import Call
 from scripts.benchmark.world import Api, new_secret, remember
+from scripts.consumption import processor_seconds
 
 CLIENTS = 32
 COLD_TRIES = 5

@@ -13,10 +13,11 @@ import zipfile
 from contextlib import suppress
 from urllib.parse import quote
 
+from scripts.consumption import processor_seconds
 from scripts.fault_injection.clients import Connection
 from scripts.fault_injection.experiment import Bench, in_thread
 from scripts.fault_injection.load import CRM, Load
-from scripts.fault_injection.processes import ADMIN_PASSWORD, ReplicaSet, Server, free_ports, processor_seconds
+from scripts.fault_injection.processes import ADMIN_PASSWORD, ReplicaSet, Server, free_ports
 
 NAME = "connections"
 _OTHERS_SECONDS = 15

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from scripts.consumption import processor_seconds
 from scripts.fault_injection.clients import Connection
-from scripts.fault_injection.processes import processor_seconds
 
 _PAUSE_SECONDS = 0.05
 _PROBE_SECONDS = 30.0

@@ -27,7 +27,6 @@ _USER, _SECRET = "fault", "fault-secret"
 _SIGNING_SECRET = "m1XxT0p9sVb3Qe7RzU5yLw8kJc2HdGf4aN6oPiEt"
 _PROBE_MS = 800
 LOW_PRIORITY = 10  # a nice value, see setpriority(2)
-_SCHEDULED = 2  # CPUCLOCK_SCHED: the exact time, not the ticks
 
 
 def free_ports(count: int) -> list[int]:
@@ -242,14 +241,6 @@ def end_all(processes: list[subprocess.Popen[bytes]], seconds: float = 15) -> No
 def is_frozen(pid: int) -> bool:
     """Return whether a process was stopped by a signal."""
     return _stat(pid)[0] == "T"
-
-
-def processor_seconds(pid: int) -> float:
-    """Return how many seconds the threads of a process have run so far (clock_getcpuclockid(3)); 0 if it has ended."""
-    try:
-        return time.clock_gettime(~pid << 3 | _SCHEDULED)
-    except OSError:
-        return 0.0
 
 
 def _stat(pid: int) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 
+from scripts.consumption import processor_seconds
 from scripts.fault_injection.clients import Liveness
 from scripts.fault_injection.experiment import Bench, in_thread, tell_books
 from scripts.fault_injection.load import Load
-from scripts.fault_injection.processes import ReplicaSet, Server, free_ports, processor_seconds
+from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
 
 NAME = "soak"
 _SECONDS = 1800

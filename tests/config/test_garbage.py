@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from weakref import ref
 
 import pytest
@@ -17,11 +18,16 @@ from config.database import DatabaseUnavailable, Driver
 from config.database.detached_calls import DetachedCalls
 from config.database.errors import translate_errors
 from config.database.keyed_locks import WriteConflict
-from config.database.operations import Operations
+from config.database.operations import MARGIN_SECONDS, Operations
 from config.database.sessions import OpenSession
+from config.time_limits import TimeLimit
+from handlers.data.cached_snapshot import RecordCache
 from handlers.data.single_flight import SingleFlight
+from handlers.tasks import within
+from tests.faults.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test
+MANY = 50
 
 _TAKEN = DuplicateKeyError("E11000", 11000, {"keyPattern": {"code": 1}, "keyValue": {"code": "a"}})
 
@@ -86,7 +92,42 @@ async def test_an_operation_that_fails_leaves_no_cycle() -> None:
     assert await frame_is_freed(operation)
 
 
+async def test_an_operation_that_takes_too_long_leaves_no_cycle() -> None:
+    locals_of_frame: list[ref[Local]] = []
+
+    async def operation() -> None:
+        local = Local()
+        locals_of_frame.append(ref(local))
+        with Operations(0.01 - MARGIN_SECONDS)():
+            await asyncio.sleep(60)
+
+    with suppress(DatabaseUnavailable):
+        await operation()
+    await asyncio.sleep(0)  # the callback that resumed this task ends
+    assert locals_of_frame[0]() is None
+
+
+@pytest.mark.gen_test(timeout=20)
+@pytest.mark.parametrize("behind", ["direct", "motor"], indirect=True)
+@pytest.mark.parametrize("operation", ["find", "insert", "transaction"])
+async def test_calls_of_a_server_that_is_away_leave_hardly_any_garbage(
+    behind: Driver, proxy: Proxy, things: str, operation: str
+) -> None:
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "find": lambda: behind.find(things, {}),
+        "insert": lambda: behind.insert(things, [{"_id": 1}]),
+        "transaction": lambda: behind.transaction(calls["insert"]),
+    }
+    await behind.insert(things, [{"_id": 0}])
+    await proxy.down()
+    await asyncio.gather(*(calls[operation]() for _ in range(MANY)), return_exceptions=True)
+    gc.collect()
+    await asyncio.gather(*(calls[operation]() for _ in range(MANY)), return_exceptions=True)
+    assert gc.collect() < 5 * MANY
+
+
 async def fail() -> None:
+    await asyncio.sleep(0)
     raise DatabaseUnavailable("away")
 
 
@@ -102,6 +143,21 @@ async def shared() -> object:
     return await SingleFlight().run("key", fail)
 
 
-@pytest.mark.parametrize("call", [detached, of_a_session, shared])
+async def limited() -> object:
+    return await within(TimeLimit(5), fail())
+
+
+async def awaited_within_a_limit() -> object:
+    async def work() -> None:
+        await asyncio.create_task(fail())
+
+    return await within(TimeLimit(5), work())
+
+
+async def cached() -> object:
+    return await RecordCache(lambda _: fail()).get("key")
+
+
+@pytest.mark.parametrize("call", [detached, of_a_session, shared, limited, awaited_within_a_limit, cached])
 async def test_a_task_that_fails_for_its_caller_leaves_no_cycle(call: Callable[[], Awaitable[object]]) -> None:
     assert await frame_is_freed(call)

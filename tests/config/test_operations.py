@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from motor.motor_asyncio import AsyncIOMotorCursor
 from pymongo.asynchronous.cursor import AsyncCursor
+from pymongo.cursor import Cursor
 from pymongo.errors import AutoReconnect, OperationFailure
 from tornado.ioloop import IOLoop
 
@@ -429,7 +429,7 @@ def test_every_silent_code_is_a_state() -> None:
     assert SILENT_CODES <= AWAY_CODES
 
 
-@pytest.mark.parametrize(("driver_name", "cursor"), [("motor", AsyncIOMotorCursor), ("pymongo", AsyncCursor)])
+@pytest.mark.parametrize(("driver_name", "cursor"), [("motor", Cursor), ("pymongo", AsyncCursor)])
 @pytest.mark.parametrize(("code", "repeated"), [(175, True), (43, True), (112, False)])
 async def test_a_list_whose_cursor_was_killed_is_read_once_more(
     driver_name: str,
@@ -443,10 +443,10 @@ async def test_a_list_whose_cursor_was_killed_is_read_once_more(
     driver, to_list, failures = open_driver(driver_name, mongodb_uri, database_name, 5000), cursor.to_list, [code]
     collection = f"things_{driver_name}_{code}"
 
-    async def killed(self: Any, length: int | None = None) -> Any:
+    def killed(self: Any, length: int | None = None) -> Any:
         if failures:
             raise OperationFailure("killed", failures.pop())
-        return await to_list(self, length)
+        return to_list(self, length)
 
     try:
         await driver.insert(collection, [{"_id": number} for number in range(700)])
