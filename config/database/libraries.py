@@ -28,9 +28,6 @@ class Library(Protocol):
     def connect(self, uri: str, **options: Any) -> Any:
         """Return a client for `uri` with PyMongo's client options."""
 
-    def watcher(self, client: Any, uri: str, **options: Any) -> Any:
-        """Return the client for change streams: `client`, which was connected to `uri`, or one of their own."""
-
     def run(self, call: Any) -> Awaitable[Any]:
         """Return an awaitable for the result of a library call; cancelling it does not harm the client."""
 
@@ -65,10 +62,6 @@ class Motor:
 
     def connect(self, uri: str, **options: Any) -> Any:
         return AsyncIOMotorClient(uri, **options)
-
-    def watcher(self, client: Any, uri: str, **options: Any) -> Any:
-        # another one would have two more threads for each member, which all run when there is an election
-        return client
 
     def run(self, call: Any) -> Awaitable[Any]:
         result: Awaitable[Any] = call  # it runs in a thread, which ends by itself
@@ -110,9 +103,6 @@ class AsyncPyMongo:
 
     def connect(self, uri: str, **options: Any) -> Any:
         return AsyncMongoClient(uri, **options)
-
-    def watcher(self, client: Any, uri: str, **options: Any) -> Any:
-        return self.connect(uri, **options)  # a change stream is cancelled when it ends
 
     def run(self, call: Any) -> Awaitable[Any]:
         session = SESSION.get()

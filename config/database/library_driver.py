@@ -52,7 +52,7 @@ CLOSE_SECONDS = 0.5
 _MOST_CLOSE_SECONDS = 2.0
 _WATCH_WAIT_MS = 500
 _OF_A_CHANGE: Mapping[str, Any] = {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}}
-_WATCH_SILENCE_SECONDS = 2.0
+_WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
 _ROWS_AT_ONCE = 10_000
 _PREFERENCES = {"secondaryPreferred": ReadPreference.SECONDARY_PREFERRED, "nearest": ReadPreference.NEAREST}
@@ -76,7 +76,8 @@ class LibraryDriver(Driver):
         self._library = library
         self._run = library.run
         self._client = library.connect(uri, **_CLIENT_OPTIONS, timeoutMS=timeout_ms)
-        self._watcher = library.watcher(self._client, uri, **_CLIENT_OPTIONS, timeoutMS=timeout_ms)
+        # a change stream waits longer than any operation may; a connection that dies silently is given up
+        self._watcher = library.connect(uri, **_CLIENT_OPTIONS, socketTimeoutMS=_WATCH_SILENCE_MS)
         self._database = self._client[database]
         self._watched = self._watcher[database]
         self._collections: dict[str, Any] = {}
@@ -365,8 +366,7 @@ class LibraryDriver(Driver):
     async def close(self) -> None:
         await self._transactions.sessions.close(CLOSE_SECONDS)
         with pymongo.timeout(CLOSE_SECONDS):
-            clients = {id(client): client for client in (self._client, self._watcher)}  # those of one address are equal
-            closing = [asyncio.create_task(self._library.close(client)) for client in clients.values()]
+            closing = [asyncio.create_task(self._library.close(client)) for client in (self._client, self._watcher)]
             # limited: PyMongo's asynchronous client may have lost the lock of a pool when a change stream ended
             await asyncio.wait(closing, timeout=_MOST_CLOSE_SECONDS)
 
@@ -380,8 +380,7 @@ def _session() -> Any:
 async def _changes(stream: Any) -> AsyncIterator[Change]:
     with translate_errors:
         while stream.alive:
-            with pymongo.timeout(_WATCH_SILENCE_SECONDS):  # a connection that dies silently is given up
-                event = await stream.try_next()
+            event = await stream.try_next()
             if event is not None and "documentKey" in event:
                 yield Change(event["ns"]["coll"], event["documentKey"]["_id"])
     raise DatabaseUnavailable("the change stream ended")
