@@ -63,8 +63,9 @@ def address(proxy: Proxy, mongodb_uri: str) -> str:
 def behind(
     request: pytest.FixtureRequest, io_loop: IOLoop, address: str, proxy: Proxy, database_name: str
 ) -> Iterator[Driver]:
-    """Each driver in turn, behind the proxy, which is up before and after."""
+    """Each driver in turn, without a connection yet, behind the proxy, which is up before and after."""
     made = open_driver(request.param, address, database_name, LIMIT_MS)
     yield made
+    proxy.delay = 0
     io_loop.run_sync(proxy.up)
     io_loop.run_sync(made.close)

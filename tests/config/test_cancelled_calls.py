@@ -3,45 +3,20 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from tornado.ioloop import IOLoop
 
-from config.database import DRIVERS, DatabaseUnavailable, Driver, open_driver
+from config.database import DatabaseUnavailable, Driver
 from config.database.detached_calls import DetachedCalls
 from plugins.testing import eventually
 from tests.faults.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test(timeout=20)
-LIMIT_MS = 1000
 CALLS = 240  # more than there are connections
 AT_ONCE_SECONDS = 1.0
-
-
-@pytest.fixture(scope="module")
-def proxy(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Proxy]:
-    made = Proxy(urlsplit(mongodb_uri).port or 0)
-    io_loop.run_sync(made.up)
-    yield made
-    io_loop.run_sync(made.close)
-
-
-@pytest.fixture(params=sorted(DRIVERS))
-def behind(
-    request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, proxy: Proxy, database_name: str
-) -> Iterator[Driver]:
-    """Each driver in turn, without a connection yet, behind the proxy, which is up before and after."""
-    parts = urlsplit(mongodb_uri)
-    at = f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
-    made = open_driver(request.param, at, database_name, LIMIT_MS)
-    yield made
-    proxy.delay = 0
-    io_loop.run_sync(proxy.up)
-    io_loop.run_sync(made.close)
 
 
 def calls(driver: Driver, things: str) -> list[Callable[[], Awaitable[Any]]]:

@@ -123,7 +123,7 @@ async def test_calls_of_a_server_that_is_away_leave_hardly_any_garbage(
     await asyncio.gather(*(calls[operation]() for _ in range(MANY)), return_exceptions=True)
     gc.collect()
     await asyncio.gather(*(calls[operation]() for _ in range(MANY)), return_exceptions=True)
-    assert gc.collect() < 5 * MANY
+    assert gc.collect() < 15 * MANY  # a call alone had fifty or more; the monitors of PyMongo leave some
 
 
 async def fail() -> None:

@@ -2,56 +2,29 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, suppress
 from contextvars import Context
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from pymongo.asynchronous.cursor import AsyncCursor
 from pymongo.cursor import Cursor
 from pymongo.errors import AutoReconnect, OperationFailure
-from tornado.ioloop import IOLoop
 
-from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
+from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
 from config.database.keyed_locks import KeyedLocks
 from config.database.operations import SILENT_CODES, Operations
 from config.database.transactions import SESSION, Transactions
 from handlers.data.cached_snapshot import RecordCache
 from handlers.data.single_flight import SingleFlight
+from tests.config.conftest import LIMIT_MS
 from tests.faults.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test(timeout=20)
-LIMIT_MS = 1000
 LIMIT_SECONDS = LIMIT_MS / 1000 + MARGIN_SECONDS
 SLACK_SECONDS = 0.7  # a busy machine, and the attempt to abort a transaction
-
-
-@pytest.fixture(scope="module")
-def proxy(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Proxy]:
-    made = Proxy(urlsplit(mongodb_uri).port or 0)
-    io_loop.run_sync(made.up)
-    yield made
-    io_loop.run_sync(made.close)
-
-
-def through(proxy: Proxy, uri: str) -> str:
-    """The address of the database at `uri` as it is reached by way of the proxy."""
-    parts = urlsplit(uri)
-    return f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
-
-
-@pytest.fixture(params=sorted(DRIVERS))
-def behind(
-    request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, proxy: Proxy, database_name: str
-) -> Iterator[Driver]:
-    """Each driver in turn, behind the proxy, which is up before and after."""
-    made = open_driver(request.param, through(proxy, mongodb_uri), database_name, LIMIT_MS)
-    yield made
-    io_loop.run_sync(proxy.up)
-    io_loop.run_sync(made.close)
 
 
 def in_a_request(work: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
@@ -102,9 +75,9 @@ async def test_a_request_that_keeps_on_asking_waits_once(behind: Driver, proxy: 
 
 
 @pytest.mark.alone
-async def test_a_load_for_several_callers_waits_once(mongodb_uri: str, proxy: Proxy, database_name: str) -> None:
+async def test_a_load_for_several_callers_waits_once(address: str, proxy: Proxy, database_name: str) -> None:
     seconds = 3.0  # the first attempt ends without a connection, the next one is the library's
-    driver = open_driver("direct", through(proxy, mongodb_uri), database_name, int(seconds * 1000))
+    driver = open_driver("direct", address, database_name, int(seconds * 1000))
     try:
         await driver.command({"ping": 1})
         cache: RecordCache[int, Any] = RecordCache(lambda id: driver.find_one("things", {"_id": id}))
@@ -160,12 +133,12 @@ async def test_transactions_that_wait_for_a_document_share_one_time_limit(
 
 @pytest.mark.parametrize("driver_name", ["motor", "pymongo"])
 async def test_a_transaction_behind_one_whose_reply_is_lost_does_not_wait_as_long_for_its_own(
-    driver_name: str, mongodb_uri: str, proxy: Proxy, database_name: str, things: str
+    driver_name: str, mongodb_uri: str, address: str, proxy: Proxy, database_name: str, things: str
 ) -> None:
     seconds, waited = 2.0, 1.2
     held, release = asyncio.Event(), asyncio.Event()
     holder = open_driver("direct", mongodb_uri, database_name, 5000)
-    driver = open_driver(driver_name, through(proxy, mongodb_uri), database_name, int(seconds * 1000))
+    driver = open_driver(driver_name, address, database_name, int(seconds * 1000))
 
     async def hold() -> None:
         await holder.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
@@ -201,12 +174,12 @@ async def test_a_transaction_behind_one_whose_reply_is_lost_does_not_wait_as_lon
 
 
 async def test_a_conflict_after_a_silence_is_not_waited_out_for_a_whole_time_limit(
-    mongodb_uri: str, proxy: Proxy, database_name: str, things: str
+    mongodb_uri: str, address: str, proxy: Proxy, database_name: str, things: str
 ) -> None:
     seconds, silent = 3.0, 2.0
     held, release = asyncio.Event(), asyncio.Event()
     holder = open_driver("direct", mongodb_uri, database_name, 5000)
-    driver = open_driver("motor", through(proxy, mongodb_uri), database_name, int(seconds * 1000))
+    driver = open_driver("motor", address, database_name, int(seconds * 1000))
 
     async def hold() -> None:
         await holder.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
