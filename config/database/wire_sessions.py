@@ -103,20 +103,17 @@ class WireSession:
         TimeoutError.
         """
         with OwnLimit(self._seconds)():
-            return await self._take_turn(command, documents)
-
-    async def _take_turn(self, command: Mapping[str, Any], documents: Sequence[bytes]) -> Document:
-        async with self._turn:
-            if not self.in_transaction:
-                raise AutoReconnect("the transaction has ended", _TRANSIENT)
-            fields = {name: value for name, value in command.items() if name not in _OF_THE_TRANSACTION}
-            if not self._begun:
-                fields |= {"startTransaction": True, "readConcern": {"level": "majority"}}
-                self._begun = True
-            try:
-                return await self._send(fields, documents)
-            except (AutoReconnect, NotSent) as error:
-                raise AutoReconnect(str(error), _TRANSIENT) from error
+            async with self._turn:
+                if not self.in_transaction:
+                    raise AutoReconnect("the transaction has ended", _TRANSIENT)
+                fields = {name: value for name, value in command.items() if name not in _OF_THE_TRANSACTION}
+                if not self._begun:
+                    fields |= {"startTransaction": True, "readConcern": {"level": "majority"}}
+                    self._begun = True
+                try:
+                    return await self._send(fields, documents)
+                except (AutoReconnect, NotSent) as error:
+                    raise AutoReconnect(str(error), _TRANSIENT) from error
 
     async def commit_transaction(self) -> None:
         """Commit; called again, it asks for the outcome, which the server remembers.

@@ -120,9 +120,11 @@ class RecordWriter:
 
     def _note(self, row: Record, known: _Known, result: Record, dry_run: bool) -> None:
         known.add(result)
-        if dry_run and "id" in result:
+        if "id" not in result:
+            return
+        if dry_run:
             self._dry_run.note(result)
-        if not dry_run and ID in row and "id" in result:
+        elif ID in row:
             self._written[str(row[ID])] = result["id"]
 
     def _is_written(self, name: str) -> bool:
