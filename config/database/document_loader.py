@@ -51,7 +51,7 @@ class DocumentLoader:
             if error.silent:
                 _note_unavailable(reads)
             raise
-        if self._operations.was_repeated(began):
+        if self._operations.was_delayed(began, time.monotonic()):
             _note_unavailable(reads)
         return loaded
 

@@ -24,6 +24,7 @@ from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
 _NOTICED_SECONDS = 1.0  # a shorter wait does not make a response late
 _REPEATED_SECONDS = 0.2  # before PyMongo tries again, it waits for a heartbeat: half a second to a second
+_TROUBLED_SECONDS = 10.0  # after an operation without a reply, the database may still be in trouble
 _YOUNG_SECONDS = 0.05  # a younger request cannot have spent enough of its time limit to matter
 _REMEMBERED_SECONDS = 30.0  # no request takes longer; work that outlives its request starts to count anew
 _LEAST_SECONDS = 1.0  # an operation normally takes a fraction of this
@@ -163,8 +164,8 @@ class Operations:
             return silent
         return max(silent, own)
 
-    def note(self, waiting: Waiting | None, began: float, now: float, silent: bool) -> None:
-        """Note that an operation of the request ended: with a reply, or `silent`."""
+    def note(self, waiting: Waiting | None, began: float, now: float, silent: bool, long: bool) -> None:
+        """Note that an operation of the request ended: with a reply, or `silent`. It was a `long` one or not."""
         if silent:
             self.silence.note_failure(began, now)
             garbage_collection.collect_sooner_for_a_while()
@@ -172,19 +173,24 @@ class Operations:
             self.silence.note_reply(now)
         if waiting is None:
             return
-        if silent or self.was_repeated(began):
+        if silent or self.was_delayed(began, now, long):
             waiting.found_away = True
         if not silent:
             waiting.silent_since = None
         elif waiting.silent_since is None:
             waiting.silent_since = began
 
-    def was_repeated(self, began: float) -> bool:
-        """Return whether a library probably tried it again before it now succeeds: others had no reply meanwhile.
+    def was_delayed(self, began: float, now: float, long: bool = False) -> bool:
+        """Return whether an operation that succeeds at `now` was probably slow because the database was unavailable.
 
-        A long operation may have been slow for another reason; while others get no reply, it is not given more time.
+        If others had no reply meanwhile, a library probably tried it again. A long operation may have been slow for
+        another reason; while others get no reply, it is not given more time. Any other operation that takes long soon
+        after one without a reply has probably waited for a primary, although others have had replies since.
         """
-        return self.silence.last_failure > began and time.monotonic() - began > _REPEATED_SECONDS
+        if now - began <= _REPEATED_SECONDS:
+            return False
+        failed = self.silence.last_failure
+        return failed > began or (not long and now - began > _NOTICED_SECONDS and failed > began - _TROUBLED_SECONDS)
 
 
 class _SilenceLimit:
@@ -217,6 +223,7 @@ class _Noted:
     """What an operation and the wait for a shared one have in common: their end is noted, and errors are translated."""
 
     __slots__ = ("_began", "_operations", "_waiting", "took", "unanswered")
+    _long = False
 
     def __init__(self, operations: Operations, waiting: Waiting | None, began: float) -> None:
         self._operations = operations
@@ -249,7 +256,7 @@ class _Noted:
     def _note(self, silent: bool) -> None:
         now = time.monotonic()
         self.took = now - self._began
-        self._operations.note(self._waiting, self._began, now, silent)
+        self._operations.note(self._waiting, self._began, now, silent, self._long)
 
 
 class SharedOperation(_Noted):
@@ -268,7 +275,7 @@ class SharedOperation(_Noted):
     ) -> None:
         if error is not None or self.unanswered:
             self._conclude(error)
-        elif self._waiting is not None and self._operations.was_repeated(self._began):
+        elif self._waiting is not None and self._operations.was_delayed(self._began, time.monotonic()):
             self._waiting.found_away = True
 
 

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from scripts.fault_injection.clients import Connection, Reply
 from scripts.fault_injection.processes import ADMIN_PASSWORD
@@ -48,6 +48,21 @@ class Facts:
     patched: dict[str, Patched] = field(default_factory=dict)
 
 
+class Taken(NamedTuple):
+    """A request that got a response, or a fault: when it was sent (monotonic), and how long it took."""
+
+    began: float
+    seconds: float
+    outcome: str
+    port: int
+    request: str
+
+    @property
+    def ended(self) -> float:
+        """When the response was there (monotonic)."""
+        return self.began + self.seconds
+
+
 class Load:
     """Workers who each perform operations, one after the other, on the servers at `ports`.
 
@@ -66,7 +81,7 @@ class Load:
         self.ports, self.count, self.keyed, self.pace, self.mix = ports, workers, keyed, pace, mix
         self.mark = f"f{secrets.token_hex(3)}"
         self.facts = Facts()
-        self.took: list[tuple[float, float, str, int]] = []
+        self.took: list[Taken] = []
         self.anomalies: list[tuple[Any, ...]] = []
         self.late_writes = 0
         self.workers: list[Worker] = []
@@ -148,7 +163,7 @@ class Load:
 
     def note(self, method: str, path: str, port: int, reply: Reply, began: float) -> None:
         """Count a reply, and record it if it is one that must never occur."""
-        self.took.append((began, reply.seconds, reply.outcome, port))
+        self.took.append(Taken(began, reply.seconds, reply.outcome, port, f"{method} {path}"))
         if reply.code == 50000:
             self.anomalies.append(("50000", method, path, reply.data))
         if reply.code == 50300 and "retry-after" not in reply.headers:
@@ -156,23 +171,25 @@ class Load:
 
     def outcomes(self, since: float = 0.0, port: int | None = None) -> Counter[str]:
         """Return how often each outcome occurred, of the requests sent after `since`, to all servers or to `port`."""
-        return Counter(
-            outcome for began, _, outcome, at in self.took if began >= since and (port is None or at == port)
-        )
+        return Counter(one.outcome for one in self.took if one.began >= since and port in (None, one.port))
 
     def slowest(self, since: float = 0.0) -> float:
         """Return the longest response time of the requests sent after `since`, in seconds."""
-        return max((seconds for began, seconds, _, _ in self.took if began >= since), default=0.0)
+        return max((one.seconds for one in self.took if one.began >= since), default=0.0)
+
+    def later_than(self, seconds: float, since: float) -> list[Taken]:
+        """Return the requests sent after `since` that took longer than `seconds`."""
+        return [one for one in self.took if one.began >= since and one.seconds > seconds]
 
     def longest_gap(self, since: float, until: float) -> float:
         """Return the longest time without a successful response between two moments, in seconds."""
-        ended = sorted(began + seconds for began, seconds, outcome, _ in self.took if outcome == "0")
+        ended = sorted(one.ended for one in self.took if one.outcome == "0")
         moments = [since, *(moment for moment in ended if since <= moment <= until), until]
         return max(later - earlier for earlier, later in itertools.pairwise(moments))
 
     def quantile_ms(self, q: float, since: float = 0.0) -> int:
         """Return a quantile of the response times of the requests sent after `since`, in ms."""
-        took = sorted(seconds for began, seconds, _, _ in self.took if began >= since)
+        took = sorted(one.seconds for one in self.took if one.began >= since)
         return round(took[min(len(took) - 1, int(len(took) * q))] * 1000) if took else 0
 
     def anomaly_counts(self) -> dict[str, int]:

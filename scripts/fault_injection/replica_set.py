@@ -129,6 +129,9 @@ async def _measure(phase: Phase, replica_set: ReplicaSet, load: Load) -> Measure
     found = Measured(phase.name, began, ended, unavailable, load.slowest(began), load.longest_gap(began, ended))
     row = {"fault": found.fault, "50300": unavailable, "slowest": found.slowest, "gap": found.gap}
     print("     ", json.dumps({key: round(v, 2) if isinstance(v, float) else v for key, v in row.items()}), flush=True)
+    for late in load.later_than(RESPONSE_SECONDS, began):
+        where = f"{late.request} at port {late.port}, sent {late.began - began:.1f} s after the fault"
+        print(f"      late: {late.seconds:.1f} s, {late.outcome}: {where}", flush=True)
     return found
 
 

@@ -263,6 +263,38 @@ async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_sil
     assert time.monotonic() - started == pytest.approx(operations.seconds - 0.3 - late, abs=0.2)
 
 
+@pytest.mark.parametrize(
+    ("kind", "failed", "left"),
+    [
+        (Operations.__call__, True, 1.0),
+        (Operations.shared, True, 1.0),
+        (partial(Operations.__call__, long=True), True, 2.2),
+        (Operations.__call__, False, 2.2),
+    ],
+)
+async def test_an_operation_that_is_late_soon_after_one_without_a_reply_counts_although_others_get_replies(
+    kind: Callable[[Operations], AbstractContextManager[object]], failed: bool, left: float
+) -> None:
+    operations = Operations(2)
+
+    async def succeed_meanwhile() -> None:
+        for _ in range(4):
+            await asyncio.sleep(0.3)
+            with operations():
+                pass
+
+    with suppress(DatabaseUnavailable), operations():
+        if failed:
+            raise AutoReconnect("connection closed")
+    begin_waiting()
+    with kind(operations):
+        await in_a_request(succeed_meanwhile)
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable), operations():
+        await asyncio.sleep(5)
+    assert time.monotonic() - started == pytest.approx(left, abs=0.2)
+
+
 async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
     operations = Operations(1)
     begin_waiting()
