@@ -108,7 +108,7 @@ def begin(request: Request) -> Token[Mapping[str, Any]]:
     request.log_fields["request_id"] = request.id
     if request.trace_id is not None:
         request.log_fields["trace_id"] = request.trace_id
-    begin_waiting()
+    begin_waiting(request.service.database.driver.operations)
     return request_context.set(request.log_fields)
 
 

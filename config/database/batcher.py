@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from contextvars import Context
 from typing import Any, Generic, TypeVar
 
-from config.database.operations import begin_waiting
+from config.database.operations import separate_context
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
@@ -39,10 +38,7 @@ class Batcher(Generic[Key, Item, Result]):
         batch = self._collecting.get(key)
         if batch is None:
             batch = self._collecting[key] = []
-            # a batch has neither the log context nor the time limit of the request that happens to come first
-            context = Context()
-            context.run(begin_waiting)
-            loop.call_soon(self._start, key, batch, context=context)
+            loop.call_soon(self._start, key, batch, context=separate_context())
         future: asyncio.Future[Result] = loop.create_future()
         batch.append((item, future))
         if len(batch) == self._most:

@@ -38,7 +38,7 @@ from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DuplicateKey, translate_errors
 from config.database.indexes import IndexSpec, are_in_place
 from config.database.library_driver import CLOSE_SECONDS, LibraryDriver
-from config.database.operations import SILENT_CODES, Operation
+from config.database.operations import SILENT_CODES
 from config.database.replies import failure, number, required
 from config.database.sessions import OpenSession
 from config.database.slow_operations import SLOW_SECONDS, SlowOperations
@@ -62,15 +62,15 @@ class DirectDriver(Driver):
     def __init__(self, library: LibraryDriver, target: Target, timeout_ms: int) -> None:
         self.library = library
         self._wire = WirePool(target, connect_seconds=timeout_ms / 2000, elections=library.elections)
-        self._operations = library.operations
+        self.operations = library.operations
         self.slow = SlowOperations(self._wire.run)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
         self._inserts = InsertBatches(self._send, timeout_ms)
-        self._loader = DocumentLoader(self, self._operations)
+        self._loader = DocumentLoader(self, self.operations)
         sessions = WireSessions(self._wire, library.find_primary, timeout_ms)
         self._transactions = Transactions(
-            self._operations, sessions.open, WireSession.start_transaction, library.kill_sessions
+            self.operations, sessions.open, WireSession.start_transaction, library.kill_sessions
         )
 
     def connections(self) -> dict[str, float]:
@@ -116,7 +116,7 @@ class DirectDriver(Driver):
         raw = encode(documents[0])
         if len(raw) > _MOST_BATCHED_BYTES:
             return await self.library.insert(collection, documents)
-        with self._operations.shared() as operation:
+        with self.operations.shared() as operation:
             outcome = await self._inserts.insert(collection, raw)
             operation.unanswered = outcome is not Outcome.INSERTED
         if outcome is Outcome.UNKNOWN:
@@ -291,7 +291,7 @@ class DirectDriver(Driver):
     ) -> Document:
         """Return the reply to a command of the transaction in `session`."""
         guard = self._transactions.locks.guard_write(command[next(iter(command))], *guarded)
-        limit = self._operations(long=not _BULK_COMMANDS.isdisjoint(command))
+        limit = self.operations(long=not _BULK_COMMANDS.isdisjoint(command))
         with limit as operation, guard if guarded else nullcontext():
             # a cancelled command would still reach the server, maybe after the end of its transaction
             reply: Document = await session.run(session.handle.run(command, documents))
@@ -305,7 +305,7 @@ class DirectDriver(Driver):
         self, command: Mapping[str, Any], documents: Sequence[bytes] = (), *, reads: bool = False
     ) -> Document | None:
         """Return the reply to a command, even one with a failure; None if it was not executed or may be repeated."""
-        with self._operations(long=not _BULK_COMMANDS.isdisjoint(command)) as operation:
+        with self.operations(long=not _BULK_COMMANDS.isdisjoint(command)) as operation:
             reply = None
             try:
                 reply = await self._wire.run(command, documents)
@@ -346,9 +346,6 @@ class DirectDriver(Driver):
 
     def watch(self, collections: Sequence[str]) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
         return self.library.watch(collections)
-
-    def time_limit(self) -> Operation:
-        return self._operations()
 
     async def close(self) -> None:
         await self._transactions.sessions.close(CLOSE_SECONDS)

@@ -51,8 +51,10 @@ class DocumentLoader:
             if error.silent:
                 _note_unavailable(reads)
             raise
-        if self._operations.was_delayed(began, time.monotonic()):
-            _note_unavailable(reads)
+        now = time.monotonic()
+        for _, waiting in reads:
+            if waiting is not None:
+                self._operations.note_success(waiting, began, now)
         return loaded
 
     async def _load_all(self, reading: _Reading, ids: Sequence[Hashable]) -> list[Document | None]:

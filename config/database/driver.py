@@ -23,7 +23,7 @@ from config.database.commands import (
     UpdateOptions,
 )
 from config.database.indexes import IndexSpec
-from config.database.operations import Operation
+from config.database.operations import Operations
 from config.database.orphans import end_orphans
 from config.database.transactions import SESSION
 
@@ -41,8 +41,11 @@ class Change:
 class Driver(ABC):
     """One database. An operation that is called inside `transaction` becomes part of that transaction.
 
-    Every operation raises `DatabaseUnavailable` if the server does not reply in time or cannot be reached.
+    Every operation raises `DatabaseUnavailable` if the server does not reply in time or cannot be reached; `operations`
+    are the time limits.
     """
+
+    operations: Operations
 
     @abstractmethod
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
@@ -183,10 +186,6 @@ class Driver(ABC):
     @abstractmethod
     def watch(self, collections: Sequence[str]) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
         """Iterate over the changes to `collections` that are made while the block runs."""
-
-    @abstractmethod
-    def time_limit(self) -> Operation:
-        """Return a context manager that limits the wait for an operation that serves several callers."""
 
     @abstractmethod
     async def close(self) -> None:

@@ -37,7 +37,7 @@ from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translat
 from config.database.handshake import APP_NAME
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
 from config.database.libraries import MOST_CONNECTIONS, Library
-from config.database.operations import Operation, Operations
+from config.database.operations import Operations
 from config.database.orphans import kill_sessions
 from config.database.replies import failure, number
 from config.database.secondaries import may_read_from_secondaries
@@ -89,9 +89,6 @@ class LibraryDriver(Driver):
         start_session = partial(library.start_session, self._client)
         self.kill_sessions = partial(kill_sessions, self._run, self._client.admin.command, self.operations)
         self._transactions = Transactions(self.operations, start_session, library.start_transaction, self.kill_sessions)
-
-    def time_limit(self) -> Operation:
-        return self.operations()
 
     def _collection(self, name: str) -> Any:
         """Return the library's collection; it is kept, as creating one takes as long as encoding a small query."""

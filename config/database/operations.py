@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AbstractContextManager, nullcontext
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from types import TracebackType
 from typing import Any
 
@@ -24,7 +24,7 @@ from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
 _NOTICED_SECONDS = 1.0  # a shorter wait does not make a response late
 _REPEATED_SECONDS = 0.2  # before PyMongo tries again, it waits for a heartbeat: half a second to a second
-_TROUBLED_SECONDS = 10.0  # after an operation without a reply, the database may still be in trouble
+_TROUBLED_SECONDS = 10.0  # after an operation without a reply; until then others may have to wait, too
 _YOUNG_SECONDS = 0.05  # a younger request cannot have spent enough of its time limit to matter
 _REMEMBERED_SECONDS = 30.0  # no request takes longer; work that outlives its request starts to count anew
 _LEAST_SECONDS = 1.0  # an operation normally takes a fraction of this
@@ -36,29 +36,54 @@ class Waiting:
     """The waits of one request: when it began, and since when none of its own operations has had a reply (monotonic).
 
     `behind` is the number of seconds that it waited, until `behind_at`, for transactions that write the same documents.
+    `slow` is the number of seconds that it spent in operations that were slow, but had a reply.
     `found_away`: one of its operations, or a transaction that it waited for, found the database unavailable.
     """
 
     silent_since: float | None = None
     behind = 0.0
     behind_at = 0.0
+    slow = 0.0
     found_away = False
 
-    def __init__(self) -> None:
+    def __init__(self, operations: Operations | None) -> None:
         self.began = time.monotonic()
+        self.operations = operations
 
 
 _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=None)
 
 
-def begin_waiting() -> None:
-    """Make the later operations of this context share their waits: they belong to one request or one task."""
-    _waiting.set(Waiting())
+def begin_waiting(operations: Operations | None = None) -> None:
+    """Make the later operations of this context share their waits: they belong to one request or one task.
+
+    `operations` are those of its driver, which are needed to limit waits for work that requests share.
+    """
+    _waiting.set(Waiting(operations))
+
+
+def separate_context() -> Context:
+    """Return an empty context for work that several requests share.
+
+    It has waits of its own, and neither the log context nor the transaction of the request that happens to come first.
+    """
+    waiting, context = _waiting.get(), Context()
+    context.run(begin_waiting, None if waiting is None else waiting.operations)
+    return context
 
 
 def current_waiting() -> Waiting | None:
     """Return the waits of the current request; None outside a request."""
     return _waiting.get()
+
+
+def waiting_for_shared_work(*, long: bool = False) -> AbstractContextManager[object]:
+    """Return a context manager for the wait of the current request for work that it shares with others.
+
+    The wait ends with the time limit of the request, and counts as an operation does; see `Operations.shared`.
+    """
+    waiting = _waiting.get()
+    return nullcontext() if waiting is None or waiting.operations is None else waiting.operations.shared(long=long)
 
 
 class Behind:
@@ -96,12 +121,15 @@ class Operations:
         """
         return Operation(self, long)
 
-    def shared(self) -> Operation | SharedOperation:
-        """Return a context manager for the wait for an operation that serves several callers under its own limit."""
+    def shared(self, *, long: bool = False) -> Operation | SharedOperation:
+        """Return a context manager for the wait for work that serves several callers under its own limit.
+
+        `long` marks work that may take seconds although the database is healthy.
+        """
         began, waiting = time.monotonic(), _waiting.get()
         if waiting is not None and self.spent_seconds(waiting, began):
-            return Operation(self, False)  # the rest of this request's limit may end before that of the operation
-        return SharedOperation(self, waiting, began)
+            return Operation(self, long)  # the rest of this request's limit may end before that of the work
+        return SharedOperation(self, waiting, began, long)
 
     def wait_for_others(self) -> AbstractContextManager[None]:
         """Return a context manager for a wait for what another request does, such as for its lock.
@@ -150,12 +178,16 @@ class Operations:
     def silent_seconds(self, waiting: Waiting, now: float) -> float:
         """Return how long the request has waited in silence until `now`; its whole age if it found the database away.
 
-        A failing server may reply between two failures, however late; that must not make any request take longer.
+        A failing server may reply between two failures, however late; that must not make any request take longer. So
+        slow operations count while the database is in trouble, although others have had replies meanwhile.
         """
         age = now - waiting.began
-        if waiting.found_away and age < 2 * self.seconds:  # anything older is a task that the request started
-            return age
         silent = self.silence.within(waiting.began, now)
+        if age < 2 * self.seconds:  # anything older is a task that the request started
+            if waiting.found_away:
+                return age
+            if waiting.slow and self.silence.last_failure > now - _TROUBLED_SECONDS:
+                silent = max(silent, min(waiting.slow, age))
         if waiting.silent_since is None:
             return silent
         own = now - waiting.silent_since
@@ -173,24 +205,26 @@ class Operations:
             self.silence.note_reply(now)
         if waiting is None:
             return
-        if silent or self.was_delayed(began, now, long):
-            waiting.found_away = True
         if not silent:
+            self.note_success(waiting, began, now, long)
             waiting.silent_since = None
-        elif waiting.silent_since is None:
+            return
+        waiting.found_away = True
+        if waiting.silent_since is None:
             waiting.silent_since = began
 
-    def was_delayed(self, began: float, now: float, long: bool = False) -> bool:
-        """Return whether an operation that succeeds at `now` was probably slow because the database was unavailable.
+    def note_success(self, waiting: Waiting, began: float, now: float, long: bool = False) -> None:
+        """Note for the request that an operation succeeded, or work that several share, if that took long.
 
-        If others had no reply meanwhile, a library probably tried it again. A long operation may have been slow for
-        another reason; while others get no reply, it is not given more time. Any other operation that takes long soon
-        after one without a reply has probably waited for a primary, although others have had replies since.
+        If others had no reply meanwhile, a library probably tried it again. A `long` operation may have been slow for
+        another reason; while others get no reply, the request is not given more time because of it.
         """
         if now - began <= _REPEATED_SECONDS:
-            return False
-        failed = self.silence.last_failure
-        return failed > began or (not long and now - began > _NOTICED_SECONDS and failed > began - _TROUBLED_SECONDS)
+            return
+        if self.silence.last_failure > began:
+            waiting.found_away = True
+        elif not long:
+            waiting.slow += now - began
 
 
 class _SilenceLimit:
@@ -222,13 +256,13 @@ class _SilenceLimit:
 class _Noted:
     """What an operation and the wait for a shared one have in common: their end is noted, and errors are translated."""
 
-    __slots__ = ("_began", "_operations", "_waiting", "took", "unanswered")
-    _long = False
+    __slots__ = ("_began", "_long", "_operations", "_waiting", "took", "unanswered")
 
-    def __init__(self, operations: Operations, waiting: Waiting | None, began: float) -> None:
+    def __init__(self, operations: Operations, waiting: Waiting | None, began: float, long: bool) -> None:
         self._operations = operations
         self._waiting = waiting
         self._began = began
+        self._long = long
         self.took = 0.0
         self.unanswered = False
 
@@ -260,7 +294,7 @@ class _Noted:
 
 
 class SharedOperation(_Noted):
-    """The wait for an operation that serves several callers, which has a limit of its own and notes its own replies.
+    """The wait for work that serves several callers, which has a limit of its own and notes its own replies.
 
     Set `unanswered` if there was no reply and no error either.
     """
@@ -275,18 +309,17 @@ class SharedOperation(_Noted):
     ) -> None:
         if error is not None or self.unanswered:
             self._conclude(error)
-        elif self._waiting is not None and self._operations.was_delayed(self._began, time.monotonic()):
-            self._waiting.found_away = True
+        elif self._waiting is not None:
+            self._operations.note_success(self._waiting, self._began, time.monotonic(), self._long)
 
 
 class Operation(_Noted):
     """An operation. Set `unanswered` if there was no reply and no error either; `took` has its seconds at its end."""
 
-    __slots__ = ("_block", "_library", "_long")
+    __slots__ = ("_block", "_library")
 
     def __init__(self, operations: Operations, long: bool) -> None:
-        super().__init__(operations, _waiting.get(), time.monotonic())
-        self._long = long
+        super().__init__(operations, _waiting.get(), time.monotonic(), long)
         self._library: Any = None
 
     def __enter__(self) -> Operation:

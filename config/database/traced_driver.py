@@ -18,7 +18,6 @@ from config.database.commands import (
 )
 from config.database.driver import Change, Driver
 from config.database.indexes import IndexSpec
-from config.database.operations import Operation
 from config.tracing import span
 
 Result = TypeVar("Result")
@@ -36,6 +35,7 @@ class TracedDriver(Driver):
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
+        self.operations = driver.operations
 
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
         with _span("find", collection):
@@ -130,9 +130,6 @@ class TracedDriver(Driver):
 
     def watch(self, collections: Sequence[str]) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
         return self._driver.watch(collections)
-
-    def time_limit(self) -> Operation:
-        return self._driver.time_limit()
 
     async def close(self) -> None:
         await self._driver.close()

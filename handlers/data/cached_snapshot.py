@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from lru import LRU
 
-from handlers.data.detached import start_detached
+from handlers.data.detached import join, start_detached
 from handlers.schema.values import RecordId
 
 Value = TypeVar("Value")
@@ -40,7 +40,7 @@ class CachedSnapshot(Generic[Value]):
         while self._loaded < wanted:
             if self._loading is None or self._loading.done():
                 self._loading = start_detached(self._reload())
-            await asyncio.shield(self._loading)
+            await join(self._loading)
         return self._value
 
     async def _reload(self) -> None:
@@ -83,7 +83,7 @@ class RecordCache(Generic[Key, Value]):
             loading = self._loading[key] = start_detached(self._load(key))
             loading.add_done_callback(lambda done: self._finish(key, done))
         try:
-            return await asyncio.shield(loading)
+            return await join(loading)
         finally:
             del loading  # its error refers to this frame: a cycle until the garbage collector runs
 

@@ -1,13 +1,12 @@
-"""Starts tasks whose result several callers share."""
+"""Tasks whose result several callers share."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from contextvars import Context
 from typing import Any, TypeVar
 
-from config.database import begin_waiting
+from config.database import separate_context, waiting_for_shared_work
 
 Value = TypeVar("Value")
 
@@ -17,6 +16,24 @@ def start_detached(work: Coroutine[Any, Any, Value]) -> asyncio.Task[Value]:
 
     While the database does not reply, the operations of the work share one time limit, as those of one request do.
     """
-    context = Context()
-    context.run(begin_waiting)
-    return asyncio.get_running_loop().create_task(work, context=context)
+    task = asyncio.get_running_loop().create_task(work, context=separate_context())
+    task.add_done_callback(_retrieve)
+    return task
+
+
+async def join(task: asyncio.Future[Value], *, long: bool = False) -> Value:
+    """Return the result of shared work. Cancelling one caller does not cancel it.
+
+    While the database does not reply, the wait counts for the caller's request, and ends with its time limit. `long`
+    marks work that may take seconds although the database is healthy.
+    """
+    try:
+        with waiting_for_shared_work(long=long):
+            return await asyncio.shield(task)
+    finally:
+        del task  # its error refers to this frame: a cycle until the garbage collector runs
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()  # so that asyncio does not log an error that no caller waits for

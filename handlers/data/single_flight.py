@@ -6,11 +6,11 @@ A caller that arrives while one runs shares the next one, so no caller gets a re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from handlers.data.detached import start_detached
+from handlers.data.detached import join, start_detached
 
 Result = TypeVar("Result")
 Work = Callable[[], Awaitable[Any]]
@@ -35,14 +35,14 @@ class SingleFlight:
         """Return the result of an execution of `work` that begins no earlier than this call, or raise its exception."""
         lane = self._lanes.get(key)
         if lane is None:
-            task = _start(self._execute(key, work))
+            task = start_detached(self._execute(key, work))
             self._lanes[key] = _Lane(task)
         elif lane.waiting is None:
-            task = lane.waiting = _start(self._execute_after(lane.running, key, work))
+            task = lane.waiting = start_detached(self._execute_after(lane.running, key, work))
         else:
             task = lane.waiting
         try:
-            result: Result = await asyncio.shield(task)
+            result: Result = await join(task, long=True)
         finally:
             del task  # its exception refers to this frame: a cycle until the garbage collector runs
         return result
@@ -64,10 +64,3 @@ class SingleFlight:
             del self._lanes[key]
         else:
             self._lanes[key] = _Lane(waiting)
-
-
-def _start(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    task = start_detached(work)
-    # retrieve the exception, so that asyncio does not log one that no caller waits for
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return task

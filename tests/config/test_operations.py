@@ -146,7 +146,7 @@ async def test_a_transaction_behind_one_whose_reply_is_lost_does_not_wait_as_lon
         await release.wait()
 
     async def lose_reply() -> None:
-        with driver.time_limit():
+        with driver.operations():
             await asyncio.sleep(10)
 
     async def add() -> None:
@@ -263,36 +263,62 @@ async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_sil
     assert time.monotonic() - started == pytest.approx(operations.seconds - 0.3 - late, abs=0.2)
 
 
+async def fail(operations: Operations) -> None:
+    """Leave one operation without a reply."""
+    with suppress(DatabaseUnavailable), operations():
+        raise AutoReconnect("connection closed")
+
+
+async def succeed_meanwhile(operations: Operations) -> None:
+    """Have replies for 1.2 s, so that there is no silence."""
+    for _ in range(4):
+        await asyncio.sleep(0.3)
+        with operations():
+            pass
+
+
 @pytest.mark.parametrize(
     ("kind", "failed", "left"),
     [
         (Operations.__call__, True, 1.0),
         (Operations.shared, True, 1.0),
         (partial(Operations.__call__, long=True), True, 2.2),
+        (partial(Operations.shared, long=True), True, 2.2),
         (Operations.__call__, False, 2.2),
     ],
 )
-async def test_an_operation_that_is_late_soon_after_one_without_a_reply_counts_although_others_get_replies(
+async def test_an_operation_that_is_slow_soon_after_one_without_a_reply_counts_although_others_have_replies(
     kind: Callable[[Operations], AbstractContextManager[object]], failed: bool, left: float
 ) -> None:
     operations = Operations(2)
-
-    async def succeed_meanwhile() -> None:
-        for _ in range(4):
-            await asyncio.sleep(0.3)
-            with operations():
-                pass
-
-    with suppress(DatabaseUnavailable), operations():
-        if failed:
-            raise AutoReconnect("connection closed")
+    if failed:
+        await fail(operations)
     begin_waiting()
     with kind(operations):
-        await in_a_request(succeed_meanwhile)
+        await in_a_request(lambda: succeed_meanwhile(operations))
     started = time.monotonic()
     with pytest.raises(DatabaseUnavailable), operations():
         await asyncio.sleep(5)
     assert time.monotonic() - started == pytest.approx(left, abs=0.2)
+
+
+async def test_a_wait_for_shared_work_counts_for_its_request_and_ends_with_its_time_limit() -> None:
+    operations, shared, ended = Operations(2), SingleFlight(), asyncio.Event()
+    cache: RecordCache[int, bool] = RecordCache(lambda _: load())
+
+    async def load() -> bool:
+        await succeed_meanwhile(operations)
+        return True
+
+    await fail(operations)
+    begin_waiting(operations)
+    assert await cache.get(1)
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable):
+        await shared.run("key", ended.wait)
+    assert time.monotonic() - started == pytest.approx(1.0, abs=0.2)
+    ended.set()
+    await in_a_request(lambda: shared.run("key", ended.wait))
 
 
 async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
