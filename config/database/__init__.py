@@ -20,7 +20,7 @@ from config.database.errors import (
 from config.database.indexes import IndexSpec, differences
 from config.database.keyed_locks import WriteConflict
 from config.database.members import missing_set, missing_set_at
-from config.database.operations import MARGIN_SECONDS, begin_waiting, separate_context, waiting_for_shared_work
+from config.database.operations import MARGIN_SECONDS, begin_waiting, create_separate_context, wait_for_shared_work
 from config.database.secondaries import reading_from_secondaries
 from config.database.traced_driver import TracedDriver
 
@@ -45,12 +45,12 @@ __all__ = [
     "WriteConflict",
     "begin_waiting",
     "count_command",
+    "create_separate_context",
     "differences",
     "missing_set",
     "missing_set_at",
     "open_driver",
     "reading_from_secondaries",
-    "separate_context",
     "translate_errors",
-    "waiting_for_shared_work",
+    "wait_for_shared_work",
 ]

@@ -12,7 +12,7 @@ import copy
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
-from config.database.operations import separate_context
+from config.database.operations import create_separate_context
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
@@ -38,7 +38,7 @@ class Batcher(Generic[Key, Item, Result]):
         batch = self._collecting.get(key)
         if batch is None:
             batch = self._collecting[key] = []
-            loop.call_soon(self._start, key, batch, context=separate_context())
+            loop.call_soon(self._start, key, batch, context=create_separate_context())
         future: asyncio.Future[Result] = loop.create_future()
         batch.append((item, future))
         if len(batch) == self._most:

@@ -62,7 +62,7 @@ def begin_waiting(operations: Operations | None = None) -> None:
     _waiting.set(Waiting(operations))
 
 
-def separate_context() -> Context:
+def create_separate_context() -> Context:
     """Return an empty context for work that several requests share.
 
     It has waits of its own, and neither the log context nor the transaction of the request that happens to come first.
@@ -77,7 +77,7 @@ def current_waiting() -> Waiting | None:
     return _waiting.get()
 
 
-def waiting_for_shared_work(*, long: bool = False) -> AbstractContextManager[object]:
+def wait_for_shared_work(*, long: bool = False) -> AbstractContextManager[object]:
     """Return a context manager for the wait of the current request for work that it shares with others.
 
     The wait ends with the time limit of the request, and counts as an operation does; see `Operations.shared`.
@@ -213,7 +213,7 @@ class Operations:
         if waiting.silent_since is None:
             waiting.silent_since = began
 
-    def note_success(self, waiting: Waiting, began: float, now: float, long: bool = False) -> None:
+    def note_success(self, waiting: Waiting, began: float, now: float, long: bool) -> None:
         """Note for the request that an operation succeeded, or work that several share, if that took long.
 
         If others had no reply meanwhile, a library probably tried it again. A `long` operation may have been slow for

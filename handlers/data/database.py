@@ -148,7 +148,7 @@ class Database:
         transaction.
         """
         if outside_transaction:
-            with self.driver.operations():
+            with self.driver.operations.shared():
                 return await self._numbers.submit(name, None)
         counter = await self.driver.update_one(COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True)
         return int(counter["value"]) if counter else 0

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from config.database import separate_context, waiting_for_shared_work
+from config.database import create_separate_context, wait_for_shared_work
 
 Value = TypeVar("Value")
 
@@ -16,7 +16,7 @@ def start_detached(work: Coroutine[Any, Any, Value]) -> asyncio.Task[Value]:
 
     While the database does not reply, the operations of the work share one time limit, as those of one request do.
     """
-    task = asyncio.get_running_loop().create_task(work, context=separate_context())
+    task = asyncio.get_running_loop().create_task(work, context=create_separate_context())
     task.add_done_callback(_retrieve)
     return task
 
@@ -28,7 +28,7 @@ async def join(task: asyncio.Future[Value], *, long: bool = False) -> Value:
     marks work that may take seconds although the database is healthy.
     """
     try:
-        with waiting_for_shared_work(long=long):
+        with wait_for_shared_work(long=long):
             return await asyncio.shield(task)
     finally:
         del task  # its error refers to this frame: a cycle until the garbage collector runs
