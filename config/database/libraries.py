@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, Protocol, TypeVar
 
+from motor.frameworks import asyncio as framework
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession
 from pymongo import AsyncMongoClient
 
 from config.database.detached_calls import DetachedCalls
+from config.database.errors import clear_frames
 from config.database.transactions import SESSION
 
-MOST_CONNECTIONS = 100
-# Motor reads it when it is imported. By default it has ten threads on two cores, and each may be held for a whole time
-# limit while MongoDB does not respond.
-os.environ.setdefault("MOTOR_MAX_WORKERS", str(MOST_CONNECTIONS))
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
-from motor.frameworks import asyncio as framework  # noqa: E402
-from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession  # noqa: E402
+MOST_CONNECTIONS = 100
 
 
 class Library(Protocol):
@@ -50,6 +50,29 @@ class Library(Protocol):
         """Close the client, which ends its sessions on the server."""
 
 
+class _Threads(ThreadPoolExecutor):
+    """Threads for PyMongo's calls. The error of a failed call leaves no cycle, even if nobody waits for it any more."""
+
+    def submit(
+        self, call: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Future[Result]:
+        """Run `call` in a thread, and return its future."""
+        return super().submit(_call, call, *args, **kwargs)
+
+
+def _call(call: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    try:
+        return call(*args, **kwargs)
+    except BaseException as error:
+        clear_frames(error)
+        raise
+
+
+# Motor has ten threads on two cores, and each may be held for a whole time limit while MongoDB does not respond. It has
+# a setting for their number, but no public name for the threads.
+framework._EXECUTOR = _Threads(MOST_CONNECTIONS)
+
+
 class Motor:
     """PyMongo in threads, under asyncio."""
 
@@ -57,7 +80,7 @@ class Motor:
         """Start all threads now: later the event loop would wait for each new one until a processor is free."""
         started = threading.Event()
         for _ in range(MOST_CONNECTIONS):
-            framework._EXECUTOR.submit(started.wait)  # Motor has no public name for its threads
+            framework._EXECUTOR.submit(started.wait)
         started.set()
 
     def connect(self, uri: str, **options: Any) -> Any:

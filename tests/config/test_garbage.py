@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from types import SimpleNamespace
 from weakref import ref
 
 import pytest
@@ -18,12 +20,14 @@ from config.database import DatabaseUnavailable, Driver
 from config.database.detached_calls import DetachedCalls
 from config.database.errors import translate_errors
 from config.database.keyed_locks import WriteConflict
+from config.database.libraries import Motor
 from config.database.operations import MARGIN_SECONDS, Operations
 from config.database.sessions import OpenSession
 from config.time_limits import TimeLimit
 from handlers.data.cached_snapshot import RecordCache
 from handlers.data.single_flight import SingleFlight
 from handlers.tasks import within
+from plugins.testing import eventually
 from tests.faults.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test
@@ -105,6 +109,30 @@ async def test_an_operation_that_takes_too_long_leaves_no_cycle() -> None:
         await operation()
     await asyncio.sleep(0)  # the callback that resumed this task ends
     assert locals_of_frame[0]() is None
+
+
+async def test_a_call_of_motor_that_fails_after_its_caller_has_gone_leaves_no_cycle() -> None:
+    locals_of_frame: list[ref[Local]] = []
+    begun, gone = threading.Event(), threading.Event()
+
+    class Cursor:
+        def to_list(self, length: int | None) -> None:
+            local = Local()
+            locals_of_frame.append(ref(local))
+            begun.set()
+            gone.wait(10)
+            error = OperationFailure("stepped down", 189)  # PyMongo too keeps its errors in local variables
+            raise error
+
+    call = Motor().to_list(SimpleNamespace(delegate=Cursor()))
+    await asyncio.to_thread(begun.wait, 10)
+    call.cancel()
+    gone.set()
+
+    async def is_freed() -> bool:
+        return locals_of_frame[0]() is None
+
+    await eventually(is_freed, seconds=3)
 
 
 @pytest.mark.gen_test(timeout=20)
