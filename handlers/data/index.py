@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,11 @@ def leads_with(spec: IndexSpec, name: str) -> bool:
     first = next((key for key, _ in spec.keys if key != "deleted"), None)
     covered = set(spec.partial or ()) - {"deleted", name}
     return first == name and not covered
+
+
+def index_on(specs: Iterable[IndexSpec], name: str) -> str | None:
+    """Return the name of the first index that `leads_with` the field; None if there is none."""
+    return next((spec.name for spec in specs if leads_with(spec, name)), None)
 
 
 def _key(name: str) -> tuple[str, int | str]:

@@ -148,10 +148,22 @@ class Pager:
         """
         known = self._context.with_further_rows
         if self._collection.name not in known:
-            if not await self._count(self._visibility.furthest, None, limit=1):
+            if not await self._has_furthest():
                 return 0
             known.add(self._collection.name)
         return await self._count(further, hint)
+
+    async def _has_furthest(self) -> bool:
+        """Return whether any record matches `Visibility.furthest`.
+
+        MongoDB would plan a union without a match anew each time, which takes three times as long as these counts.
+        """
+        furthest = self._visibility.furthest
+        try:
+            found = await asyncio.gather(*(self._count(one, index, limit=1) for one, index in furthest))
+        except NoSuchIndex:
+            found = await asyncio.gather(*(self._count(one, None, limit=1) for one, _ in furthest))
+        return any(found)
 
     async def _count(self, matching: Filter, hint: str | None, limit: int = 0) -> int:
         """Return the number of matching records, up to `limit` if it is not 0.
@@ -159,5 +171,5 @@ class Pager:
         Identical concurrent counts share one that began after all of them.
         """
         name = self._collection.name
-        key = (name, encode({"filter": matching}))
+        key = (name, hint, encode({"filter": matching}))
         return await self._context.counts.run(key, lambda: self._driver.count(name, matching, limit=limit, hint=hint))

@@ -8,7 +8,7 @@ from typing import Any
 
 from config.database import Document, Filter
 from handlers.data.collection import Collection
-from handlers.data.index import DELETED, LIVE
+from handlers.data.index import DELETED, LIVE, index_on
 from handlers.data.scope import ALL_ROWS, OWNER_DEPARTMENT, Scope
 from handlers.schema.values import Record
 
@@ -97,13 +97,16 @@ class Visibility:
         return self._part(further) if further else None
 
     @property
-    def furthest(self) -> Record:
-        """The filter for every record that is `further` of anybody: the collection may have none."""
-        return {
-            "$or": [
-                {**self.live, **one} for one in self.scope.furthest(self._collection.shared, self._collection.owned)
-            ]
-        }
+    def furthest(self) -> list[tuple[Record, str | None]]:
+        """Filters that together match every record that is `further` of anybody, each with the name of its index.
+
+        The collection may have no such record.
+        """
+        rules = self._collection
+        return [
+            ({**self.live, **one}, index_on(rules.index_specs, next(iter(one))))
+            for one in self.scope.furthest(rules.shared, rules.owned)
+        ]
 
     def _part(self, part: Filter) -> Record:
         narrowing = self._narrowing
