@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from bson import encode
@@ -154,22 +155,23 @@ class Pager:
         return await self._count(further, hint)
 
     async def _has_furthest(self) -> bool:
-        """Return whether any record matches `Visibility.furthest`.
+        """Return whether any record matches `Visibility.furthest`; identical concurrent checks share one.
 
         MongoDB would plan a union without a match anew each time, which takes three times as long as these counts.
         """
-        furthest = self._visibility.furthest
-        try:
-            found = await asyncio.gather(*(self._count(one, index, limit=1) for one, index in furthest))
-        except NoSuchIndex:
-            found = await asyncio.gather(*(self._count(one, None, limit=1) for one, _ in furthest))
-        return any(found)
+        furthest, name = self._visibility.furthest, self._collection.name
+        count = partial(self._driver.count, name, limit=1)
 
-    async def _count(self, matching: Filter, hint: str | None, limit: int = 0) -> int:
-        """Return the number of matching records, up to `limit` if it is not 0.
+        async def check() -> bool:
+            try:
+                return any(await asyncio.gather(*(count(one, hint=index) for one, index in furthest)))
+            except NoSuchIndex:
+                return any(await asyncio.gather(*(count(one) for one, _ in furthest)))
 
-        Identical concurrent counts share one that began after all of them.
-        """
+        return await self._context.counts.run((name, encode({"$or": [one for one, _ in furthest]})), check)
+
+    async def _count(self, matching: Filter, hint: str | None) -> int:
+        """Return the number of matching records; identical concurrent counts share one that began after all of them."""
         name = self._collection.name
         key = (name, hint, encode({"filter": matching}))
-        return await self._context.counts.run(key, lambda: self._driver.count(name, matching, limit=limit, hint=hint))
+        return await self._context.counts.run(key, lambda: self._driver.count(name, matching, hint=hint))
