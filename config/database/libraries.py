@@ -51,16 +51,18 @@ class Library(Protocol):
 
 
 class _Threads(ThreadPoolExecutor):
-    """Threads for PyMongo's calls. The error of a failed call leaves no cycle, even if nobody waits for it any more."""
+    """Threads for PyMongo's calls. The error of a failed call leaves no cycle, even if its caller was cancelled."""
 
     def submit(
         self, call: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
         """Run `call` in a thread, and return its future."""
-        return super().submit(_call, call, *args, **kwargs)
+        return super().submit(_run_without_cycle, call, *args, **kwargs)
 
 
-def _call(call: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+def _run_without_cycle(
+    call: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Result:
     try:
         return call(*args, **kwargs)
     except BaseException as error:

@@ -14,7 +14,7 @@ from bson.errors import InvalidId
 from config.database import IndexSpec
 from config.logs import is_secret_name
 from handlers.data.folding import sort_key
-from handlers.data.index import Index, leads_with, spec_of
+from handlers.data.index import Index, index_on, spec_of
 from handlers.data.links import Link, find_links
 from handlers.data.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
 from handlers.data.search import FORM, FORM_NAME, search_values
@@ -342,7 +342,7 @@ class Collection:
         specs = {spec.keys: spec for spec in [*(spec_of(index, self.plain) for index in derived), *declared]}
         for link in self.acting_links:
             # a deletion looks for the records that refer to what it deletes
-            if not any(leads_with(spec, link.path) for spec in specs.values()):
+            if index_on(specs.values(), link.path) is None:
                 spec = spec_of(Index(link.path), self.plain)
                 specs[spec.keys] = spec
         return tuple(specs.values())
