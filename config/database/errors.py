@@ -148,13 +148,17 @@ def clear_frames(error: BaseException | None) -> None:
     collector runs. Frames of coroutines stay, because clearing one that is suspended ends it.
     """
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
+    left = [error]
+    while left:
+        error = left.pop()
+        if error is None or id(error) in seen:
+            continue
         seen.add(id(error))
         for frame, _ in traceback.walk_tb(error.__traceback__):
             if not frame.f_code.co_flags & _MAY_BE_SUSPENDED:
                 with suppress(RuntimeError):  # it is running
                     frame.clear()
-        error = error.__cause__ or error.__context__
+        left += (error.__cause__, error.__context__)  # after a second attempt, PyMongo raises the error of the first
 
 
 def translate(error: BaseException) -> Exception | None:

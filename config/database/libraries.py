@@ -6,11 +6,12 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from motor.frameworks import asyncio as framework
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession
-from pymongo import AsyncMongoClient
+from pymongo import AsyncMongoClient, pool_shared
 
 from config.database.detached_calls import DetachedCalls
 from config.database.errors import clear_frames
@@ -73,6 +74,9 @@ def _run_without_cycle(
 # Motor has ten threads on two cores, and each may be held for a whole time limit while MongoDB does not respond. It has
 # a setting for their number, but no public name for the threads.
 framework._EXECUTOR = _Threads(MOST_CONNECTIONS)
+
+# PyMongo's function keeps its error in a local variable, and the error of a first attempt never reaches any caller.
+pool_shared._create_connection = partial(_run_without_cycle, pool_shared._create_connection)  # type: ignore[call-arg]
 
 
 class Motor:
