@@ -1,7 +1,8 @@
 """The operation log: every write by a logged-in user, refused ones too, and every export.
 
-Entries wait in a bounded queue and are written in batches, so no response waits for them. An entry that does not fit
-goes to the process log as a line of its own. Entries in the queue are written before the process ends.
+Entries wait in a bounded queue and are written in batches, so no response waits for them. The first entry is written at
+once; those that arrive while it is written, or shortly after, share the next command. An entry that does not fit into
+the queue goes to the process log as a line of its own. Entries in the queue are written before the process ends.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from handlers.tasks import end
 
 log = logging.getLogger("tradewind.oplog")
 _BATCH = 100  # encoding more at once would delay requests
+_GATHER_SECONDS = 0.05  # after a batch; a command costs MongoDB and this process as much as several entries
 _RETRY_SECONDS = 1.0
 
 
@@ -130,6 +132,8 @@ class OperationLog:
             try:
                 while self._waiting:
                     await self._write()
+                    if len(self._waiting) < _BATCH:
+                        await asyncio.sleep(_GATHER_SECONDS)
             except Exception:
                 log.warning("operation log waits for the database", extra={"waiting": self.waiting})
                 await asyncio.sleep(_RETRY_SECONDS)

@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from config.database import Driver, open_driver
 from config.settings import Settings
+from handlers import operation_log
 from handlers.operation_log import OPERATION_LOGS, OperationLog
 from plugins.testing import eventually
 
@@ -49,6 +50,32 @@ async def test_what_is_accepted_is_written_in_order(mongodb_uri: str) -> None:
         await eventually(is_written)
         assert await paths(driver) == [f"/{number}" for number in range(1200)]
         await operations.stop()
+
+
+async def test_entries_that_follow_soon_share_a_command(mongodb_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operation_log, "_GATHER_SECONDS", 1.0)
+    async with driver_at(mongodb_uri) as driver:
+        operations = OperationLog(driver, OPERATION_LOGS, limit=10)
+        sizes: list[int] = []
+        insert = driver.insert_missing
+
+        async def noted(collection: str, documents: Sequence[dict[str, Any]]) -> None:
+            sizes.append(len(documents))
+            await insert(collection, documents)
+
+        async def is_written() -> bool:
+            return operations.waiting == 0
+
+        monkeypatch.setattr(driver, "insert_missing", noted)
+        operations.start()
+        operations.record(entry(0))
+        await eventually(is_written)
+        for number in range(1, 6):
+            operations.record(entry(number))
+            await driver.count(OPERATION_LOGS.name, {})
+        await eventually(is_written)
+        await operations.stop()
+    assert sizes == [1, 5]
 
 
 async def test_a_stop_writes_what_is_left(mongodb_uri: str) -> None:
