@@ -23,6 +23,7 @@ from pydantic import ValidationError
 
 from config import garbage_collection
 from config.embedded import Embedded, EmbeddedError, acquire, keep
+from config.huge_pages import use_huge_pages
 from config.listening import activated_sockets
 from config.local_secrets import demo_accounts
 from config.logs import start_logging
@@ -331,12 +332,16 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load dictionaries and collect garbage while no request has to wait for it; exempt what is left from collection."""
+    """Load dictionaries and collect garbage while no request has to wait for it; exempt what is left from collection.
+
+    What is left is moved to huge pages.
+    """
     from handlers.data.readings import reader
 
     garbage_collection.collect_and_pause()
     await asyncio.to_thread(reader)
     garbage_collection.exempt_and_resume()
+    await asyncio.to_thread(use_huge_pages)
 
 
 def welcome(service: Running) -> None:
