@@ -284,6 +284,7 @@ async def serve(
             if settings.demo and (inherited is None or inherited.first):
                 welcome(service)
             tell_ready(inherited)
+            await asyncio.to_thread(use_huge_pages)  # not in a spare process, which shares its memory with its parent
             await until_asked(stop, embedded)
             service.service.replaced = stop.replaced
             log.info("stopping")
@@ -332,16 +333,12 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load dictionaries and collect garbage while no request has to wait for it; exempt what is left from collection.
-
-    What is left is moved to huge pages.
-    """
+    """Load dictionaries and collect garbage while no request has to wait for it; exempt what is left from collection."""
     from handlers.data.readings import reader
 
     garbage_collection.collect_and_pause()
     await asyncio.to_thread(reader)
     garbage_collection.exempt_and_resume()
-    await asyncio.to_thread(use_huge_pages)
 
 
 def welcome(service: Running) -> None:
