@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from plugins.testing import Client, eventually, expect
+from tests.support.huge_pages import huge_kib, needs_huge_pages
 from tests.support.processes import children, forked_servers
 from tests.support.raw_http import connected, request
 from tests.support.server_process import ServerProcess, environment
@@ -61,6 +62,20 @@ async def test_a_spare_process_is_none_of_those_that_serve(mongodb_uri: str, tmp
         assert re.findall(r"tradewind_process_up\S* (\d)", metrics) == ["1", "1"]
         # nor does it run jobs: only those that serve measure how late their event loops are
         assert len(re.findall(r"tradewind_event_loop_lag_seconds_count", metrics)) == 2
+
+
+@needs_huge_pages
+async def test_servers_have_their_memory_in_huge_pages_and_a_spare_process_shares_its_memory(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with supervised(settings(mongodb_uri, tmp_path), tmp_path / "output", count=1) as supervisor:
+        await spare_stands_by(supervisor, 1)
+        server, spare = sorted(forked_servers(supervisor.process.pid), key=started_at)
+
+        async def is_moved() -> bool:
+            return huge_kib(server) > huge_kib(spare) + (20 << 10)
+
+        await eventually(is_moved)
 
 
 async def test_a_spare_process_that_ends_is_replaced_and_nothing_else_is(mongodb_uri: str, tmp_path: Path) -> None:
