@@ -1,7 +1,7 @@
 """Huge pages for the memory of a process that has started.
 
-A request visits its objects, functions and dictionaries all over some 100 MiB. With pages of 4 KiB, finding where each of
-them lies takes up to a tenth of its processor time; with pages of 2 MiB, the processor remembers all of them.
+A request visits objects all over some 100 MiB. On a machine with 2 cores, beside MongoDB, creating a record took a tenth less
+processor time with pages of 2 MiB than with pages of 4 KiB.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _PROCESS = ctypes.CDLL(None)
@@ -19,12 +20,13 @@ _PAGE_BYTES = 2 << 20
 def use_huge_pages() -> None:
     """Move what this process has in memory now to huge pages; memory that it gets later is not affected.
 
-    This copies the memory, so it takes some 50 ms, and ends what a forked process shares with its parent. Where the
-    system has no such call, or no free huge pages, nothing changes.
+    This copies the memory, so it belongs in a thread, and ends what a forked process shares with its parent. Where the
+    system has no such call, or no free huge pages, or hides the ranges of memory, nothing changes.
     """
     if sys.platform == "linux":
-        for start, end in _ranges():
-            _PROCESS.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _COLLAPSE)
+        with suppress(OSError):
+            for start, end in _ranges():
+                _PROCESS.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _COLLAPSE)
 
 
 def _ranges() -> Iterator[tuple[int, int]]:

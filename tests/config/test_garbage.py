@@ -150,7 +150,7 @@ async def test_the_error_of_a_first_attempt_that_a_second_one_repeats_leaves_no_
         try:
             attempt_again(first)
         except ServerSelectionTimeoutError:
-            raise first  # noqa: B904 - as PyMongo does
+            raise first  # noqa: B904 - PyMongo too raises it without `from`: what matters here is its context
 
     with suppress(DatabaseUnavailable), translate_errors:
         call()

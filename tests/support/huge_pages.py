@@ -17,6 +17,7 @@ def _can_collapse() -> bool:
     return (int(major), int(minor)) >= (6, 1)
 
 
+# an older or another system has nothing to show: `use_huge_pages` then changes nothing
 needs_huge_pages = pytest.mark.skipif(not _can_collapse(), reason="the system has no MADV_COLLAPSE")
 
 
