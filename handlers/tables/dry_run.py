@@ -8,7 +8,7 @@ from typing import Any
 
 from handlers.data.index import Index
 from handlers.schema.errors import FieldError, ValidationFailed
-from handlers.schema.values import ReadOnlyRecord
+from handlers.schema.values import ReadOnlyRecord, Values
 
 
 class DryRun:
@@ -37,7 +37,7 @@ class DryRun:
         for noted in (self._rows, self._values, self._holders):
             noted.maps[1].update(noted.maps[0])
 
-    def outcome(self, row: Mapping[str, Any], outcome: str) -> str:
+    def outcome(self, row: Values, outcome: str) -> str:
         """Note a row, and return its outcome: `created` may be wrong, as the records of rows above do not exist."""
         code = row.get(self._code)
         if code is None:
