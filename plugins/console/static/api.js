@@ -8,7 +8,7 @@ import { element, say } from "./words.js";
 const read = new Map();
 const following = new Map(); // the cursor of each page that follows one already read, by its request
 const asking = new Map();
-const INVALID = 40001, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
+const OPTIONS = "/api/v1/meta/options/", INVALID = 40001, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
 
 /** Return the API's parameters for those that the renderer sends, without empty ones. */
 function query(asked) {
@@ -74,7 +74,7 @@ export const ask = (path, given) => request("GET", path, given, {}, {});
 
 async function request(method, path, given, sent, config) {
   const data = typeof sent === "string" ? JSON.parse(sent) : sent;
-  if (method === "GET" && path.startsWith("/api/v1/meta/options/")) return options(path, { ...given, ...data });
+  if (method === "GET" && path.startsWith(OPTIONS)) return options(path, { ...given, ...data });
   if (method === "GET" || method === "DELETE") {
     const asked = query({ ...given, ...data });
     const list = (page) => `${path}?${new URLSearchParams({ ...Object.fromEntries(asked), page })}`;
@@ -97,15 +97,20 @@ async function request(method, path, given, sent, config) {
   return change(path, { method, body: Object.fromEntries(Object.entries(data ?? {}).filter(([, value]) => !blank(value))) }, record, read.get(record));
 }
 
+/** Return the form or dialogue on top, or else the page. */
+const onTop = () => [...document.querySelectorAll(".antd-Drawer, .antd-Modal")].at(-1) ?? document.querySelector("main .drawn");
+
 /** Send a request of the renderer, which calls this function for all of them. */
 export async function fetcher({ url, method = "get", data, config = {}, ...rest }) {
-  const [path, asked = ""] = url.split("?");
+  const [path, asked = ""] = url.split("?"), asker = onTop();
   let reply;
   try {
     reply = await request(method.toUpperCase(), path, Object.fromEntries(new URLSearchParams(asked)), data, { ...rest, ...config });
   } catch {
     return { status: 503, data: { status: 503, msg: say("failed"), data: null } };
   }
+  // the renderer fails on options for a picker whose form was closed in the meantime
+  if (path.startsWith(OPTIONS) && asker && !asker.isConnected) return new Promise(() => {});
   if (reply.file) {
     save(reply);
     return { status: 200, data: { status: 0, msg: "", data: {} } };

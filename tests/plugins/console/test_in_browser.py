@@ -16,6 +16,17 @@ from tests.plugins.console.browser import Console, opened
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 HOSTILE = "<img src=x onerror=document.title='run'>${1+1}<%= 1 %>"
+# holds back the options of pickers, until `release` is called
+HOLD = """
+const plain = window.fetch;
+window.held = 0;
+const released = new Promise((resolve) => { window.release = resolve; });
+window.fetch = async (...given) => {
+  const reply = await plain(...given);
+  if (given[0].startsWith("/api/v1/meta/options/")) { window.held += 1; await released; }
+  return reply;
+};
+"""
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +40,13 @@ async def shot(console: Console, name: str) -> None:
     folder = os.environ.get("CONSOLE_SHOTS")
     if folder:
         await asyncio.to_thread(console.browser.save_screenshot, f"{folder}/{name}.png")
+
+
+def offers(console: Console) -> int:
+    """Open the first picker of the form on top, also if it has been drawn anew; return how much it offers."""
+    if not console.count(".antd-Select-menu"):
+        console.press(".antd-Drawer .antd-Select")
+    return console.count(".antd-Select-option")
 
 
 async def test_a_person_logs_in_and_sees_hostile_names_as_text(console: Console, admin: Client) -> None:
@@ -89,6 +107,21 @@ async def test_a_click_on_a_figure_or_a_point_opens_the_records_behind_it(consol
     funnel = console.browser.find_element(By.CSS_SELECTOR, "main .dashboard-opportunity-funnel canvas")
     console.browser.execute_script("arguments[0].scrollIntoView({ block: 'center' })", funnel)
     await asyncio.to_thread(console.click_until, funnel, lambda: console.count(".antd-Drawer .behind tbody tr td"))
+
+
+async def test_a_form_that_is_closed_before_its_options_arrive_does_not_fail_on_them(console: Console) -> None:
+    await asyncio.to_thread(console.open, "#/crm.contact", "main .antd-Crud button")
+    await asyncio.to_thread(console.complaints)
+    await asyncio.to_thread(console.browser.execute_script, HOLD)
+    await asyncio.to_thread(console.press, "main button.antd-Button--primary")
+    await asyncio.to_thread(console.until, lambda: console.browser.execute_script("return window.held"))
+    await asyncio.to_thread(console.press, ".antd-Drawer-close")
+    await asyncio.to_thread(console.until, lambda: not console.count(".antd-Drawer"))
+    await asyncio.to_thread(console.browser.execute_script, "window.release()")
+    # those of the next form are shown, after the first ones have arrived
+    await asyncio.to_thread(console.press, "main button.antd-Button--primary")
+    await asyncio.to_thread(console.until, lambda: offers(console))
+    assert await asyncio.to_thread(console.complaints) == []
 
 
 async def test_the_browser_has_nothing_to_complain_of(console: Console) -> None:
