@@ -15,6 +15,8 @@ _LONGEST_KNOWN = 64
 _LONGEST_LENGTH = 20  # digits
 _LONGEST_KEPT = 2048
 _MOST_KEPT = 40  # a field takes hundreds of bytes of memory, however short it is; browsers send some twenty
+# another value in each request: such fields come once, and in a cache each collection of garbage would visit them
+_UNIQUE = frozenset((b"idempotency-key", b"x-request-id", b"traceparent"))
 
 
 @lru_cache(maxsize=1000)
@@ -82,7 +84,7 @@ class HeadersCache:
         self._kept: LRU[tuple[tuple[bytes, bytes], ...], Headers] = LRU(size)
 
     def of(self, fields: Sequence[tuple[bytes, bytes]]) -> Headers:
-        """Return the headers of `fields`; long or many ones are not kept."""
+        """Return the headers of `fields`; long, many or unique ones are not kept."""
         key = tuple(fields)
         headers: Headers | None = self._kept.get(key)
         if headers is None:
@@ -94,5 +96,6 @@ class HeadersCache:
 
 
 def is_kept(fields: Sequence[tuple[bytes, bytes]], size: int) -> bool:
-    """Return whether these fields, which take `size` bytes, are short and few enough to be kept."""
-    return size <= _LONGEST_KEPT and len(fields) <= _MOST_KEPT
+    """Return whether these fields, which take `size` bytes, may come again, and are short and few enough to be kept."""
+    small = size <= _LONGEST_KEPT and len(fields) <= _MOST_KEPT
+    return small and _UNIQUE.isdisjoint([name.lower() for name, _ in fields])

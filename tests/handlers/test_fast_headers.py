@@ -30,6 +30,12 @@ def test_long_fields_and_many_fields_are_not_remembered() -> None:
     assert not kept(cache, [HOST, *((b"A%d" % number, b"x") for number in range(100))])
 
 
+@pytest.mark.parametrize("name", [b"Idempotency-Key", b"x-request-id", b"Traceparent"])
+def test_fields_that_are_unique_to_a_request_are_not_remembered(name: bytes) -> None:
+    cache = HeadersCache(10)
+    assert not kept(cache, [HOST, (name, b"x")])
+
+
 def test_the_oldest_are_forgotten() -> None:
     cache = HeadersCache(2)
     first = cache.of([(b"A", b"1")])
@@ -78,11 +84,12 @@ def test_each_request_with_a_head_that_was_read_before_has_a_body_of_its_own() -
         GET.replace(b"Host", b"Connection: close\r\nHost"),
         GET.replace(b"Host", b"Transfer-Encoding: chunked\r\nHost"),
         GET.replace(b"Host", b"Connection: Upgrade\r\nUpgrade: websocket\r\nHost"),
+        GET.replace(b"Host", b"Idempotency-Key: 1\r\nHost"),
         GET.replace(b"Host", b"A: " + b"x" * 3000 + b"\r\nHost"),
         GET.replace(b"Host", b"".join(b"A%d: x\r\n" % number for number in range(100)) + b"Host"),
     ],
 )
-def test_long_heads_and_heads_that_change_what_follows_are_read_each_time(raw: bytes) -> None:
+def test_long_and_unique_heads_and_heads_that_change_what_follows_are_read_each_time(raw: bytes) -> None:
     cache = HeadsCache(10)
     first, second = (HeadReader(65536, cache).read(raw, 0)[0] for _ in range(2))
     assert first is not second
