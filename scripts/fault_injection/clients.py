@@ -150,8 +150,8 @@ async def _body(reader: asyncio.StreamReader, status: int, fields: dict[str, str
 class Waits:
     """How long liveness took.
 
-    Per probe its start, its seconds, those that the event loop waited for a processor, and those in which threads of
-    the server ran.
+    Per probe its start, its seconds, those in which the event loop or the probe waited for a processor, and those in
+    which threads of the server ran.
     """
 
     probes: list[tuple[float, float, float, float]]
@@ -162,7 +162,7 @@ class Waits:
         return round(max((seconds for at, seconds, _, _ in self.probes if at >= since), default=0.0) * 1000)
 
     def slowest_running_ms(self) -> int:
-        """Return the longest response, without the time in which the server was ready to run but had no processor."""
+        """Return the longest response, without the time in which server or probe was ready to run but had no processor."""
         return round(self._slowest_running()[0] * 1000)
 
     def ran_ms(self) -> int:
@@ -177,7 +177,7 @@ class Liveness:
     """Probes `/api/health` continually from another process, and beside it a socket that only echoes.
 
     The echo shows how much of a wait is due to this machine; the scheduler reports how long the servers with these pids
-    waited for a processor: on two busy cores every process waits for its turn.
+    and the probing process waited for a processor: on two busy cores every process waits for its turn.
     """
 
     def __init__(self, port: int, *pids: int) -> None:

@@ -1,13 +1,14 @@
 """A process that probes liveness until its standard input ends: `… -m scripts.fault_injection.liveness PORT [PID…]`.
 
-For each probe it reports how long the server waited for a processor, and how long all of its threads ran: of these
-pids, each time the one with the most.
+For each probe it reports how long the server and this process waited for a processor, one after the other, and how long
+all threads of the server ran: of these pids, each time the one with the most.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -57,10 +58,11 @@ async def watch(port: int, pids: Sequence[int] = ()) -> dict[str, list[object]]:
     connection = Connection(port)
     while not ended.done():
         queued, ran = [queued_seconds(pid) for pid in pids], [processor_seconds(pid) for pid in pids]
+        mine = queued_seconds(os.getpid())
         began = time.monotonic()
         reply = await connection.call("GET", "/api/health", seconds=_PROBE_SECONDS)
         seconds = time.monotonic() - began
-        waited = _most(queued_seconds, pids, queued)
+        waited = _most(queued_seconds, pids, queued) + queued_seconds(os.getpid()) - mine
         service.append((began, seconds, min(max(waited, 0.0), seconds), _most(processor_seconds, pids, ran)))
         if reply.outcome != "0":
             failed.append(reply.outcome)
