@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import uuid
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from tests.support.random_company.model import Company
 CRM, INVENTORY, FINANCE = "/api/v1/crm", "/api/v1/inventory", "/api/v1/finance"
 Record = dict[str, Any]
 _MODULES = ("crm:", "inventory:", "finance:", "dashboard:")
+_MOST_PAUSE_SECONDS = 5.0  # between repetitions, which many people would otherwise send at once
 _DAYS = 100  # how far back documents are dated
 
 
@@ -56,7 +58,7 @@ class Person:
 
     async def _repeat(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
         deadline = asyncio.get_running_loop().time() + self.patience
-        while True:
+        for attempt in itertools.count():
             try:
                 reply = await self.client.call(method, path, body, headers=headers)
             except (OSError, HTTPClientError):
@@ -66,7 +68,8 @@ class Person:
                 if reply.status < 500 or asyncio.get_running_loop().time() > deadline:
                     return reply
             self.lost += 1
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(random.uniform(0.05, min(0.1 * 2**attempt, _MOST_PAUSE_SECONDS)))
+        raise AssertionError("unreachable")
 
 
 @dataclass
