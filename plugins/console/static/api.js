@@ -103,14 +103,11 @@ const onTop = () => [...document.querySelectorAll(".antd-Drawer, .antd-Modal")].
 /** Send a request of the renderer, which calls this function for all of them. */
 export async function fetcher({ url, method = "get", data, config = {}, ...rest }) {
   const [path, asked = ""] = url.split("?"), asker = onTop();
-  let reply;
-  try {
-    reply = await request(method.toUpperCase(), path, Object.fromEntries(new URLSearchParams(asked)), data, { ...rest, ...config });
-  } catch {
-    return { status: 503, data: { status: 503, msg: say("failed"), data: null } };
-  }
+  const given = Object.fromEntries(new URLSearchParams(asked));
+  const reply = await request(method.toUpperCase(), path, given, data, { ...rest, ...config }).catch(() => null);
   // the renderer fails on options for a picker whose form was closed in the meantime
   if (path.startsWith(OPTIONS) && asker && !asker.isConnected) return new Promise(() => {});
+  if (!reply) return { status: 503, data: { status: 503, msg: say("failed"), data: null } };
   if (reply.file) {
     save(reply);
     return { status: 200, data: { status: 0, msg: "", data: {} } };

@@ -111,7 +111,6 @@ async def test_a_click_on_a_figure_or_a_point_opens_the_records_behind_it(consol
 
 async def test_a_form_that_is_closed_before_its_options_arrive_does_not_fail_on_them(console: Console) -> None:
     await asyncio.to_thread(console.open, "#/crm.contact", "main .antd-Crud button")
-    await asyncio.to_thread(console.complaints)
     await asyncio.to_thread(console.browser.execute_script, HOLD)
     await asyncio.to_thread(console.press, "main button.antd-Button--primary")
     await asyncio.to_thread(console.until, lambda: console.browser.execute_script("return window.held"))
