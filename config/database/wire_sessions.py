@@ -124,11 +124,12 @@ class WireSession:
         if not self._begun:
             return
         concern = {"writeConcern": {"w": "majority"}, "maxTimeMS": self._sessions.timeout_ms}
-        async with asyncio.timeout(self._seconds), self._turn:
-            try:
-                reply = await self._send({"commitTransaction": 1, **concern, **self._recovery, "$db": "admin"})
-            except (AutoReconnect, NotSent) as error:
-                raise AutoReconnect(str(error), _UNKNOWN) from error
+        with OwnLimit(self._seconds)():
+            async with self._turn:
+                try:
+                    reply = await self._send({"commitTransaction": 1, **concern, **self._recovery, "$db": "admin"})
+                except (AutoReconnect, NotSent) as error:
+                    raise AutoReconnect(str(error), _UNKNOWN) from error
         if has_failed(reply):
             raise _commit_failure(reply)
 
@@ -137,9 +138,10 @@ class WireSession:
         self.in_transaction = False
         if not self._begun:
             return
-        async with asyncio.timeout(_ABORT_SECONDS), self._turn:
-            with suppress(PyMongoError, NotSent):
-                await self._send({"abortTransaction": 1, **self._recovery, "$db": "admin"})
+        with OwnLimit(_ABORT_SECONDS)():
+            async with self._turn:
+                with suppress(PyMongoError, NotSent):
+                    await self._send({"abortTransaction": 1, **self._recovery, "$db": "admin"})
 
     async def end_session(self) -> None:
         """End the session, and its transaction."""
