@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -71,9 +72,16 @@ def _run_without_cycle(
         raise
 
 
-# Motor has ten threads on two cores, and each may be held for a whole time limit while MongoDB does not respond. It has
-# a setting for their number, but no public name for the threads.
-framework._EXECUTOR = _Threads(MOST_CONNECTIONS)
+def _use_our_threads() -> None:
+    """Let Motor use enough threads: it has ten on two cores, and a silent MongoDB may hold each for a whole time limit.
+
+    It has a setting for their number, but no public name for the threads.
+    """
+    framework._EXECUTOR = _Threads(MOST_CONNECTIONS)
+
+
+_use_our_threads()
+os.register_at_fork(after_in_child=_use_our_threads)  # Motor, which registered first, replaces them in each new process
 
 # PyMongo's function keeps its error in a local variable, and the error of a first attempt never reaches any caller.
 pool_shared._create_connection = partial(_run_without_cycle, pool_shared._create_connection)  # type: ignore[call-arg]
