@@ -333,7 +333,7 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load dictionaries and collect garbage while no request has to wait for it; exempt what is left from collection."""
+    """Load dictionaries and collect garbage while no request has to wait; exempt what is left from collection."""
     from handlers.data.readings import reader
 
     garbage_collection.collect_and_pause()

@@ -1,7 +1,7 @@
 """Huge pages for the memory of a process that has started.
 
-A request visits objects all over some 100 MiB. On a machine with 2 cores, beside MongoDB, creating a record took a tenth less
-processor time with pages of 2 MiB than with pages of 4 KiB.
+A request visits objects all over some 100 MiB. On a machine with 2 cores, beside MongoDB, creating a record took a
+tenth less processor time with pages of 2 MiB than with pages of 4 KiB.
 """
 
 from __future__ import annotations

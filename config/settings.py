@@ -63,7 +63,8 @@ class Settings(EnvironmentSettings):
     )
     tls_certificate: str = Field(
         "",
-        description="PEM file with a certificate and its chain; with it, the port serves HTTPS. A change needs no restart.",
+        description="PEM file with a certificate and its chain; with it, the port serves HTTPS. A change needs no "
+        "restart.",
     )
     tls_key: str = Field("", description="PEM file with the key of the certificate, without a password.")
     tls_minimum: Literal["1.2", "1.3"] = Field("1.2", description="Lowest version of TLS that is accepted.")
@@ -94,7 +95,8 @@ class Settings(EnvironmentSettings):
     )
     jwt_old_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field(
         (),
-        description="Earlier signing keys, comma separated; their tokens are accepted until the keys are removed from here.",
+        description="Earlier signing keys, comma separated; their tokens are accepted until the keys are removed "
+        "from here.",
     )
     backup_key: SecretStr = Field(
         SecretStr(""),
@@ -124,8 +126,9 @@ class Settings(EnvironmentSettings):
     time_zone: str = Field("Asia/Shanghai", description="Business time zone: it decides on which day a time falls.")
     response_checks: Literal["auto", "all", "some"] = Field(
         "auto",
-        description="Which responses are checked against the shape that their route declares. With `all`, a wrong one becomes "
-        "50000; with `some`, a sample is checked and faults are logged; `auto` is `all` in demo mode, else `some`.",
+        description="Which responses are checked against the shape that their route declares. With `all`, a wrong "
+        "one becomes 50000; with `some`, a sample is checked and faults are logged; `auto` is `all` in demo mode, "
+        "else `some`.",
     )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` is only for benchmarks and tests.")
     requests_per_minute: int = Field(
@@ -133,26 +136,26 @@ class Settings(EnvironmentSettings):
     )
     trusted_proxies: Names = Field(
         (),
-        description="Addresses or networks of the proxies that are trusted to name the client, comma separated; `unix` is "
-        "the Unix socket.",
+        description="Addresses or networks of the proxies that are trusted to name the client, comma separated; "
+        "`unix` is the Unix socket.",
     )
     forwarding_field: Literal["X-Forwarded-For", "Forwarded"] = Field(
         "X-Forwarded-For",
-        description="Header in which trusted proxies name the client; `Forwarded` is that of RFC 7239. The other header is "
-        "ignored, because clients can send it.",
+        description="Header in which trusted proxies name the client; `Forwarded` is that of RFC 7239. The other "
+        "header is ignored, because clients can send it.",
     )
     proxy_protocol: bool = Field(
         False, description="Connections from trusted proxies begin with a PROXY header, version 1 or 2."
     )
     metrics_clients: Names = Field(
         ("127.0.0.1", "::1"),
-        description="Addresses or networks that may read /metrics and /api/health/processes, comma separated; `unix` is the "
-        "Unix socket.",
+        description="Addresses or networks that may read /metrics and /api/health/processes, comma separated; "
+        "`unix` is the Unix socket.",
     )
     traces: bool = Field(
         False,
-        description="Send traces with OpenTelemetry (`pip install tradewind[otel]`). Its own variables say where to, and how "
-        "many: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME.",
+        description="Send traces with OpenTelemetry (`pip install tradewind[otel]`). Its own variables say where "
+        "to, and how many: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Lowest level that is logged.")
     max_body_bytes: int = Field(1 << 20, ge=1024, description="Largest JSON body, in bytes.")

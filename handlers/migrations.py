@@ -209,8 +209,8 @@ class Migrations:
             await self._keep(key, {"failed": reason, "failed_at": utc_now(), "version": VERSION})
             log.exception("migration failed", extra={"migration": key})
             raise MigrationFailed(
-                f"The migration {migration.name} failed on {stage.collection.name} ({reason}). What it has done stays; the "
-                "next run goes on from there."
+                f"The migration {migration.name} failed on {stage.collection.name} ({reason}). What it has done "
+                "stays; the next run goes on from there."
             ) from error
         if progress.changed > changed:
             counts = {"looked_at": progress.looked_at - looked_at, "changed": progress.changed - changed}
@@ -274,8 +274,8 @@ async def find_newer(driver: Driver, plugins: Iterable[str], known: Iterable[str
     for row in await driver.find(MIGRATIONS, {"contract": True}):
         if row["plugin"] in loaded and row["_id"] not in names:
             return (
-                f"The database is newer than this version, {VERSION}: Tradewind {row['version']} ran {row['_id']} on it "
-                f"({row['summary']}) Start that version or a newer one, or restore a backup from before."
+                f"The database is newer than this version, {VERSION}: Tradewind {row['version']} ran {row['_id']} on "
+                f"it ({row['summary']}) Start that version or a newer one, or restore a backup from before."
             )
     return None
 

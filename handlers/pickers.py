@@ -184,6 +184,7 @@ PICKER_ROUTE = route(
         nullable=False,
     ),
     refusals=(Refusal(FORBIDDEN, FOR_WRITERS), Refusal(NOT_FOUND, hint=NOT_REFERRED)),
-    description="`collection` is the name of a collection, or `users` or `departments`. Open to everyone who may send a "
-    "request that refers to it. Returns the records within the caller's data scope, or all if it does not apply to them.",
+    description="`collection` is the name of a collection, or `users` or `departments`. Open to everyone who may "
+    "send a request that refers to it. Returns the records within the caller's data scope, or all if it does not "
+    "apply to them.",
 )

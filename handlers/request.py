@@ -98,7 +98,8 @@ class Request:
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
     `trace_id`: for log lines, the id of the caller's trace (W3C Trace Context), or of our own if requests are traced.
     `names`: the current names of records that the response refers to, as far as `note_names` got them.
-    `log_fields`: what each log line says about the request: `request_id`, `user_id`, `route`, `trace_id` as far as known.
+    `log_fields`: what each log line says about the request: `request_id`, `user_id`, `route`, `trace_id`, as far as
+    known.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 

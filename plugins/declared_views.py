@@ -22,4 +22,5 @@ def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
             yield f"{where} has {name} in two groups."
         for heading in (*view.groups, *view.tabs):
             if not all(heading):
-                yield f"{where} has a heading that is not in Chinese and English: {' '.join(heading).strip() or 'none'}."
+                given = " ".join(heading).strip() or "none"
+                yield f"{where} has a heading that is not in Chinese and English: {given}."

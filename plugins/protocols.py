@@ -77,10 +77,16 @@ _OWED = {
     "creator_department_id": int | None,
 }
 RECEIVABLE_CHANGED = Event("finance.receivable.changed", **_OWED)
-"""What a customer owes for a record now, changed on `day`. With `paid`, its payments are entered where it comes from."""
+"""What a customer owes for a record now, changed on `day`.
+
+With `paid`, its payments are entered where it comes from.
+"""
 
 PAYABLE_CHANGED = Event("finance.payable.changed", **_OWED)
-"""What is owed to a supplier for a record now, changed on `day`. With `paid`, its payments are entered where it comes from."""
+"""What is owed to a supplier for a record now, changed on `day`.
+
+With `paid`, its payments are entered where it comes from.
+"""
 
 MONEY_MOVED = Event(
     "finance.money.moved",
@@ -101,8 +107,8 @@ MONEY_MOVED = Event(
 )
 """Money came to an account, or left it, by a payment that the plugin has entered and counted itself.
 
-`biz_type` and `resource_id` name the record that it pays, `source_type` and `source_id` the payment. It follows the event
-with which the record reports what is paid of it.
+`biz_type` and `resource_id` name the record that it pays, `source_type` and `source_id` the payment. It follows the
+event with which the record reports what is paid of it.
 """
 
 MONEY_RETURNED = Event("finance.money.returned", source_type=str, source_id=str, day=str, reason=str | None)
@@ -125,7 +131,10 @@ OWED_ASKED = Event("finance.owed.asked", customer_id=object, found=dict)
 """Asks what a customer owes: a plugin that keeps the books puts a `Decimal` as `owed` into `found`."""
 
 TERMS_ASKED = Event("finance.terms.asked", customer_id=object, supplier_id=object, found=dict)
-"""Asks within how many days a customer or supplier pays or is paid: a plugin that keeps them puts `days` into `found`."""
+"""Asks within how many days a customer or supplier pays or is paid.
+
+A plugin that keeps them puts `days` into `found`.
+"""
 
 DEBT_ASKED = Event("finance.debt.asked", biz_type=str, resource_id=str, known=bool)
 """Asks the plugin of a business type to report again what is owed for a record, as `RECEIVABLE_CHANGED` or

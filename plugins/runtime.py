@@ -95,7 +95,8 @@ async def running(
 
     `options` are settings of plugins by name, which override the environment. `catalogue` is the result of
     `catalogue_of` for these plugins, if the caller has it. `sockets` listen already; without any, those of the settings
-    are opened. Jobs begin, and requests are accepted, after the result of `turn`. Raises `StartError` and `RegistryError`.
+    are opened. Jobs begin, and requests are accepted, after the result of `turn`. Raises `StartError` and
+    `RegistryError`.
     """
     async with AsyncExitStack() as stack:
         with _start_errors(settings):
@@ -209,8 +210,8 @@ async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Drive
     driver = await stack.enter_async_context(connected(settings, uri))
     if await driver.find(RESTORING, {}, limit=1):
         raise StartError(
-            f"A restore into the database {settings.mongodb_database} is running or was killed: wait for its end, or drop "
-            "the database and restore again."
+            f"A restore into the database {settings.mongodb_database} is running or was killed: wait for its end, or "
+            "drop the database and restore again."
         )
     return driver
 

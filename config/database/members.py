@@ -56,7 +56,7 @@ async def missing_set_at(uri: str) -> str | None:
     primary = hello.get("primary")
     if primary and primary not in [f"{host}:{port}" for host, port in parsed["nodelist"]]:
         return (
-            f"The replica set {named} calls its primary {primary}, and nothing responds there from this machine: make that "
-            "name known here, or give the members names that everybody can reach (rs.reconfig)."
+            f"The replica set {named} calls its primary {primary}, and nothing responds there from this machine: "
+            "make that name known here, or give the members names that everybody can reach (rs.reconfig)."
         )
     return missing_set(hello)

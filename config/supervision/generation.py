@@ -52,8 +52,8 @@ class Listening:
         except OSError as error:
             raise CannotStart(
                 REFUSED,
-                f"Cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}. If another supervisor or server "
-                "has the port, stop it, or set TRADEWIND_PORT to a free one.",
+                f"Cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}. If another supervisor or "
+                "server has the port, stop it, or set TRADEWIND_PORT to a free one.",
             ) from error
 
     @classmethod

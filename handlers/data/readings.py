@@ -79,5 +79,5 @@ def _packed(phrases: Phrases) -> bytes:
 
 
 def _unpacked(packed: bytes) -> Phrases:
-    found: Phrases = marshal.loads(packed)  # noqa: S302 - from where Python itself loads compiled modules, or from above
+    found: Phrases = marshal.loads(packed)  # noqa: S302 - from where Python loads compiled modules, or from above
     return found

@@ -222,7 +222,8 @@ def _in_header(route: Route) -> list[dict[str, Any]]:
                 "in": "header",
                 "required": False,
                 "schema": {"type": "string"},
-                "description": "One range of bytes; with `If-Range`, only if the content is still that which the client has.",
+                "description": "One range of bytes; with `If-Range`, only if the content is still that which the "
+                "client has.",
                 "example": "bytes=0-1023",
             }
         )

@@ -37,7 +37,7 @@ class Connection(Protocol):
         """The connection on which Tornado continues with a WebSocket; None if handshakes never get to an exchange."""
 
     def omits_connection_header(self) -> bool:
-        """Return whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
+        """Return whether the connection stays open without a `Connection` header (RFC 9112 section 9.3)."""
 
     @property
     def more_waits(self) -> bool:

@@ -131,7 +131,7 @@ class FastConnection(asyncio.Protocol):
             self._read(data, 0)
 
     def _is_busy(self) -> bool:
-        """Return whether reading must wait: for a response, the delegate, or a client that does not read its response."""
+        """Return whether reading must wait: for a response, the delegate, or a client that does not read."""
         return self._handed or self._held or (self._writer.blocked is not None and self._request is None)
 
     def pause_writing(self) -> None:
@@ -262,7 +262,7 @@ class FastConnection(asyncio.Protocol):
         return self._writer.unsent
 
     def omits_connection_header(self) -> bool:
-        """Return whether a response needs no `Connection` header, as the connection stays open (RFC 9112 section 9.3)."""
+        """Return whether the connection stays open without a `Connection` header (RFC 9112 section 9.3)."""
         request = self._request
         return request is not None and not self._closing and request.keep_alive and request.start.version == "HTTP/1.1"
 

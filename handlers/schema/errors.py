@@ -114,7 +114,8 @@ _REFUSED = obj(
     {
         "permission": text(
             example="acme:agreement:export",
-            description="The permission code that is missing; null if no permission would help, as with other people's records.",
+            description="The permission code that is missing; null if no permission would help, as with other "
+            "people's records.",
         ),
         "reason": text(
             nullable=False,

@@ -131,8 +131,9 @@ ROUTES: tuple[Route, ...] = (
         access=PUBLIC,
         returns=QR,
         errors=(WECOM_REFUSED, RATE_LIMITED),
-        description="Needs no token. With one, the state belongs to the session; `POST …/wecom/bind` accepts no other state. "
-        "A browser on a page of the same origin gets a cookie, and the state works only in that browser.",
+        description="Needs no token. With one, the state belongs to the session; `POST …/wecom/bind` accepts no "
+        "other state. A browser on a page of the same origin gets a cookie, and the state works only in that "
+        "browser.",
     ),
     route(
         "POST /api/v1/auth/wecom/callback",

@@ -92,7 +92,8 @@ ARTICLES = Collection(
             nullable=False,
             filter=True,
             example="xin-pin-fa-bu",
-            description="The article's name in URLs; generated from the title if omitted. Former slugs still lead here.",
+            description="The article's name in URLs; generated from the title if omitted. Former slugs still lead "
+            "here.",
         ),
         "summary": text(label=("摘要", "Summary"), max_length=500, search=True),
         "content": text(

@@ -84,7 +84,8 @@ def rows_route(figures: Route) -> Route:
         nullable=False,
         max_length=300,
         example=_first_cell(figures),
-        description="The figure: its name, or `<array>.<key>.<name>` for that of a row, such as `items.2026-11.amount`.",
+        description="The figure: its name, or `<array>.<key>.<name>` for that of a row, such as "
+        "`items.2026-11.amount`.",
     )
     name = figures.path.rpartition("/")[2]
 

@@ -1,4 +1,4 @@
-"""Serves a dashboard. Equal concurrent requests share one computation, with a time limit, and the JSON of its result."""
+"""Serves a dashboard. Equal concurrent requests share one computation, with a time limit, and its JSON."""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ ENTRIES = Collection(
             label=("未结余额", "Open balance"),
             read_only=True,
             history=False,
-            description="What is open of its document for its due date. One of the entries for that date has the amount, the "
-            "others have 0; null: not added up yet.",
+            description="What is open of its document for its due date. One of the entries for that date has the "
+            "amount, the others have 0; null: not added up yet.",
         ),
         # read by older versions only
         "settles": boolean(

@@ -62,7 +62,8 @@ _NO_ITEM = Message(
 )
 _OWED = Message(
     "{noun} {number}：应收应付款项的{label}为 {found}，按单据应为 {expected}",
-    "{noun} {number} ({id}): the {field} of its open item {item} is {found}, but by the document it should be {expected}",
+    "{noun} {number} ({id}): the {field} of its open item {item} is {found}, but by the document it should be "
+    "{expected}",
 )
 
 

@@ -125,7 +125,8 @@ PAYMENTS = Collection(
             ref="finance_payments",
             on_delete="keep",
             filter=True,
-            description="The payment of the other direction whose advance this one pays back; it then has no allocations.",
+            description="The payment of the other direction whose advance this one pays back; it then has no "
+            "allocations.",
         ),
         **service_fields(
             allocated=_SUM.but(label=("已核销金额", "Allocated")),

@@ -57,8 +57,8 @@ ACCOUNTS = Collection(
             max_items=100,
             default=[],
             nullable=True,
-            description="Who may book on it, in addition to those who see every row. If it names nobody, everybody with "
-            "the permission may.",
+            description="Who may book on it, in addition to those who see every row. If it names nobody, everybody "
+            "with the permission may.",
         ),
         "status": choice(
             "enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False

@@ -26,15 +26,18 @@ _NO_DOCUMENT = Message(
 )
 _MOVED = Message(
     "{noun} {number}：库存变动金额为 {found}，按单据应为 {expected}",
-    "{noun} {number} ({id}): the stock changed by {found}, but should have changed by {expected} according to the document",
+    "{noun} {number} ({id}): the stock changed by {found}, but should have changed by {expected} according to the "
+    "document",
 )
 _SHIPPED = Message(
     "{noun} {number}：商品 {product} 的已收发数量为 {found}，出入库单合计为 {expected}",
-    "{noun} {number} ({id}): of product {product} the quantity shipped is {found}, but its shipments add up to {expected}",
+    "{noun} {number} ({id}): of product {product} the quantity shipped is {found}, but its shipments add up to "
+    "{expected}",
 )
 _RETURNED = Message(
     "{noun} {number}：商品 {product} 的已退数量为 {found}，退货单合计为 {expected}",
-    "{noun} {number} ({id}): of product {product} the quantity returned is {found}, but its returns add up to {expected}",
+    "{noun} {number} ({id}): of product {product} the quantity returned is {found}, but its returns add up to "
+    "{expected}",
 )
 # the collection of the document that an entry names, by the kind of the entry
 _DOCUMENTS: Mapping[str, Collection] = {

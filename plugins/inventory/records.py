@@ -97,8 +97,8 @@ WAREHOUSES = Collection(
             max_items=100,
             default=[],
             nullable=True,
-            description="Who may see its stock and move goods there, in addition to those who see every row. If it names "
-            "nobody, everybody with the permission may.",
+            description="Who may see its stock and move goods there, in addition to those who see every row. If it "
+            "names nobody, everybody with the permission may.",
         ),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),

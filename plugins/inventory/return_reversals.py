@@ -44,7 +44,7 @@ def make_return_reverse_handler(trade: Trade, publish: Publish) -> Handler:
 
 
 async def _lock_shipment(req: Request, trade: Trade, found: Record) -> Record:
-    """Return the delivery or receipt of a return, locked until the transaction ends. Raises 40901 if it was reversed."""
+    """Return the delivery or receipt of a return, locked until the transaction ends; 40901 if it was reversed."""
     id = found[trade.shipment_id]
     await req.service.database.lock(trade.shipments, id)
     shipment = await req.system_store(trade.shipments).get(id)

@@ -278,7 +278,7 @@ ROUTES: tuple[Route, ...] = (
         access=SIGNED_IN,
         query=OWN_QUERY,
         returns=EXPLANATION,
-        description="The same explanation as for administrators, about the caller. A record that the caller does not see is "
-        "explained as one that does not exist.",
+        description="The same explanation as for administrators, about the caller. A record that the caller does "
+        "not see is explained as one that does not exist.",
     ),
 )

@@ -100,8 +100,8 @@ HANDOVER = obj(
         "to_user_id": integer(nullable=False, ref="users", description="Who received it."),
         "status": STATES.choice(
             default=None,
-            description="`running` continues by itself, even after a restart; with `failed`, the records in `failures` are "
-            "left and must be handed over again. Null for a dry run.",
+            description="`running` continues by itself, even after a restart; with `failed`, the records in "
+            "`failures` are left and must be handed over again. Null for a dry run.",
         ),
         "items": _ITEMS.but(description="What was handed over so far; in a dry run, what would be."),
         "failures": array(
@@ -142,7 +142,8 @@ HANDOVER_BODY = obj(
             unique=True,
             min_items=1,
             max_items=_MAX_COLLECTIONS,
-            description="Only these of `holdings`; everything if left out. Several calls can divide the work among people.",
+            description="Only these of `holdings`; everything if left out. Several calls can divide the work among "
+            "people.",
         ),
         "dry_run": boolean(label=("试运行", "Dry run"), default=False, description="Only count; change nothing."),
     },

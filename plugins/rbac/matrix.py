@@ -84,8 +84,8 @@ _ROW = obj(
             text(nullable=False),
             max_items=MAX_MENUS,
             nullable=False,
-            description="The codes of which at least one operation is allowed. A disabled user has none; a disabled role has "
-            "those that it would grant.",
+            description="The codes of which at least one operation is allowed. A disabled user has none; a disabled "
+            "role has those that it would grant.",
             label=("权限标识", "Permissions"),
         ),
     },
@@ -240,7 +240,7 @@ ROUTES: tuple[Route, ...] = (
         returns=MATRIX,
         instead="text/csv",
         collection=USERS.name,
-        description="Users or roles with their data scope, against permission codes. Only users within the caller's data "
-        "scope are listed.",
+        description="Users or roles with their data scope, against permission codes. Only users within the caller's "
+        "data scope are listed.",
     ),
 )

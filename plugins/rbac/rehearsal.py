@@ -54,7 +54,8 @@ _CHANGE = obj(
             integer(nullable=False),
             label=("可见数据行", "Rows"),
             nullable=False,
-            description="The number of rows that the data scope shows, by collection, even if the user may not list them.",
+            description="The number of rows that the data scope shows, by collection, even if the user may not list "
+            "them.",
         ),
         "row_names": mapping(
             integer(nullable=False),
@@ -186,8 +187,8 @@ def _rehearsal(endpoint: str, access: str, changing: Sequence[Route], noun: str)
         errors=patch.errors,
         refusals=patch.refusals,
         events=patch.events,
-        description="Takes the body of the PATCH and lists who would gain or lose what by it. Nothing is written. It is "
-        "refused as the PATCH would be. People outside the caller's data scope are left out.",
+        description="Takes the body of the PATCH and lists who would gain or lose what by it. Nothing is written. "
+        "It is refused as the PATCH would be. People outside the caller's data scope are left out.",
     )
 
 

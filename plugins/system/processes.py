@@ -76,7 +76,7 @@ ROUTES: tuple[Route, ...] = (
         summary="List the processes of this port",
         access="system:process:list",
         returns=array(PROCESS, max_items=1000, nullable=False),
-        description="The processes on one machine that share the port of this request. If one of them hangs, the response "
-        "takes two seconds.",
+        description="The processes on one machine that share the port of this request. If one of them hangs, the "
+        "response takes two seconds.",
     ),
 )

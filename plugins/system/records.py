@@ -116,7 +116,8 @@ CONFIG_BODY = shape(
     "ConfigBody",
     values=anything(required=True, nullable=False, description="Key → value.", example={"site_name": "Tradewind"}),
     versions=anything(
-        description='Key → the version that was read, such as `{"site_name": 1}`, for any of the keys; a stale one is 40902.',
+        description='Key → the version that was read, such as `{"site_name": 1}`, for any of the keys; '
+        "a stale one is 40902.",
         example={},
     ),
 )
