@@ -118,6 +118,7 @@ async def test_a_cancelled_order_uses_no_credit(admin: Client) -> None:
         expect(await confirm(goods, who, "100.00"))
 
 
+@pytest.mark.alone
 async def test_two_hundred_orders_at_once_never_exceed_one_limit(admin: Client) -> None:
     goods, who = await Goods.fresh(admin), await limited(admin, "100.00")
     orders = [await drafted(goods, who, "7.00") for _ in range(200)]

@@ -180,6 +180,7 @@ async def test_paying_an_invoice_a_payable_or_a_claim_is_a_payment(admin: Client
     assert [row["allocations"][0]["open_item_id"] for row in rows] == settled
 
 
+@pytest.mark.alone
 async def test_two_hundred_payments_of_one_item_settle_it_to_the_cent(admin: Client) -> None:
     books = await Books.fresh(admin)
     invoice = await books.invoice()

@@ -37,6 +37,7 @@ async def test_deliveries_that_wait_for_their_turn_take_no_number_in_vain(admin:
     assert numbers == list(range(numbers[0], numbers[0] + 10))
 
 
+@pytest.mark.alone
 async def test_of_two_hundred_transfers_of_the_last_ten_pieces_ten_go(admin: Client) -> None:
     goods, patient = await Goods.stocked(admin, 10), Person(admin, patience=60)
     line = {"product_id": goods.product_id, "quantity": "1"}
