@@ -14,7 +14,7 @@ from handlers.service import Service
 
 
 async def is_admitted(request: Request, route: Route) -> bool:
-    """Return whether a pass lets the request in: to the record in its path, or a list below one in its query."""
+    """Return whether a pass lets the request in: to the record in its path, or a list below the record in its query."""
     passage = request.passage
     if passage is None or not route.passable:
         return False

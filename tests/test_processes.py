@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from config.database.libraries import MOST_CONNECTIONS
 from plugins.testing import Client, eventually
 from tests.support.processes import children, forked_servers
 from tests.support.server_process import environment, server_process
@@ -42,19 +41,6 @@ async def test_a_process_that_is_killed_is_started_again_by_its_parent(mongodb_u
         serving |= children(parent.process.pid)
         assert await parent.stop() == 0
         assert not any(Path(f"/proc/{pid}").exists() for pid in serving)
-
-
-async def test_a_forked_process_has_a_thread_for_each_connection_of_motor(mongodb_uri: str, tmp_path: Path) -> None:
-    settings = {"PORT": str(free_port()), "SPARE_PROCESS": "false", "MONGODB_DRIVER": "motor"}
-    env = environment(mongodb_uri, tmp_path, **settings)
-    async with server_process(env, tmp_path / "server", "--processes", "2") as parent:
-
-        async def both_are_ready() -> bool:
-            return len(parent.lines("ready")) == 2
-
-        await eventually(both_are_ready, seconds=20)
-        threads = [len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in forked_servers(parent.process.pid)]
-        assert min(threads) > MOST_CONNECTIONS
 
 
 async def test_a_fault_in_the_settings_stops_all_processes(mongodb_uri: str, tmp_path: Path) -> None:

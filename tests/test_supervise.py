@@ -18,6 +18,7 @@ import pytest
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
+from config.database.libraries import MOST_CONNECTIONS
 from config.supervision.restarts import STABLE_SECONDS, Restarts
 from plugins.testing import Client, eventually, expect
 from tests.support.processes import children, forked_servers
@@ -159,6 +160,13 @@ async def test_what_does_not_start_replaces_nothing(mongodb_uri: str, tmp_path: 
         supervisor.process.send_signal(signal.SIGHUP)
         await rolled(supervisor, 1)
         assert before & forked_servers(supervisor.process.pid) == set()
+
+
+async def test_a_forked_process_has_a_thread_for_each_connection_of_motor(mongodb_uri: str, tmp_path: Path) -> None:
+    settings = {"PORT": str(free_port()), "PLUGINS": PLUGINS, "SPARE_PROCESS": "false", "MONGODB_DRIVER": "motor"}
+    async with supervised(environment(mongodb_uri, tmp_path, **settings), tmp_path / "output") as supervisor:
+        servers = forked_servers(supervisor.process.pid)
+        assert min(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in servers) > MOST_CONNECTIONS
 
 
 async def test_whichever_process_is_killed_the_port_is_served(mongodb_uri: str, tmp_path: Path) -> None:

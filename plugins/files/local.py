@@ -167,7 +167,7 @@ class _LocalSource:
 
 
 def _read_cached(file: int, block: bytearray, at: int) -> int:
-    """Read into `block` from the page cache (preadv2(2)). Returns the number of bytes, 0 if they are not in it."""
+    """Read into `block` from the page cache (preadv2(2)). Returns the number of bytes, 0 if the disk is needed."""
     if not hasattr(os, "RWF_NOWAIT"):
         return 0
     try:
