@@ -11,7 +11,14 @@ import pytest
 
 from config import garbage_collection
 
-pytest_plugins = ["plugins.testing", "tests.support.fixtures"]
+pytest_plugins = [
+    "plugins.testing",
+    "tests.support.fixtures",
+    "tests.support.probe_fixtures",
+    "tests.support.driver_fixtures",
+    "tests.support.data_fixtures",
+    "tests.support.wecom_fixtures",
+]
 
 PATIENCE = 5  # time limits are there to end a test that hangs, not to measure a busy machine
 

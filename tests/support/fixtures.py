@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply
+from scripts.s3_stand_in import S3Server, s3_server
 from tests.support.office import Office, open_office
 from tests.support.openapi_checks import Described
 from tests.support.special_requests import HAND_MADE
@@ -42,3 +45,10 @@ def office(io_loop: IOLoop, maker: Maker, people: People, tradewind: Running) ->
     """Five colleagues and their rows."""
     opened: Office = io_loop.run_sync(lambda: open_office(maker, people, tradewind.service.database))
     return opened
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """An S3 over HTTP."""
+    with s3_server() as server:
+        yield server

@@ -23,9 +23,9 @@ from pymongo import MongoClient
 from config.database import Driver
 from config.embedded import acquire
 from plugins.testing import PASSWORD, SECRET, Client, eventually, expect
-from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
-from tests.plugins.finance.books import Books
-from tests.plugins.inventory.goods import Goods
+from tests.api.crm.sales import PAYMENTS, PLANS, in_force
+from tests.api.finance.books import Books
+from tests.api.inventory.goods import Goods
 from tests.support.server_process import environment
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,6 +1,6 @@
 """Requests that cannot be made from a declaration alone: a secret that must fit, a state that must come first.
 
-A route whose derived request is refused belongs here; tests/test_every_route.py fails until it is.
+A route whose derived request is refused belongs here; tests/api/every/test_every_route.py fails until it is.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import replace
 from handlers.route import Route
 from handlers.tables.handlers import ReadImport, StartImport, imported_tables
 from plugins.testing import PASSWORD, expect
-from tests.plugins.approval.hand_made import APPROVAL_HAND_MADE
-from tests.plugins.cms.hand_made import CMS_HAND_MADE
-from tests.plugins.console.hand_made import CONSOLE_HAND_MADE
-from tests.plugins.crm.hand_made import HAND_MADE as CRM
-from tests.plugins.crm.tables import form
-from tests.plugins.files.hand_made import FILES_HAND_MADE
-from tests.plugins.finance.hand_made import FINANCE_HAND_MADE
-from tests.plugins.hrm.hand_made import HRM_HAND_MADE
-from tests.plugins.inventory.hand_made import INVENTORY_HAND_MADE
-from tests.plugins.notification.hand_made import NOTIFICATION_HAND_MADE
+from tests.api.approval.hand_made import APPROVAL_HAND_MADE
+from tests.api.cms.hand_made import CMS_HAND_MADE
+from tests.api.console.hand_made import CONSOLE_HAND_MADE
+from tests.api.crm.hand_made import HAND_MADE as CRM
+from tests.api.crm.tables import form
+from tests.api.files.hand_made import FILES_HAND_MADE
+from tests.api.finance.hand_made import FINANCE_HAND_MADE
+from tests.api.hrm.hand_made import HRM_HAND_MADE
+from tests.api.inventory.hand_made import INVENTORY_HAND_MADE
+from tests.api.notification.hand_made import NOTIFICATION_HAND_MADE
 from tests.support.catalogue import CATALOGUE
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 

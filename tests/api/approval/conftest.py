@@ -1,0 +1,22 @@
+"""Fixtures of all tests of approval."""
+
+from __future__ import annotations
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from plugins.testing import Client, expect
+from tests.api.approval.flows import AT
+
+
+@pytest.fixture(autouse=True)
+def administrator_delegates_nothing(io_loop: IOLoop, admin: Client) -> None:
+    """Remove delegations that tests of all routes created for user 1 on the same server."""
+    delegations = f"{AT}/delegations"
+
+    async def delete_own() -> None:
+        for delegation in expect(await admin.get(f"{delegations}?page_size=200"))["items"]:
+            if delegation["user_id"] == 1:
+                expect(await admin.delete(f"{delegations}/{delegation['id']}"))
+
+    io_loop.run_sync(delete_own)

@@ -1,0 +1,49 @@
+"""Requests of approval that need a flow and an approver (see tests/support/special_requests.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handlers.route import Route
+from tests.api.approval.flows import AT, ask, define, draft, node
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
+
+ONE = f"{AT}/instances/{{id}}"
+
+
+async def of_a_draft(maker: Maker, route: Route) -> Exercise:
+    definition = await define(maker.admin, node("first", maker.admin))
+    made = await draft(maker.admin, definition)
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"comment": "please"}, record=made)
+
+
+async def of_a_request(maker: Maker, route: Route) -> Exercise:
+    """A request that the administrator submitted and is an approver of."""
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"comment": "yes"}, record=made)
+
+
+async def transfer(maker: Maker, route: Route) -> Exercise:
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    body = {"user_id": (await maker.person()).user["userId"]}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+async def reassign(maker: Maker, route: Route) -> Exercise:
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    body = {"from_user_id": 1, "user_id": (await maker.person()).user["userId"]}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+async def remind(maker: Maker, route: Route) -> Exercise:
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
+APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {ONE}/submit": of_a_draft,
+    **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back")},
+    f"POST {ONE}/transfer": transfer,
+    f"POST {ONE}/reassign": reassign,
+    f"POST {ONE}/remind": remind,
+}

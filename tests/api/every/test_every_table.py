@@ -1,0 +1,204 @@
+"""Every collection with tables: what is exported and imported into an empty collection is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from handlers.route import Route
+from handlers.tables.handlers import Export, StartImport, Template
+from handlers.tables.rows import RecordWriter, unique_code
+from handlers.tables.table import Table
+from plugins.runtime import Running
+from plugins.testing import Client, expect, serving
+from tests.api.crm.tables import as_csv, as_xlsx, form, read_csv, read_xlsx
+from tests.support.catalogue import CATALOGUE
+from tests.support.special_requests import HAND_MADE
+from tests.support.valid_requests import Maker
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+IMPORTS = [route for route in CATALOGUE.routes if isinstance(route.handler, StartImport)]
+EXPORTS = [route for route in CATALOGUE.routes if isinstance(route.handler, Export)]
+KINDS = [
+    ("csv", "names", "zh"),
+    ("xlsx", "names", "en"),
+    ("csv", "labels", "zh"),
+    ("xlsx", "labels", "zh"),
+    ("csv", "labels", "en"),
+    ("xlsx", "labels", "en"),
+]
+READ = {"csv": read_csv, "xlsx": read_xlsx}
+
+
+def table_of(route: Route) -> Table:
+    assert isinstance(route.handler, StartImport | Export | Template)
+    return route.handler.table
+
+
+def name_of(route: Route) -> str:
+    return table_of(route).collection.name
+
+
+EVERY_IMPORT = pytest.mark.parametrize("route", IMPORTS, ids=name_of)
+EVERY_EXPORT = pytest.mark.parametrize("route", EXPORTS, ids=name_of)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server of its own: nobody else writes what its tables hold."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("elsewhere"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="module")
+def chief(io_loop: IOLoop, elsewhere: Running) -> Client:
+    client: Client = io_loop.run_sync(lambda: Client(elsewhere.url).log_in("admin"))
+    return client
+
+
+async def filled(route: Route, chief: Client, running: Running) -> list[dict[str, Any]]:
+    """Empty the collection, and create a full record and one with its required fields alone; what is stored of them."""
+    table = table_of(route)
+    await emptied(table, chief, running)
+    maker = Maker(chief, HAND_MADE, running.catalogue)
+    creator = maker.creator(table.collection.name)
+    for only_required in (False, True) if creator else ():
+        expect(await (await maker.exercise(creator, only_required=only_required)).send())
+    return await stored(table, running)
+
+
+async def emptied(table: Table, chief: Client, running: Running) -> None:
+    """Delete the records, so that other records take note, and what is left of the collection."""
+    delete = next((one for one in running.catalogue.routes if one.name == f"DELETE {path_of(table)}/{{id}}"), None)
+    for record in await running.service.database.store(table.collection).find(sort="id") if delete else ():
+        await chief.delete(f"{path_of(table)}/{record['id']}")
+    await running.service.database.wipe(table.collection)
+
+
+def path_of(table: Table) -> str:
+    """The path of its list."""
+    return next(one.path for one in EXPORTS if table_of(one).collection is table.collection).removesuffix("/export")
+
+
+async def stored(table: Table, running: Running) -> list[dict[str, Any]]:
+    """What clients wrote of each record."""
+    records = await running.service.database.store(table.collection).find()
+    below = {name for name, target in table.collection.references.items() if target == table.collection.name}
+    names = [name for name in table.collection.writable if name not in below]
+    values = {record["id"]: {name: record[name] for name in names} for record in records}
+    # another record of the collection has another id now
+    above = [{name: values.get(record[name]) for name in below} for record in records]
+    return sorted(({**own, **refers} for own, refers in zip(values.values(), above, strict=True)), key=repr)
+
+
+async def sent(route: Route, chief: Client, content: bytes, language: str = "zh", **flags: str) -> dict[str, Any]:
+    raw, headers = form({**flags, "file": ("table", content)})
+    report: dict[str, Any] = expect(
+        await chief.post(route.path, raw=raw, headers={**headers, "Accept-Language": language})
+    )
+    return report
+
+
+@EVERY_IMPORT
+async def test_what_is_exported_and_imported_when_empty_is_the_same(
+    route: Route, chief: Client, elsewhere: Running
+) -> None:
+    table = table_of(route)
+    before = await filled(route, chief, elsewhere)
+    assert len(before) >= 2
+    for kind, headers, language in KINDS:
+        path = route.path.removesuffix("import") + f"export?format={kind}&headers={headers}"
+        reply = await chief.get(path, headers={"Accept-Language": language})
+        assert (reply.status, len(READ[kind](reply.body))) == (200, len(before) + 1), reply.body
+        await emptied(table, chief, elsewhere)
+        report = await sent(route, chief, reply.body, language)
+        assert (report["errors"], report["created"]) == ([], len(before)), reply.body.decode(errors="replace")
+        assert await stored(table, elsewhere) == before, (kind, headers, language)
+
+
+@EVERY_IMPORT
+async def test_an_export_that_is_imported_at_once_changes_nothing(
+    route: Route, chief: Client, elsewhere: Running
+) -> None:
+    before = await filled(route, chief, elsewhere)
+    reply = await chief.get(route.path.removesuffix("import") + "export?format=xlsx&headers=labels")
+    report = await sent(route, chief, reply.body)
+    assert (report["errors"], report["unchanged"]) == ([], len(before))
+
+
+@EVERY_IMPORT
+@pytest.mark.parametrize("kind", READ)
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_an_empty_template_is_imported(
+    route: Route, kind: str, language: str, chief: Client, elsewhere: Running
+) -> None:
+    path = route.path.removesuffix("import") + f"template?format={kind}"
+    reply = await chief.get(path, headers={"Accept-Language": language})
+    (header,) = READ[kind](reply.body)
+    assert header == [
+        column.label.text("en" if language == "en" else "zh") for column in table_of(route).columns.writable
+    ]
+    report = await sent(route, chief, reply.body)
+    assert (report["status"], report["total"], report["failed"]) == ("finished", 0, 0)
+
+
+@EVERY_IMPORT
+async def test_a_dry_run_says_what_would_be_and_writes_nothing(route: Route, chief: Client, elsewhere: Running) -> None:
+    table = table_of(route)
+    before = await filled(route, chief, elsewhere)
+    reply = await chief.get(route.path.removesuffix("import") + "export")
+    await emptied(table, chief, elsewhere)
+    report = await sent(route, chief, reply.body, dry_run="true")
+    assert (report["errors"], report["created"]) == ([], len(before))
+    assert await stored(table, elsewhere) == []
+
+
+@pytest.mark.parametrize("route", [route for route in IMPORTS if unique_code(table_of(route).collection)], ids=name_of)
+@pytest.mark.parametrize("at_once", [1, 50])
+async def test_a_dry_run_counts_a_row_whose_code_comes_twice_as_the_import_does(
+    route: Route, at_once: int, chief: Client, elsewhere: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RecordWriter, "rows_at_once", at_once)
+    await filled(route, chief, elsewhere)
+    headers, *rows = read_csv((await chief.get(route.path.removesuffix("import") + "export")).body)
+    await emptied(table_of(route), chief, elsewhere)
+    code = headers.index(unique_code(table_of(route).collection))
+    twice = as_csv([headers, *rows, *(row for row in rows if row[code])])
+    reports = [await sent(route, chief, twice, dry_run=dry_run) for dry_run in ("true", "false")]
+    dry, written = ([report[name] for name in ("created", "updated", "unchanged", "failed")] for report in reports)
+    assert dry == written
+
+
+@EVERY_IMPORT
+@pytest.mark.parametrize("write", [as_csv, as_xlsx])
+async def test_headers_that_are_unknown_or_come_twice_are_named(route: Route, write: Any, chief: Client) -> None:
+    first = table_of(route).columns.writable[0]
+    for headers in (["no such column"], [first.name, first.label.zh], [first.name, first.name]):
+        raw, given = form({"file": ("table", write([headers, ["x"] * len(headers)]))})
+        reply = await chief.post(route.path, raw=raw, headers=given)
+        expect(reply, 40001)
+        assert reply.fields == {headers[-1]} | ({headers[0]} if len(headers) > 1 else set())
+
+
+@EVERY_EXPORT
+async def test_an_export_has_the_chosen_columns_and_no_others(route: Route, chief: Client, elsewhere: Running) -> None:
+    table = table_of(route)
+    chosen = [column.name for column in reversed(table.shown[:3])]
+    # a table of one party names it
+    path = (await Maker(chief, HAND_MADE, elsewhere.catalogue).exercise(route)).path
+    at = f"{path}{'&' if '?' in path else '?'}fields="
+    rows = read_csv((await chief.get(f"{at}{','.join(chosen)}")).body)
+    assert rows[0] == chosen
+    expect(await chief.get(f"{at}no_such"), 40001)
+
+
+@EVERY_EXPORT
+def test_no_table_holds_what_clients_never_read(route: Route) -> None:
+    table = table_of(route)
+    hidden = {name for name, field in table.collection.fields.items() if field.write_only or field.secret}
+    names = {column.name.partition(".")[0] for column in table.columns.all}
+    assert names & {*hidden, *table.collection.internal, "deleted"} == set()

@@ -1,0 +1,322 @@
+"""Runs of the audit over HTTP, and damage that somebody does to the database behind the service's back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bson import Decimal128, ObjectId
+
+from config.database import Driver
+from plugins.testing import Client, eventually, expect
+from tests.api.crm.sales import PAYMENTS, PLANS, in_force
+from tests.api.finance.books import AT, Books
+from tests.api.inventory.goods import Goods
+
+AUDIT = f"{AT}/audit"
+CENT = Decimal128("0.01")
+Found = tuple[str, str, str]
+
+
+async def audited(client: Client, seconds: float = 20) -> dict[str, Any]:
+    """The result of a run that begins now."""
+    before = expect(await client.post(f"{AUDIT}/run"))["checked_at"]
+
+    async def ended() -> dict[str, Any] | None:
+        result: dict[str, Any] = expect(await client.get(AUDIT))
+        return result if not result["running"] and result["checked_at"] != before else None
+
+    result: dict[str, Any] = await eventually(ended, seconds=seconds, every=0.1)
+    return result
+
+
+def found_in(result: Mapping[str, Any]) -> set[Found]:
+    """What a result has found: check, record, and what differs."""
+    return {(one["check"], one["resource_id"], one["about"]) for one in result["differences"]}
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A stored value that was changed by hand, and the differences that the audit must find."""
+
+    collection: str
+    id: Any
+    change: Mapping[str, Any]
+    found: frozenset[Found]
+
+    async def do(self, driver: Driver) -> dict[str, Any]:
+        """Change the stored value; return the record as it was before."""
+        before = await driver.find_one(self.collection, {"_id": self.id})
+        assert before is not None
+        await driver.update_one(self.collection, {"_id": self.id}, self.change)
+        return before
+
+
+async def undo(driver: Driver, collection: str, before: dict[str, Any]) -> None:
+    """Store the record as it was before."""
+    await driver.update_one(collection, {"_id": before["_id"]}, {"$set": before})
+
+
+async def every_damage(admin: Client) -> dict[str, Damage]:
+    """One of each kind, each about records of its own that were booked over HTTP."""
+    kinds = (_of_inventory, _of_returns, _of_finance, _of_open_items, _of_payments, _of_crm)
+    return {name: damage for kind in kinds for name, damage in (await kind(admin)).items()}
+
+
+def _more(collection: str, id: str, field: str, *found: Found, by: Any = CENT) -> Damage:
+    return Damage(collection, ObjectId(id), {"$inc": {field: by}}, frozenset(found))
+
+
+def _entries_of(item: Mapping[str, Any]) -> Found:
+    """That the entries of an open item add up to something else."""
+    return "finance-open-items", item["id"], "entries"
+
+
+async def _of_inventory(admin: Client) -> dict[str, Damage]:
+    async def stocked() -> tuple[str, str]:
+        goods = await Goods.stocked(admin, 3)
+        row = expect(await admin.get(f"/api/v1/inventory/stock?product_id={goods.product_id}"))["items"][0]
+        (entry,) = await goods.ledger()
+        return row["id"], entry["id"]
+
+    rows = [await stocked() for _ in range(4)]
+    goods = await Goods.stocked(admin, 5)
+    purchase, sale = await goods.purchase(3, "4.00"), await goods.sale(2)
+    expect(await goods.receive(purchase, 1))
+    expect(await goods.deliver(sale, 1))
+    bare = await Goods.stocked(admin, 5)
+    received = expect(await bare.receive(await bare.purchase(2)))
+    receipts = expect(await admin.get(f"/api/v1/inventory/receipts?order_id={received['id']}"))["items"]
+    lost = await Goods.stocked(admin, 1)
+    (lost_entry,) = await lost.ledger()
+    lost_row = expect(await admin.get(f"/api/v1/inventory/stock?product_id={lost.product_id}"))["items"][0]
+    return {
+        "quantity of stock": _more(
+            "inventory_stock", rows[0][0], "quantity", ("inventory-stock", rows[0][0], "quantity")
+        ),
+        "value of stock": _more("inventory_stock", rows[1][0], "value", ("inventory-stock", rows[1][0], "value")),
+        "chain of entries": _more(
+            "inventory_stock_entries", rows[2][1], "quantity_after", ("inventory-stock", rows[2][0], "entries")
+        ),
+        "chain of values": _more(
+            "inventory_stock_entries", rows[3][1], "value_after", ("inventory-stock", rows[3][0], "entries")
+        ),
+        "stock row of another product": Damage(
+            "inventory_stock",
+            ObjectId(lost_row["id"]),
+            {"$set": {"product_id": ObjectId()}},
+            frozenset(
+                {
+                    ("inventory-entries", lost_entry["id"], "product_id"),
+                    ("inventory-stock", lost_row["id"], "quantity"),
+                    ("inventory-stock", lost_row["id"], "value"),
+                }
+            ),
+        ),
+        "received of a purchase order": _more(
+            "inventory_purchase_orders",
+            purchase["id"],
+            "lines.0.received",
+            ("inventory-purchase-orders", purchase["id"], f"received {goods.product_id}"),
+        ),
+        "delivered of a sales order": _more(
+            "inventory_sales_orders",
+            sale["id"],
+            "lines.0.delivered",
+            ("inventory-sales-orders", sale["id"], f"delivered {goods.product_id}"),
+        ),
+        "cost of a receipt": _more(
+            "inventory_receipts", receipts[0]["id"], "cost", ("inventory-receipts", receipts[0]["id"], "value")
+        ),
+    }
+
+
+async def _of_returns(admin: Client) -> dict[str, Damage]:
+    goods, books = await Goods.stocked(admin, 9), await Books.fresh(admin)
+    returned = []
+    for _ in range(3):
+        sale = expect(await goods.deliver(await goods.sale(2)))
+        (delivery,) = expect(await admin.get(f"/api/v1/inventory/deliveries?order_id={sale['id']}"))["items"]
+        lines = [{"product_id": goods.product_id, "quantity": "1"}]
+        made = expect(await admin.post(f"/api/v1/inventory/deliveries/{delivery['id']}/returns", {"lines": lines}))
+        returned.append((sale["id"], delivery["id"], made["id"]))
+    invoice = await books.invoice()
+    expect(await admin.post(f"{AT}/invoices/{invoice['id']}/credit-notes", {"amount": "20.00"}))
+    item = expect(await admin.get(f"{AT}/receivables?resource_id={returned[2][0]}"))["items"][0]
+    return {
+        "returned of a delivery": _more(
+            "inventory_deliveries",
+            returned[0][1],
+            "lines.0.returned",
+            ("inventory-returned-deliveries", returned[0][1], f"returned {goods.product_id}"),
+        ),
+        "cost of a return": _more(
+            "inventory_sales_returns", returned[1][2], "cost", ("inventory-sales-returns", returned[1][2], "value")
+        ),
+        "amount owed after a return": _more(
+            "finance_open_items",
+            item["id"],
+            "amount",
+            ("open-items-sales-order", returned[2][0], "open_item.amount"),
+            _entries_of(item),
+        ),
+        "credited of an invoice": _more(
+            "finance_invoices", invoice["id"], "credited", ("finance-invoices", invoice["id"], "credited")
+        ),
+    }
+
+
+async def _of_finance(admin: Client) -> dict[str, Damage]:
+    books, other, third = await Books.fresh(admin), await Books.fresh(admin), await Books.fresh(admin)
+    expect(await books.book("income", "5.00", day="2013-01-05"))
+    paid, unpaid = [await books.invoice() for _ in range(2)]
+    expect(await books.pay_invoice(paid, "13.00"))
+    voucher = expect(await other.book("income", "7.00", day="2013-02-05"))
+    reversed_one = expect(await third.book("income", "8.00", day="2013-03-05"))
+    reversal = expect(await third.reverse(reversed_one, day="2013-03-06"))
+    claim = await books.claim("submit", "approve")
+    expect(await books.pay_claim(claim))
+    return {
+        "balance of an account": _more(
+            "finance_accounts", books.account_id, "balance", ("finance-accounts", books.account_id, "balance")
+        ),
+        "amount of a voucher": _more(
+            "finance_vouchers", voucher["id"], "amount", ("finance-accounts", other.account_id, "balance")
+        ),
+        "link of a reversal": Damage(
+            "finance_vouchers",
+            ObjectId(reversed_one["id"]),
+            {"$set": {"reversed_by_id": None}},
+            frozenset({("finance-vouchers", reversal["id"], "reverses_id")}),
+        ),
+        "last number of a month": Damage(
+            "finance_periods",
+            "2013-01",
+            {"$inc": {"last_number": 1}},
+            frozenset({("finance-periods", "2013-01", "last_number")}),
+        ),
+        "paid of an invoice": _more(
+            "finance_invoices", unpaid["id"], "paid", ("finance-invoices", unpaid["id"], "paid")
+        ),
+        "voucher of a claim": Damage(
+            "finance_expense_claims",
+            ObjectId(claim["id"]),
+            {"$set": {"voucher_id": None}},
+            frozenset({("finance-claims", claim["id"], "voucher_id")}),
+        ),
+    }
+
+
+async def _of_open_items(admin: Client) -> dict[str, Damage]:
+    owing = await (await Books.fresh(admin)).invoice()
+    goods = await Goods.fresh(admin)
+    orders = [expect(await goods.receive(await goods.purchase(3))) for _ in range(3)]
+    items = [expect(await admin.get(f"{AT}/payables?resource_id={one['id']}"))["items"][0] for one in orders]
+    item_of = "finance_open_items"
+    billed = expect(await admin.get(f"{AT}/receivables?resource_id={owing['id']}"))["items"][0]
+    return {
+        "paid of an open item": Damage(
+            item_of,
+            ObjectId(items[0]["id"]),
+            {"$inc": {"paid": CENT}, "$set": {"status": "partly_paid"}},
+            frozenset({("finance-open-items", items[0]["id"], "paid")}),
+        ),
+        "status of an open item": Damage(
+            item_of,
+            ObjectId(items[1]["id"]),
+            {"$set": {"status": "paid"}},
+            frozenset({("finance-open-items", items[1]["id"], "status")}),
+        ),
+        "amount owed for an order": _more(
+            item_of,
+            items[2]["id"],
+            "amount",
+            ("open-items-purchase-order", orders[2]["id"], "open_item.amount"),
+            _entries_of(items[2]),
+        ),
+        "document of an open item": Damage(
+            item_of,
+            ObjectId(billed["id"]),
+            {"$set": {"resource_id": "f" * 24}},
+            frozenset(
+                {
+                    ("finance-open-items", billed["id"], "resource_id"),
+                    ("open-items-invoice", owing["id"], "open_item"),
+                }
+            ),
+        ),
+    }
+
+
+async def _of_payments(admin: Client) -> dict[str, Damage]:
+    books, goods = await Books.fresh(admin), await Goods.fresh(admin)
+    advances = [expect(await books.enter("in", "9.00")) for _ in range(2)]
+    item = await books.item(expect(await goods.receive(await goods.purchase(3, "4.00"))))
+    paid = expect(await books.enter("out", "12.00", (item, "12.00")))
+    contracts = [await in_force(admin) for _ in range(2)]
+    made = [{"contract_id": one["id"], "amount": "1.00", "account_id": books.account_id} for one in contracts]
+    received = [expect(await admin.post(PAYMENTS, one)) for one in made]
+    rows = expect(await admin.get(f"{AT}/payments?resource_id={received[0]['id']}"))["items"]
+    payments, theirs = "finance_payments", "payments-contract-payment"
+    return {
+        "amount of a payment": _more(
+            payments,
+            advances[0]["id"],
+            "amount",
+            ("finance-payments", advances[0]["id"], "voucher_id"),
+            ("finance-payments", advances[0]["id"], "unallocated"),
+        ),
+        "advance of a payment": _more(
+            payments, advances[1]["id"], "unallocated", ("finance-payments", advances[1]["id"], "unallocated")
+        ),
+        "allocation of a payment": _more(
+            payments, paid["id"], "allocations.0.amount", ("finance-open-items", item["id"], "paid")
+        ),
+        "source of a payment": Damage(
+            payments,
+            ObjectId(rows[0]["id"]),
+            {"$set": {"resource_id": "f" * 24}},
+            frozenset({("finance-payments", rows[0]["id"], "resource_id"), (theirs, received[0]["id"], "account_id")}),
+        ),
+        "amount of a payment of a contract": _more(
+            "crm_payments",
+            received[1]["id"],
+            "amount",
+            (theirs, received[1]["id"], "payment"),
+            ("crm-contracts", contracts[1]["id"], "received_amount"),
+            ("open-items-contract", contracts[1]["id"], "open_item.paid"),
+        ),
+    }
+
+
+async def _of_crm(admin: Client) -> dict[str, Damage]:
+    contracts = [await in_force(admin) for _ in range(4)]
+    plan = expect(
+        await admin.post(PLANS, {"contract_id": contracts[0]["id"], "amount": "2.00", "due_date": "2031-01-31"})
+    )
+    expect(await admin.post(PAYMENTS, {"contract_id": contracts[0]["id"], "plan_id": plan["id"], "amount": "1.00"}))
+    item = expect(await admin.get(f"{AT}/receivables?resource_id={contracts[3]['id']}"))["items"][0]
+    return {
+        "received of a contract": _more(
+            "crm_contracts",
+            contracts[1]["id"],
+            "received_amount",
+            ("crm-contracts", contracts[1]["id"], "received_amount"),
+        ),
+        "planned of a contract": _more(
+            "crm_contracts",
+            contracts[2]["id"],
+            "planned_amount",
+            ("crm-contracts", contracts[2]["id"], "planned_amount"),
+        ),
+        "paid of a plan": _more(
+            "crm_payment_plans", plan["id"], "paid_amount", ("crm-payment-plans", plan["id"], "paid_amount")
+        ),
+        "paid of a contract's item": Damage(
+            "finance_open_items",
+            ObjectId(item["id"]),
+            {"$inc": {"paid": CENT}, "$set": {"status": "partly_paid"}},
+            frozenset({("open-items-contract", contracts[3]["id"], "open_item.paid"), _entries_of(item)}),
+        ),
+    }

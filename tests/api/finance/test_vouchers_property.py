@@ -1,0 +1,60 @@
+"""Random vouchers and reversals against a reference model of ten lines."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tornado.ioloop import IOLoop
+
+from plugins.runtime import Running
+from plugins.testing import Client, expect
+from scripts.diagnosis.ledgers import differences
+from tests.api.finance.books import Books
+
+AMOUNTS = st.decimals("0.01", "99999.99", places=2)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["income", "expense", "transfer", "reverse"]), AMOUNTS), min_size=1, max_size=10
+)
+
+
+class Model:
+    """Two balances in cents, and what can still be reversed."""
+
+    def __init__(self) -> None:
+        self.balances, self.open = [0, 0], list[tuple[int, int]]()
+
+    def book(self, kind: str, cents: int) -> None:
+        change = {"income": (cents, 0), "expense": (-cents, 0), "transfer": (-cents, cents)}[kind]
+        self.open.append(change)
+        self.balances = [before + by for before, by in zip(self.balances, change, strict=True)]
+
+    def reverse(self) -> None:
+        change = self.open.pop()
+        self.balances = [before - by for before, by in zip(self.balances, change, strict=True)]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_balances_are_what_the_model_says(
+    steps: list[tuple[str, Decimal]], admin: Client, tradewind: Running, io_loop: IOLoop
+) -> None:
+    async def compare() -> None:
+        one, other, model = await Books.fresh(admin), await Books.fresh(admin), Model()
+        booked: list[dict[str, Any]] = []
+        for kind, amount in steps:
+            if kind != "reverse":
+                to = other.account_id if kind == "transfer" else None
+                booked.append(expect(await one.book(kind, str(amount), to_account_id=to)))
+                model.book(kind, int(amount * 100))
+            elif booked:
+                expect(await one.reverse(booked.pop()))
+                model.reverse()
+            balances = [int(Decimal(await books.balance()) * 100) for books in (one, other)]
+            assert balances == model.balances
+        faults = await differences(tradewind.service.database.driver)
+        assert [fault for fault in faults if one.account_id in fault or other.account_id in fault] == []
+
+    io_loop.run_sync(compare, timeout=60)

@@ -1,0 +1,141 @@
+"""Requests of inventory that need a state first: goods on the shelf, an order that is on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from handlers.route import Route
+from plugins.testing import expect
+from tests.api.inventory.goods import AT, Goods
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
+
+PURCHASES, SALES = f"{AT}/purchase-orders", f"{AT}/sales-orders"
+
+
+async def receive(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, PURCHASES)
+    return _of(maker, route, order, {"warehouse_id": order["warehouse_id"], "version": order["version"]})
+
+
+async def deliver(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, SALES)
+    return _of(maker, route, order, {"warehouse_id": order["warehouse_id"], "version": order["version"]})
+
+
+async def close_purchase(maker: Maker, route: Route) -> Exercise:
+    return _of(maker, route, await _begun(maker, PURCHASES, "receive"), None)
+
+
+async def close_sale(maker: Maker, route: Route) -> Exercise:
+    return _of(maker, route, await _begun(maker, SALES, "deliver"), None)
+
+
+async def pending_purchase(maker: Maker, route: Route) -> Exercise:
+    draft = await maker.record("inventory_purchase_orders")
+    pending = expect(await maker.admin.post(f"{PURCHASES}/{draft['id']}/submit"))
+    return _of(maker, route, pending, {"reason": "no"} if route.path.endswith("/reject") else None)
+
+
+async def held_order(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, route.path.removesuffix("/{id}/release"))
+    held = expect(await maker.admin.post(path_with(route, order["id"]).replace("/release", "/hold"), {"reason": "no"}))
+    return _of(maker, route, held, None)
+
+
+async def transfer(maker: Maker, route: Route) -> Exercise:
+    goods = await Goods.stocked(maker.admin, 5)
+    other = await goods.warehouse()
+    line = {"product_id": goods.product_id, "quantity": "2"}
+    body = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": other, "lines": [line]}
+    return Exercise(maker.admin, route, route.path, body)
+
+
+async def read_receipt(maker: Maker, route: Route) -> Exercise:
+    return await _shipped(maker, route, PURCHASES, "receive")
+
+
+async def read_delivery(maker: Maker, route: Route) -> Exercise:
+    return await _shipped(maker, route, SALES, "deliver")
+
+
+async def _shipped(maker: Maker, route: Route, at: str, action: str) -> Exercise:
+    order = await _begun(maker, at, action)
+    listed = route.path.removesuffix("/{id}")
+    (made,) = expect(await maker.admin.get(f"{listed}?order_id={order['id']}"))["items"]
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
+async def return_shipment(maker: Maker, route: Route) -> Exercise:
+    orders, action = (PURCHASES, "receive") if "/receipts/" in route.path else (SALES, "deliver")
+    order = await _begun(maker, orders, action)
+    listed = route.path.partition("/{id}")[0]
+    (made,) = expect(await maker.admin.get(f"{listed}?order_id={order['id']}"))["items"]
+    body = (
+        {"reason": "包装破损"} if route.path.endswith("/reverse") else {"lines": _returned(made), "reason": "包装破损"}
+    )
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+def _returned(made: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"product_id": line["product_id"], "quantity": "0.5"} for line in made["lines"]]
+
+
+async def read_return(maker: Maker, route: Route) -> Exercise:
+    of = "receipts" if "purchase-returns" in route.path else "deliveries"
+    returning = next(one for one in maker.catalogue.routes if one.path == f"{AT}/{of}/{{id}}/returns")
+    made = expect(await (await return_shipment(maker, returning)).send())
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
+async def reverse_return(maker: Maker, route: Route) -> Exercise:
+    return replace(await read_return(maker, route), body={"reason": "录入错误"})
+
+
+async def reverse_movement(maker: Maker, route: Route) -> Exercise:
+    of = route.path.removeprefix(f"{AT}/").partition("/")[0]
+    made = await maker.record(f"inventory_{of.replace('-', '_')}")
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"reason": "录入错误"}, record=made)
+
+
+async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
+    goods = await Goods.stocked(maker.admin, 5)
+    return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
+
+
+async def _begun(maker: Maker, at: str, action: str) -> dict[str, Any]:
+    order = await _ordered(maker, at)
+    part = {"lines": [{"product_id": order["lines"][0]["product_id"], "quantity": "1"}]}
+    begun: dict[str, Any] = expect(await maker.admin.post(f"{at}/{order['id']}/{action}", part))
+    return begun
+
+
+def _of(maker: Maker, route: Route, order: dict[str, Any], body: Any) -> Exercise:
+    return Exercise(maker.admin, route, path_with(route, order["id"]), body, record=order)
+
+
+INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {PURCHASES}/{{id}}/receive": receive,
+    f"POST {PURCHASES}/{{id}}/withdraw": pending_purchase,
+    f"POST {PURCHASES}/{{id}}/reject": pending_purchase,
+    f"POST {PURCHASES}/{{id}}/close": close_purchase,
+    f"POST {SALES}/{{id}}/deliver": deliver,
+    f"POST {SALES}/{{id}}/close": close_sale,
+    f"POST {PURCHASES}/{{id}}/release": held_order,
+    f"POST {SALES}/{{id}}/release": held_order,
+    f"POST {AT}/transfers": transfer,
+    f"GET {AT}/receipts/{{id}}": read_receipt,
+    f"GET {AT}/deliveries/{{id}}": read_delivery,
+    **{
+        f"POST {AT}/{of}/{{id}}/{action}": return_shipment
+        for of in ("receipts", "deliveries")
+        for action in ("returns", "reverse")
+    },
+    f"GET {AT}/purchase-returns/{{id}}": read_return,
+    f"GET {AT}/sales-returns/{{id}}": read_return,
+    f"POST {AT}/purchase-returns/{{id}}/reverse": reverse_return,
+    f"POST {AT}/sales-returns/{{id}}/reverse": reverse_return,
+    f"POST {AT}/transfers/{{id}}/reverse": reverse_movement,
+    f"POST {AT}/stock-counts/{{id}}/reverse": reverse_movement,
+}

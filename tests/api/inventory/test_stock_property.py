@@ -1,0 +1,86 @@
+"""Random movements against a reference model of ten lines."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tornado.ioloop import IOLoop
+
+from handlers.schema.money import rounded
+from plugins.runtime import Running
+from plugins.testing import Client
+from scripts.diagnosis.ledgers import differences
+from tests.api.inventory.goods import Goods
+
+QUANTITIES = st.decimals("0.0001", "9.9999", places=4).map(lambda quantity: format(quantity.normalize(), "f"))
+PRICES = st.decimals("0.00", "99.99", places=2).map(str)
+MOVES = st.lists(
+    st.one_of(
+        st.tuples(st.just("receive"), QUANTITIES, PRICES),
+        st.tuples(st.just("deliver"), QUANTITIES, st.just("1.00")),
+        st.tuples(st.just("count"), QUANTITIES, PRICES),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+class Model:
+    """What a warehouse holds of one product."""
+
+    def __init__(self) -> None:
+        self.quantity, self.value = Fraction(0), Fraction(0)
+
+    def move(self, kind: str, quantity: Fraction, price: Fraction) -> bool:
+        change = quantity - self.quantity if kind == "count" else -quantity if kind == "deliver" else quantity
+        if self.quantity + change < 0:
+            return False
+        leaving = self.value * -change / self.quantity if change < 0 else Fraction(0)
+        self.value += -cents(leaving) if change < 0 else cents(change * price)
+        self.quantity += change
+        return True
+
+
+def cents(amount: Fraction) -> Fraction:
+    """The amount to the cent, half a cent up."""
+    return Fraction(int(amount * 100 + Fraction(1, 2)), 100)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(moves=MOVES)
+def test_stock_is_what_the_model_says(
+    moves: list[tuple[str, str, str]], admin: Client, tradewind: Running, io_loop: IOLoop
+) -> None:
+    async def compare() -> None:
+        goods, model = await Goods.fresh(admin), Model()
+        for kind, quantity, price in moves:
+            reply = await move(goods, kind, quantity, price)
+            assert reply.code == (0 if model.move(kind, Fraction(quantity), Fraction(price)) else 40901)
+            stock = await goods.stock()
+            assert [Fraction(amount) for amount in stock] == [model.quantity, model.value]
+        ledger = await goods.ledger()
+        assert sum(Decimal(entry["quantity"]) for entry in ledger) == Decimal(stock[0])
+        assert sum(Decimal(entry["value"]) for entry in ledger) == Decimal(stock[1])
+        faults = await differences(tradewind.service.database.driver)
+        assert [fault for fault in faults if goods.product_id in fault] == []
+
+    io_loop.run_sync(compare, timeout=60)
+
+
+async def move(goods: Goods, kind: str, quantity: str, price: str) -> Any:
+    """One movement, as a person makes it."""
+    if kind == "count":
+        return await goods.count(quantity, price)
+    if kind == "receive":
+        return await goods.receive(await goods.purchase(quantity, price))
+    return await goods.deliver(await goods.sale(quantity, price))
+
+
+@pytest.mark.parametrize(("amount", "expected"), [("0.005", "0.01"), ("0.0049", "0.00"), ("-0.005", "-0.01")])
+def test_the_one_rounding_goes_away_from_zero_at_half_a_cent(amount: str, expected: str) -> None:
+    assert rounded(Decimal(amount)) == Decimal(expected) == Decimal(amount).quantize(Decimal("0.01"), ROUND_HALF_UP)

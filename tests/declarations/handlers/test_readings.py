@@ -1,0 +1,79 @@
+"""The dictionaries that read Chinese: those of pypinyin, in half of its memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+MOST_MIB = 40  # the library itself would take 52
+
+MEASURED = """
+import json
+from importlib.resources import files
+from handlers.data.readings import reader
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 2**20
+
+before = resident()
+reader()
+grown = resident() - before
+from pypinyin.constants import PHRASES_DICT
+print(json.dumps([grown, PHRASES_DICT == json.loads((files("pypinyin") / "phrases_dict.json").read_text())]))
+"""
+KEPT = """
+import json, sys
+from importlib.resources import files
+from pathlib import Path
+from handlers.data.readings import phrases
+
+sys.dont_write_bytecode = False
+kept = Path({kept!r})
+found = phrases(kept)
+packed = "pypinyin.phrases_dict" in sys.modules
+whole = json.loads((files("pypinyin") / "phrases_dict.json").read_text())
+print(json.dumps([found == whole, packed, [path.name for path in kept.parent.iterdir()]]))
+"""
+AT_ONCE = """
+import json
+from concurrent.futures import ThreadPoolExecutor
+from handlers.data.folding import pinyin
+
+with ThreadPoolExecutor(4) as threads:
+    print(json.dumps(list(threads.map(pinyin, ["重庆", "长沙", "银行", "行长"]))))
+"""
+
+
+def result_of(program: str) -> list[object]:
+    """What a new process prints."""
+    return list(json.loads(subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, text=True)))
+
+
+def test_the_dictionaries_are_whole_and_take_much_less_memory_than_those_of_the_library() -> None:
+    grown, whole = result_of(MEASURED)
+    assert whole
+    assert isinstance(grown, float)
+    assert grown < MOST_MIB
+
+
+def test_phrases_are_packed_once_and_again_where_the_file_is_damaged(tmp_path: Path) -> None:
+    kept = tmp_path / "phrases"
+    program = KEPT.format(kept=str(kept))
+    assert result_of(program) == [True, True, ["phrases"]]
+    assert result_of(program) == [True, False, ["phrases"]]
+    packed = kept.read_bytes()
+    kept.write_bytes(packed[: len(packed) // 2])
+    assert result_of(program) == [True, True, ["phrases"]]
+    assert kept.read_bytes() == packed
+
+
+def test_where_nothing_can_be_kept_the_phrases_are_there_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "phrases").mkdir()
+    (tmp_path / "phrases" / "in the way").touch()
+    assert result_of(KEPT.format(kept=str(tmp_path / "phrases"))) == [True, True, ["phrases"]]
+
+
+def test_who_reads_while_they_are_loaded_waits_for_all_of_them() -> None:
+    assert result_of(AT_ONCE) == [["chong", "qing"], ["chang", "sha"], ["yin", "hang"], ["hang", "zhang"]]

@@ -1,0 +1,76 @@
+"""`OWASP.md` says which tests prove what; this proves that they exist, and what it says of outgoing calls."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TABLE = (ROOT / "tests" / "OWASP.md").read_text()
+NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TABLE)
+HTTP_CLIENTS = {
+    "tornado.httpclient",
+    "tornado.simple_httpclient",
+    "aiohttp",
+    "aiobotocore",
+    "httpx",
+    "requests",
+    "urllib.request",
+    "http.client",
+    "smtplib",
+}
+# who may call out, to addresses of the settings: WeCom, the object store, and the client of the tests
+CALL_OUT = {
+    "plugins/auth/wecom_client.py",
+    "plugins/files/s3.py",
+    "plugins/files/s3_calls.py",
+    "plugins/files/s3_connections.py",
+    "plugins/testing.py",
+}
+
+
+def modules() -> Iterator[Path]:
+    for folder in ("config", "handlers", "plugins"):
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+@pytest.mark.parametrize("risk", [f"**API{number}**" for number in range(1, 11)])
+def test_every_risk_has_a_row_with_proofs(risk: str) -> None:
+    (row,) = [line for line in TABLE.splitlines() if risk in line]
+    assert "::test_" in row
+
+
+@pytest.mark.parametrize(("path", "name"), NAMED)
+def test_every_proof_exists(path: str, name: str) -> None:
+    tree = ast.parse((ROOT / path).read_text())
+    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def test_only_the_clients_of_configured_services_call_out() -> None:
+    calling = {
+        str(path.relative_to(ROOT))
+        for path in modules()
+        if any(name == client or name.startswith(f"{client}.") for name in imported(path) for client in HTTP_CLIENTS)
+    }
+    assert calling <= CALL_OUT
+
+
+def test_no_call_follows_a_redirect() -> None:
+    # the default of Tornado's client is to follow
+    source = (ROOT / "plugins" / "auth" / "wecom_client.py").read_text()
+    assert source.count("HTTPRequest(") == source.count("follow_redirects=False") > 0

@@ -1,0 +1,492 @@
+"""What a request waits for in vain: the time of one operation for all of them together."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, suppress
+from contextvars import Context
+from functools import partial
+from typing import Any
+
+import pytest
+from pymongo.asynchronous.cursor import AsyncCursor
+from pymongo.cursor import Cursor
+from pymongo.errors import AutoReconnect, OperationFailure
+
+from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
+from config.database.keyed_locks import KeyedLocks
+from config.database.operations import SILENT_CODES, Operations
+from config.database.transactions import SESSION, Transactions
+from handlers.data.cached_snapshot import RecordCache
+from handlers.data.single_flight import SingleFlight
+from tests.support.driver_fixtures import LIMIT_MS
+from tests.support.proxy import Proxy
+
+pytestmark = pytest.mark.gen_test(timeout=20)
+LIMIT_SECONDS = LIMIT_MS / 1000 + MARGIN_SECONDS
+SLACK_SECONDS = 0.7  # a busy machine, and the attempt to abort a transaction
+
+
+def in_a_request(work: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
+    """Run `work` as a request of its own."""
+
+    async def run() -> Any:
+        begin_waiting()
+        return await work()
+
+    return asyncio.get_running_loop().create_task(run(), context=Context())
+
+
+async def went(work: Callable[[], Awaitable[Any]]) -> tuple[float, BaseException | None]:
+    """How long `work` took as a request, in seconds, and what it raised."""
+    started = time.monotonic()
+    (outcome,) = await asyncio.gather(in_a_request(work), return_exceptions=True)
+    return time.monotonic() - started, outcome if isinstance(outcome, BaseException) else None
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("fault", ["hanging", "dead"])
+async def test_a_request_that_keeps_on_asking_waits_once(behind: Driver, proxy: Proxy, things: str, fault: str) -> None:
+    operations: tuple[Callable[[], Awaitable[Any]], ...] = (
+        lambda: behind.insert(things, [{"n": 1}]),
+        lambda: behind.insert(things, [{"_id": 1}]),
+        lambda: behind.find(things, {}, limit=5),
+        lambda: behind.find_by_id(things, 1),
+        lambda: behind.update_one(things, {"_id": 1}, {"$set": {"n": 1}}),
+        lambda: behind.count(things, {"n": 1}),
+        lambda: behind.aggregate(things, []),
+        lambda: behind.transaction(lambda: behind.insert(things, [{"n": 1}])),
+    )
+    await behind.insert(things, [{"_id": 0}])
+
+    async def ask_all(first: Callable[[], Awaitable[Any]]) -> None:
+        for operation in (first, *operations):
+            with pytest.raises(DatabaseUnavailable):
+                await operation()
+
+    if fault == "dead":
+        await proxy.down()
+    else:
+        proxy.stall()
+    requests = [went(lambda first=first: ask_all(first)) for first in operations]
+    for took, error in await asyncio.gather(*requests):
+        assert error is None
+        assert took < LIMIT_SECONDS + SLACK_SECONDS
+
+
+@pytest.mark.alone
+async def test_a_load_for_several_callers_waits_once(address: str, proxy: Proxy, database_name: str) -> None:
+    seconds = 3.0  # the first attempt ends without a connection, the next one is the library's
+    driver = open_driver("direct", address, database_name, int(seconds * 1000))
+    try:
+        await driver.command({"ping": 1})
+        cache: RecordCache[int, Any] = RecordCache(lambda id: driver.find_one("things", {"_id": id}))
+        proxy.stall()
+        took, error = await went(lambda: cache.get(1))
+        assert isinstance(error, DatabaseUnavailable)
+        assert took < seconds + MARGIN_SECONDS + SLACK_SECONDS
+    finally:
+        await proxy.up()
+        await driver.close()
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("fault", ["hanging", "dead"])
+async def test_a_transaction_whose_server_goes_before_it_commits_waits_once(
+    behind: Driver, proxy: Proxy, things: str, fault: str
+) -> None:
+    async def work() -> None:
+        await behind.insert(things, [{"_id": 1}])
+        if fault == "dead":
+            await proxy.down()
+        else:
+            proxy.stall()
+
+    await behind.insert(things, [{"_id": 0}])
+    took, error = await went(lambda: behind.transaction(work))
+    assert isinstance(error, DatabaseUnavailable)
+    assert took < LIMIT_SECONDS + SLACK_SECONDS
+
+
+@pytest.mark.alone
+async def test_transactions_that_wait_for_a_document_share_one_time_limit(
+    behind: Driver, proxy: Proxy, things: str
+) -> None:
+    await behind.insert(things, [{"_id": 1, "n": 0}])
+
+    async def add() -> None:
+        found = await behind.find_one(things, {"_id": 1})
+        assert found is not None
+        await behind.update_one(things, {"_id": 1}, {"$set": {"n": found["n"] + 1}})
+
+    async def add_and_go() -> None:
+        await add()
+        proxy.stall()
+        await add()
+
+    adding = [asyncio.ensure_future(went(lambda: behind.transaction(add))) for _ in range(20)]
+    adding.append(asyncio.ensure_future(went(lambda: behind.transaction(add_and_go))))
+    outcomes = await asyncio.gather(*adding)
+    assert {type(error) for _, error in outcomes} <= {type(None), DatabaseUnavailable}
+    assert max(took for took, error in outcomes if error is not None) < LIMIT_SECONDS + 2 * SLACK_SECONDS
+
+
+@pytest.mark.parametrize("driver_name", ["motor", "pymongo"])
+async def test_a_transaction_behind_one_whose_reply_is_lost_does_not_wait_as_long_for_its_own(
+    driver_name: str, mongodb_uri: str, address: str, proxy: Proxy, database_name: str, things: str
+) -> None:
+    seconds, waited = 2.0, 1.2
+    held, release = asyncio.Event(), asyncio.Event()
+    holder = open_driver("direct", mongodb_uri, database_name, 5000)
+    driver = open_driver(driver_name, address, database_name, int(seconds * 1000))
+
+    async def hold() -> None:
+        await holder.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+        held.set()
+        await release.wait()
+
+    async def lose_reply() -> None:
+        with driver.operations():
+            await asyncio.sleep(10)
+
+    async def add() -> None:
+        await driver.find_one(things, {"_id": 2})  # has a reply, as others have
+        if time.monotonic() - started > waited:
+            proxy.forget()
+        await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+
+    try:
+        await driver.insert(things, [{"_id": 1, "n": 0}])
+        holding = asyncio.create_task(holder.transaction(hold))
+        await held.wait()
+        started = time.monotonic()
+        lost = in_a_request(lose_reply)
+        took, error = await went(lambda: driver.transaction(add))
+        assert isinstance(error, DatabaseUnavailable)
+        assert took < seconds + MARGIN_SECONDS + SLACK_SECONDS
+        with pytest.raises(DatabaseUnavailable):
+            await lost
+    finally:
+        release.set()
+        await holding
+        await driver.close()
+        await holder.close()
+
+
+async def test_a_conflict_after_a_silence_is_not_waited_out_for_a_whole_time_limit(
+    mongodb_uri: str, address: str, proxy: Proxy, database_name: str, things: str
+) -> None:
+    seconds, silent = 3.0, 2.0
+    held, release = asyncio.Event(), asyncio.Event()
+    holder = open_driver("direct", mongodb_uri, database_name, 5000)
+    driver = open_driver("motor", address, database_name, int(seconds * 1000))
+
+    async def hold() -> None:
+        await holder.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+        held.set()
+        await release.wait()
+
+    async def add_after_a_silence() -> None:
+        await driver.find_one(things, {"_id": 1})
+        await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+
+    async def fall_silent() -> None:
+        proxy.stall()
+        await asyncio.sleep(silent)
+        await proxy.up()
+
+    try:
+        await driver.insert(things, [{"_id": 1, "n": 0}])
+        holding = asyncio.create_task(holder.transaction(hold))
+        await held.wait()
+        falling = asyncio.create_task(fall_silent())
+        took, error = await went(lambda: driver.transaction(add_after_a_silence))
+        assert isinstance(error, DatabaseUnavailable)
+        assert silent < took < seconds + MARGIN_SECONDS + SLACK_SECONDS
+        await falling
+    finally:
+        release.set()
+        await holding
+        await driver.close()
+        await holder.close()
+
+
+@pytest.mark.alone
+async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Driver, proxy: Proxy, things: str) -> None:
+    await behind.insert(things, [{"_id": 0, "n": 0}])
+
+    async def work() -> float:
+        asyncio.get_running_loop().call_later(LIMIT_MS / 2000, lambda: in_a_request(proxy.up))
+        proxy.stall()
+        assert await behind.update_one(things, {"_id": 0}, {"$inc": {"n": 1}})
+        proxy.stall()
+        started = time.monotonic()
+        with pytest.raises(DatabaseUnavailable):
+            await behind.update_one(things, {"_id": 0}, {"$inc": {"n": 1}})
+        return time.monotonic() - started
+
+    assert await in_a_request(work) > LIMIT_MS / 1000 - 0.1
+
+
+async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time_limit() -> None:
+    operations = Operations(1)
+    begin_waiting()
+    with operations():
+        await asyncio.sleep(0.8)
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable), operations():
+        await asyncio.sleep(5)
+    assert time.monotonic() - started == pytest.approx(operations.seconds - 0.8, abs=0.2)
+
+
+@pytest.mark.parametrize("late", [0.1, 1.0])
+@pytest.mark.parametrize("kind", [Operations.__call__, partial(Operations.__call__, long=True), Operations.shared])
+async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence(
+    kind: Callable[[Operations], AbstractContextManager[object]], late: float
+) -> None:
+    operations = Operations(2)
+
+    async def fail_and_succeed() -> None:
+        with suppress(DatabaseUnavailable), operations():
+            raise AutoReconnect("connection closed")
+        await asyncio.sleep(0.3)
+        with operations():
+            pass
+
+    begin_waiting()
+    with kind(operations):
+        await in_a_request(fail_and_succeed)
+        await asyncio.sleep(late)
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable), operations():
+        await asyncio.sleep(5)
+    assert time.monotonic() - started == pytest.approx(operations.seconds - 0.3 - late, abs=0.2)
+
+
+async def fail(operations: Operations) -> None:
+    """Leave one operation without a reply."""
+    with suppress(DatabaseUnavailable), operations():
+        raise AutoReconnect("connection closed")
+
+
+async def succeed_meanwhile(operations: Operations) -> None:
+    """Have replies for 1.2 s, so that there is no silence."""
+    for _ in range(4):
+        await asyncio.sleep(0.3)
+        with operations():
+            pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "failed", "left"),
+    [
+        (Operations.__call__, True, 1.0),
+        (Operations.shared, True, 1.0),
+        (partial(Operations.__call__, long=True), True, 2.2),
+        (partial(Operations.shared, long=True), True, 2.2),
+        (Operations.__call__, False, 2.2),
+    ],
+)
+async def test_an_operation_that_is_slow_soon_after_one_without_a_reply_counts_although_others_have_replies(
+    kind: Callable[[Operations], AbstractContextManager[object]], failed: bool, left: float
+) -> None:
+    operations = Operations(2)
+    if failed:
+        await fail(operations)
+    begin_waiting()
+    with kind(operations):
+        await in_a_request(lambda: succeed_meanwhile(operations))
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable), operations():
+        await asyncio.sleep(5)
+    assert time.monotonic() - started == pytest.approx(left, abs=0.2)
+
+
+async def test_a_wait_for_shared_work_counts_for_its_request_and_ends_with_its_time_limit() -> None:
+    operations, shared, ended = Operations(2), SingleFlight(), asyncio.Event()
+    cache: RecordCache[int, bool] = RecordCache(lambda _: load())
+
+    async def load() -> bool:
+        await succeed_meanwhile(operations)
+        return True
+
+    await fail(operations)
+    begin_waiting(operations)
+    assert await cache.get(1)
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable):
+        await shared.run("key", ended.wait)
+    assert time.monotonic() - started == pytest.approx(1.0, abs=0.2)
+    ended.set()
+    await in_a_request(lambda: shared.run("key", ended.wait))
+
+
+async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
+    operations = Operations(1)
+    begin_waiting()
+    with operations(long=True):
+        await asyncio.sleep(0.8)
+    with operations():
+        await asyncio.sleep(0.8)
+
+
+async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_time_limit() -> None:
+    operations = Operations(LIMIT_MS / 1000)
+
+    async def never(*_: object) -> Any:
+        await asyncio.Event().wait()
+
+    transactions = Transactions(operations, never, never, never)
+
+    async def ask_twice() -> None:
+        with pytest.raises(DatabaseUnavailable), operations():
+            await never()
+        with pytest.raises(DatabaseUnavailable):
+            await transactions.run(never)
+
+    took, error = await went(ask_twice)
+    assert error is None
+    assert took < LIMIT_SECONDS + SLACK_SECONDS
+
+
+async def test_a_request_that_queues_behind_a_later_one_spends_what_remains_of_its_time_limit() -> None:
+    operations = Operations(2)
+    locks, keys = KeyedLocks(operations), {("things", 1)}
+
+    async def hold_in_silence() -> None:
+        with suppress(DatabaseUnavailable):
+            async with locks.hold(keys, time.monotonic() + 10):
+                with operations():
+                    await asyncio.sleep(10)
+
+    begin_waiting()
+    with operations():
+        await asyncio.sleep(1.6)
+    later = in_a_request(hold_in_silence)
+    await asyncio.sleep(0)
+    with pytest.raises(TimeoutError):
+        async with locks.hold(keys, time.monotonic() + 10):
+            pass
+    assert not later.done()
+    await later
+
+
+async def test_a_transaction_that_ends_with_the_silence_of_a_shared_load_is_not_waited_for(
+    behind: Driver, proxy: Proxy, things: str
+) -> None:
+    async def work() -> None:
+        await behind.insert(things, [{"_id": 1}])
+        proxy.stall()
+        lost = DatabaseUnavailable("each caller gets a copy, which has no cause")
+        lost.silent = True
+        raise lost
+
+    await behind.insert(things, [{"_id": 0}])
+    took, error = await went(lambda: behind.transaction(work))
+    assert isinstance(error, DatabaseUnavailable)
+    assert took < LIMIT_SECONDS
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(("left", "waits"), [(0.0, 0.5), (0.8, 0.8)])
+async def test_a_request_that_is_late_or_soon_will_be_waits_less_for_an_abort(
+    driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch, left: float, waits: float
+) -> None:
+    ended = asyncio.Event()
+
+    async def hang() -> None:
+        await ended.wait()
+
+    async def work() -> None:
+        await driver.insert(things, [{"n": 1}])
+        session = SESSION.get()
+        assert session is not None
+        monkeypatch.setattr(session.handle, "abort_transaction", hang)
+        monkeypatch.setattr(Operations, "seconds_until_late", lambda operations: left)
+        raise ValueError
+
+    took, error = await went(lambda: driver.transaction(work))
+    ended.set()
+    assert isinstance(error, ValueError)
+    assert waits <= took < waits + MARGIN_SECONDS + 0.5
+
+
+async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
+    operations = Operations(0.5)
+    begin_waiting()
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailable), operations():
+            await asyncio.sleep(5)
+        with pytest.raises(DatabaseUnavailable), operations():
+            await asyncio.sleep(0)
+        await asyncio.sleep(2 * operations.seconds + 0.1)  # no request takes so long
+    with operations():
+        await asyncio.sleep(0)
+
+
+async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as_long_again() -> None:
+    operations = Operations(0.3)
+    shared = SingleFlight()
+
+    async def silent() -> None:
+        with operations():
+            await asyncio.sleep(5)
+
+    started = time.monotonic()
+    outcomes = await asyncio.gather(*(shared.run("key", silent) for _ in range(5)), return_exceptions=True)
+    assert {type(one) for one in outcomes} == {DatabaseUnavailable}
+    assert time.monotonic() - started < 1.5 * operations.seconds
+
+
+@pytest.mark.parametrize(
+    ("error", "silent"),
+    [
+        (TimeoutError(), True),
+        (OperationFailure("no primary", 10107), True),
+        (OperationFailure("conflict", 112), False),
+        (OperationFailure("killed", 175), False),
+    ],
+)
+async def test_only_an_error_without_a_reply_counts_as_silence(error: Exception, silent: bool) -> None:
+    operations = Operations(1)
+    with suppress(DatabaseUnavailable), operations():
+        raise error
+    assert operations.silence.is_certain is silent
+
+
+def test_every_silent_code_is_a_state() -> None:
+    from config.database import AWAY_CODES
+
+    assert SILENT_CODES <= AWAY_CODES
+
+
+@pytest.mark.parametrize(("driver_name", "cursor"), [("motor", Cursor), ("pymongo", AsyncCursor)])
+@pytest.mark.parametrize(("code", "repeated"), [(175, True), (43, True), (112, False)])
+async def test_a_list_whose_cursor_was_killed_is_read_once_more(
+    driver_name: str,
+    cursor: type,
+    code: int,
+    repeated: bool,
+    mongodb_uri: str,
+    database_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver, to_list, failures = open_driver(driver_name, mongodb_uri, database_name, 5000), cursor.to_list, [code]
+    collection = f"things_{driver_name}_{code}"
+
+    def killed(self: Any, length: int | None = None) -> Any:
+        if failures:
+            raise OperationFailure("killed", failures.pop())
+        return to_list(self, length)
+
+    try:
+        await driver.insert(collection, [{"_id": number} for number in range(700)])
+        monkeypatch.setattr(cursor, "to_list", killed)
+        reading = driver.find(collection, {}, sort=[("_id", -1)], limit=600)
+        if repeated:
+            assert [row["_id"] for row in await reading] == list(range(699, 99, -1))
+        else:
+            with pytest.raises(DatabaseUnavailable):
+                await reading
+    finally:
+        await driver.close()

@@ -1,0 +1,89 @@
+"""`tradewind migrate`: what an older version has stored is planned, then changed; exit codes say what is left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from config.database import open_driver
+from handlers.migrations import MIGRATIONS
+from plugins.testing import SECRET, Client, empty_database, serving
+from tests.api.finance.books import Books
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = "import sys; from scripts.command import main; sys.exit(main(['migrate', *sys.argv[1:]]))"
+
+
+async def run(uri: str, database: str, folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """The command on a database: exit code, output, errors."""
+    settings = {"MONGODB_URI": uri, "MONGODB_DATABASE": database, "DATA_DIR": str(folder), "JWT_SECRET": SECRET}
+    environment = {**os.environ, **{f"TRADEWIND_{name}": value for name, value in settings.items()}}
+    command = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", COMMAND, *arguments),
+        env=environment,
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, errors = await command.communicate()
+    return command.returncode or 0, output.decode(), errors.decode()
+
+
+async def test_what_is_due_is_planned_then_done(mongodb_uri: str, tmp_path: Path) -> None:
+    async with empty_database(mongodb_uri) as name:
+        async with serving(mongodb_uri, tmp_path, mongodb_database=name) as server:
+            admin = await Client(server.url).log_in("admin")
+            invoice = await (await Books.fresh(admin)).invoice()
+        driver = open_driver("pymongo", mongodb_uri, name, 5000)
+        try:
+            # as a version without days has stored it
+            await driver.update_many("finance_open_items", {}, {"$unset": {"day": ""}})
+            await driver.delete_many(MIGRATIONS, {})
+            code, output, errors = await run(mongodb_uri, name, tmp_path, "--plan", "--json")
+            assert (code, errors) == (1, "")
+            plan = {(one["name"], one["collection"]): one for one in json.loads(output)["migrations"]}
+            item = plan["2026-11-open-items", "finance_open_items"]
+            assert (item["state"], item["left"], item["plugin"]) == ("due", 1, "finance")
+            assert await driver.find(MIGRATIONS, {}) == []
+            code, output, _ = await run(mongodb_uri, name, tmp_path)
+            assert (code, "0 of " in output) == (0, True), output
+            (stored,) = await driver.find("finance_open_items", {"resource_id": invoice["id"]})
+            assert stored["day"]
+            code, output, _ = await run(mongodb_uri, name, tmp_path, "--plan")
+            assert (code, "looked through once more" in output) == (0, True), output
+        finally:
+            await driver.close()
+
+
+async def test_one_that_fails_in_the_middle_is_a_sentence_and_goes_on_when_it_is_mended(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with empty_database(mongodb_uri) as name:
+        async with serving(mongodb_uri, tmp_path, mongodb_database=name):
+            pass
+        driver = open_driver("pymongo", mongodb_uri, name, 5000)
+        try:
+            await driver.delete_many(MIGRATIONS, {})
+            damaged = {"_id": "0", "deleted": False, "amount": "12.50"}  # it has lost what it belongs to
+            await driver.insert("finance_open_items", [damaged])
+            code, output, errors = await run(mongodb_uri, name, tmp_path)
+            told = "migrate: The migration 2026-11-open-items failed on finance_open_items (KeyError: 'biz_type')."
+            assert (code, errors.splitlines()[-1].startswith(told)) == (1, True), errors
+            assert "1 documents, failed: KeyError" in output
+            assert await driver.find("finance_open_items", {}) == [damaged]
+            await driver.delete_many("finance_open_items", {})
+            code, output, _ = await run(mongodb_uri, name, tmp_path)
+            assert (code, "0 of " in output) == (0, True), output
+        finally:
+            await driver.close()
+
+
+async def test_without_a_database_it_says_so(tmp_path: Path) -> None:
+    code, _, errors = await run("", "tradewind", tmp_path / "none", "--plan")
+    assert (code, "there is no database in" in errors) == (2, True)
