@@ -10,10 +10,19 @@ from tornado.ioloop import IOLoop
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply
 from scripts.s3_stand_in import S3Server, s3_server
+from tests.support.demo import serving_demo
 from tests.support.office import Office, open_office
 from tests.support.openapi_checks import Described
 from tests.support.special_requests import HAND_MADE
 from tests.support.valid_requests import Maker
+
+
+@pytest.fixture(scope="session")
+def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with every built-in plugin and demo data, which are loaded from a dump."""
+    block = serving_demo(mongodb_uri, tmp_path_factory.mktemp("data"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
 @pytest.fixture(scope="session")

@@ -14,10 +14,11 @@ from tornado.ioloop import IOLoop
 from plugins.api import Database
 from plugins.files.records import ATTACHMENTS
 from plugins.runtime import Running
-from plugins.testing import Client, expect, serving, unique
+from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import contract, in_force
 from tests.api.finance.books import Books
 from tests.api.inventory.goods import Goods
+from tests.support.demo import serving_demo
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 RESET = "/api/v1/system/data-reset"
@@ -36,7 +37,7 @@ Rows = dict[str, list[dict[str, Any]]]
 @pytest.fixture(scope="module")
 def company(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with demo data."""
-    block = serving(mongodb_uri, tmp_path_factory.mktemp("company"), demo=True)
+    block = serving_demo(mongodb_uri, tmp_path_factory.mktemp("company"))
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 

@@ -29,6 +29,7 @@ from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
 from scripts.diagnosis.report import _looked_into
 from scripts.diagnosis.settings import check_proxies, check_settings
+from tests.support.demo import serving_demo
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "correct-horse-battery-staple-0123456789"
@@ -84,7 +85,7 @@ async def run(*arguments: str, **settings: str) -> tuple[int, str]:
 @pytest.fixture(scope="module")
 def installation(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A new demo; what a test breaks it mends."""
-    block = serving(mongodb_uri, tmp_path_factory.mktemp("doctor"), demo=True, mongodb_database="test_doctor")
+    block = serving_demo(mongodb_uri, tmp_path_factory.mktemp("doctor"), mongodb_database="test_doctor")
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 

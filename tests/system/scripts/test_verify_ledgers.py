@@ -21,11 +21,12 @@ from plugins.finance.documents import INVOICES, OPEN_ITEMS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.runtime import Running
-from plugins.testing import Client, expect, serving
+from plugins.testing import Client, expect
 from scripts.diagnosis.ledgers import differences
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.books import Books
 from tests.api.inventory.goods import Goods
+from tests.support.demo import serving_demo
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,7 +38,7 @@ COMMAND = "import sys; from scripts.diagnosis.ledgers import main; sys.exit(main
 @pytest.fixture(scope="module")
 def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server of its own: other tests change stored records by hand."""
-    block = serving(mongodb_uri, tmp_path_factory.mktemp("ledgers"), demo=True)
+    block = serving_demo(mongodb_uri, tmp_path_factory.mktemp("ledgers"))
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
