@@ -1,0 +1,74 @@
+"""Puts one deliberate fault after the other into a copy of the product, and says which test finds it.
+
+`python -m tests.experiments.deliberate_faults [NUMBER ...]`; without numbers all faults of `deliberate_faults.json`.
+The tests that the change touches run first, then the other daily ones; the first failure ends it. Prints a table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from scripts.affected_tests import TIERS, affected_by
+
+ROOT = Path(__file__).resolve().parents[2]
+FAULTS: list[dict[str, str]] = json.loads(Path(__file__).with_suffix(".json").read_text())
+RUNNERS = ("-n", "3", "--no-loadscope-reorder")
+_FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
+
+
+def main(numbers: Sequence[str]) -> int:
+    """Try the faults with these numbers, or all; the exit code is 1 if one of them is not found."""
+    found = [try_fault(int(number)) for number in numbers or range(len(FAULTS))]
+    return int(not all(found))
+
+
+def try_fault(number: int) -> bool:
+    """Print a row of the table: number, kind, place, the test that finds the fault, seconds; return whether one does."""
+    fault = FAULTS[number]
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="fault-") as folder:
+        copy = Path(folder) / "tree"
+        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", copy, "HEAD"], cwd=ROOT, check=True)
+        try:
+            test = _find(copy, fault)
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", copy], cwd=ROOT, check=True)
+    row = (number, fault["kind"], fault["path"], test or "NOT FOUND", f"{time.monotonic() - began:.0f}")
+    print("| " + " | ".join(map(str, row)) + " |", flush=True)
+    return bool(test)
+
+
+def _find(copy: Path, fault: dict[str, str]) -> str | None:
+    path = copy / fault["path"]
+    text = path.read_text()
+    if text.count(fault["old"]) != 1:
+        raise SystemExit(f"{fault['path']} has no longer, or more than once: {fault['old']}")
+    path.write_text(text.replace(fault["old"], fault["new"]))
+    affected = affected_by(copy, [fault["path"]])
+    limits = [f"--plugin={name}" for name in sorted(affected.plugins)]
+    return _run(copy, [*limits, *sorted(affected.paths)]) or _run(copy, TIERS)
+
+
+def _run(copy: Path, arguments: Sequence[str]) -> str | None:
+    """Return the first test that fails."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", *RUNNERS, *arguments]
+    environment = {**os.environ, "TMPDIR": str(copy.parent), "COLUMNS": "400"}
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+    if done.returncode == pytest.ExitCode.USAGE_ERROR:
+        raise SystemExit(done.stderr)
+    names = _FOUND.search(done.stdout)
+    return names[1] if names else "the run itself" if done.returncode in (2, 3) else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
