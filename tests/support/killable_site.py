@@ -6,57 +6,39 @@ import asyncio
 import os
 import signal
 import socket
-import sys
-import uuid
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tornado.httpclient import HTTPClientError
 
 from config.database import Driver, open_driver
 from config.embedded import acquire
-from plugins.testing import PASSWORD, Client, Reply, eventually
-
-ROOT = Path(__file__).resolve().parents[2]
+from plugins.testing import Client, Reply
+from tests.support.server_process import ROOT as ROOT
+from tests.support.server_process import ServerProcess, environment, spawn
 
 
 @dataclass
 class Site:
     """A server in a separate process, which can be killed and started again."""
 
-    uri: str
+    env: Mapping[str, str]
     folder: Path
-    database: str = field(default_factory=lambda: f"test_{uuid.uuid4().hex[:12]}")
-    port: int = 0
-    plugins: str = ""
-    process: asyncio.subprocess.Process | None = None
+    starts: int = 0
+    server: ServerProcess | None = None
 
     @property
     def url(self) -> str:
         """The address of the server."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self.env['TRADEWIND_PORT']}"
 
     async def start(self) -> None:
         """Start the server and wait until it serves."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
-        environment |= {
-            "TRADEWIND_MONGODB_URI": self.uri,
-            "TRADEWIND_MONGODB_DATABASE": self.database,
-            "TRADEWIND_DATA_DIR": str(self.folder),
-            "TRADEWIND_PORT": str(self.port),
-            **({"TRADEWIND_PLUGINS": self.plugins} if self.plugins else {}),
-            "TRADEWIND_RATE_LIMITS": "off",
-            "TRADEWIND_ADMIN_PASSWORD": PASSWORD,
-            "TRADEWIND_BCRYPT_COST": "4",
-            "TRADEWIND_JWT_SECRET": "a-key-of-the-tests-with-enough-characters",
-        }
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable, str(ROOT / "server.py"), cwd=ROOT, env=environment, stdout=log, stderr=log
-            )
-        await eventually(self.serves, seconds=30, every=0.1)
+        self.starts += 1
+        self.server = spawn(self.env, self.folder / f"server-{self.starts}")
+        await self.server.url()
 
     async def serves(self) -> bool:
         """Whether it responds and has its database."""
@@ -65,7 +47,7 @@ class Site:
 
     def open_driver(self) -> Driver:
         """A connection to its database."""
-        return open_driver("pymongo", self.uri, self.database, 10_000)
+        return open_driver("pymongo", self.env["TRADEWIND_MONGODB_URI"], self.env["TRADEWIND_MONGODB_DATABASE"], 10_000)
 
     async def kill_mongod(self) -> None:
         """Kill the database; what has acquired it starts it again."""
@@ -79,19 +61,19 @@ class Site:
 
     async def kill(self) -> None:
         """Kill the server."""
-        assert self.process is not None
-        self.process.kill()
-        await self.process.wait()
+        assert self.server is not None
+        self.server.process.kill()
+        await asyncio.to_thread(self.server.process.wait)
 
 
 @asynccontextmanager
-async def site_at(folder: Path, plugins: str = "") -> AsyncIterator[Site]:
+async def site_at(folder: Path, plugins: str = "", **settings: str) -> AsyncIterator[Site]:
     """A server with these plugins, or all, and with a separate `mongod`."""
     embedded = await asyncio.to_thread(acquire, folder / "mongodb")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    site = Site(embedded.uri, folder, port=port, plugins=plugins)
+    site = Site(environment(embedded.uri, folder, PLUGINS=plugins, PORT=str(port), **settings), folder)
     try:
         await site.start()
         yield site

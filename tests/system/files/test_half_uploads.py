@@ -1,4 +1,7 @@
-"""After `kill -9` during an upload the next start removes what is left; uploads of running servers are not touched."""
+"""After `kill -9` during an upload the next start removes what is left in S3; uploads of running servers are not touched.
+
+What is left on a local disk is a matter of tests/system/test_killed_processes.py.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class Deployment:
         return not self.left()
 
 
-@pytest.fixture(params=["local", "s3"])
+@pytest.fixture
 def deployment(request: pytest.FixtureRequest, mongodb_uri: str, tmp_path: Path) -> Deployment:
     s3: S3Server | None = request.getfixturevalue("s3") if request.param == "s3" else None
     return Deployment(mongodb_uri, tmp_path, s3, s3.buckets() if s3 else {})
@@ -77,6 +80,7 @@ async def half_sent(client: Client) -> AsyncIterator[Wire]:
         yield wire
 
 
+@pytest.mark.parametrize("deployment", ["s3"], indirect=True)
 async def test_what_a_killed_server_was_writing_is_gone_after_the_next_start(deployment: Deployment) -> None:
     async with deployment.process() as killed, half_sent(await Client(await killed.url()).log_in("admin")):
         await eventually(deployment.half_written, seconds=10)

@@ -10,7 +10,7 @@ from plugins.testing import Client, expect, unique
 from tests.support.document_holder import holder
 from tests.support.probe import WIDGETS, WIDGETS_AT
 
-pytestmark = [pytest.mark.gen_test(timeout=30), pytest.mark.alone]
+pytestmark = pytest.mark.gen_test(timeout=30)
 LIMIT_SECONDS = 2.0  # one for the others to notice, and one for a busy machine
 
 
