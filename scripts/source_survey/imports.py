@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from scripts.source_survey.sizes import PRODUCT, sources
@@ -21,6 +22,7 @@ def cycles(root: Path) -> list[list[str]]:
     return sorted((sorted(cycle) for cycle in found), key=len, reverse=True)
 
 
+@cache
 def import_graph(root: Path, *places: str) -> dict[str, set[str]]:
     """Return the modules of these places of a checkout, each with those of them that it imports."""
     paths = {module_of(path.relative_to(root)): path for path in sources(root, *places)}

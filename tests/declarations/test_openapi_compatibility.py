@@ -8,8 +8,6 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.document import DOCUMENT
 from tests.support.openapi_comparison import breaks
 
@@ -219,15 +217,16 @@ ADDITIONS: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "sentence"), BREAKS.values(), ids=BREAKS.keys())
-def test_a_break_is_reported(change: Callable[[dict[str, Any]], None], sentence: str) -> None:
+def reported(change: Callable[[dict[str, Any]], None]) -> list[str]:
+    """The breaks that are reported of the small document with this change."""
     changed = deepcopy(SMALL)
     change(changed)
-    assert sentence in breaks(SMALL, changed)
+    return breaks(SMALL, changed)
 
 
-@pytest.mark.parametrize("change", ADDITIONS.values(), ids=ADDITIONS.keys())
-def test_an_addition_is_no_break(change: Callable[[dict[str, Any]], None]) -> None:
-    changed = deepcopy(SMALL)
-    change(changed)
-    assert breaks(SMALL, changed) == []
+def test_a_break_is_reported() -> None:
+    assert [name for name, (change, sentence) in BREAKS.items() if sentence not in reported(change)] == []
+
+
+def test_an_addition_is_no_break() -> None:
+    assert {name: reported(change) for name, change in ADDITIONS.items() if reported(change)} == {}

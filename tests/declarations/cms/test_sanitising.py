@@ -73,18 +73,17 @@ def renderer(io_loop: IOLoop) -> Iterator[Renderer]:
     io_loop.run_sync(confined.close)
 
 
-@pytest.mark.parametrize("vector", HTML, ids=range(len(HTML)))
-def test_nothing_that_could_run_is_left_of_an_attack(vector: str, renderer: Renderer, io_loop: IOLoop) -> None:
-    html = io_loop.run_sync(lambda: renderer.from_html(vector))
-    assert Faults(html).found == []
-    assert io_loop.run_sync(lambda: renderer.from_html(html)) == html
+@pytest.mark.gen_test(timeout=60)
+async def test_nothing_that_could_run_is_left_of_an_attack(renderer: Renderer) -> None:
+    cleaned = {vector: await renderer.from_html(vector) for vector in HTML}
+    assert {vector: Faults(html).found for vector, html in cleaned.items() if Faults(html).found} == {}
+    assert [html for html in cleaned.values() if await renderer.from_html(html) != html] == []
 
 
-@pytest.mark.parametrize("vector", [*MARKDOWN, *HTML], ids=range(len(MARKDOWN) + len(HTML)))
-def test_nothing_that_could_run_is_left_of_an_attack_in_markdown(
-    vector: str, renderer: Renderer, io_loop: IOLoop
-) -> None:
-    assert Faults(io_loop.run_sync(lambda: renderer.from_markdown(vector))).found == []
+@pytest.mark.gen_test(timeout=60)
+async def test_nothing_that_could_run_is_left_of_an_attack_in_markdown(renderer: Renderer) -> None:
+    cleaned = {vector: await renderer.from_markdown(vector) for vector in (*MARKDOWN, *HTML)}
+    assert {vector: Faults(html).found for vector, html in cleaned.items() if Faults(html).found} == {}
 
 
 def test_nothing_that_could_run_is_left_of_attacks_cut_and_joined(renderer: Renderer, io_loop: IOLoop) -> None:
@@ -101,11 +100,9 @@ def test_nothing_that_could_run_is_left_of_attacks_cut_and_joined(renderer: Rend
     check()
 
 
-@pytest.mark.parametrize(
-    "attack", ["<script>x</script>", "<p onclick=x>", "<a href='javascript:x'>", "<a href='/x'>", "<!-- x -->"]
-)
-def test_the_check_itself_finds_attacks(attack: str) -> None:
-    assert Faults(attack).found
+def test_the_check_itself_finds_attacks() -> None:
+    attacks = ["<script>x</script>", "<p onclick=x>", "<a href='javascript:x'>", "<a href='/x'>", "<!-- x -->"]
+    assert [attack for attack in attacks if not Faults(attack).found] == []
 
 
 def test_allowed_markup_is_kept(renderer: Renderer, io_loop: IOLoop) -> None:

@@ -17,6 +17,7 @@ from handlers.docs.openapi import check_names, describe
 from handlers.request import Request
 from handlers.route import PUBLIC, Route, route
 from handlers.schema.envelope import to_json
+from handlers.schema.errors import ApiError
 from handlers.schema.fields import NOTHING, Field, choice, integer, number, obj, text
 from handlers.schema.validation import Checker
 from plugins.registry import RegistryError, freeze, load_plugins
@@ -116,14 +117,20 @@ def test_every_route_that_is_not_public_asks_for_the_bearer_token() -> None:
     }
 
 
-@pytest.mark.parametrize("route", [route for route in CATALOGUE.routes if route.query], ids=endpoint_of)
-def test_the_route_accepts_the_examples_of_all_its_query_parameters_at_once(route: Route) -> None:
-    examples = {
-        one["name"]: one["example"] for one in operation(endpoint_of(route))["parameters"] if one["in"] == "query"
-    }
-    assert set(examples) == set(route.query)
+def takes_its_examples(route: Route) -> bool:
+    """Whether the route accepts the examples of all its query parameters at once."""
+    described = operation(endpoint_of(route))["parameters"]
+    examples = {one["name"]: one["example"] for one in described if one["in"] == "query"}
     as_sent = {name: json.dumps(value).strip('[]"') for name, value in examples.items()}
-    assert set(route.check_query({name: [value] for name, value in as_sent.items()})) == set(route.query)
+    try:
+        taken = route.check_query({name: [value] for name, value in as_sent.items()})
+    except ApiError:
+        return False
+    return set(examples) == set(taken) == set(route.query)
+
+
+def test_every_route_accepts_the_examples_of_all_its_query_parameters_at_once() -> None:
+    assert [route.name for route in CATALOGUE.routes if not takes_its_examples(route)] == []
 
 
 def test_every_parameter_in_a_path_or_header_has_an_example() -> None:

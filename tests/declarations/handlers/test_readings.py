@@ -30,11 +30,19 @@ from pathlib import Path
 from handlers.data.readings import phrases
 
 sys.dont_write_bytecode = False
-kept = Path({kept!r})
-found = phrases(kept)
-packed = "pypinyin.phrases_dict" in sys.modules
 whole = json.loads((files("pypinyin") / "phrases_dict.json").read_text())
-print(json.dumps([found == whole, packed, [path.name for path in kept.parent.iterdir()]]))
+
+def read(kept):  # whether they are whole, and were packed, and what is there then
+    sys.modules.pop("pypinyin.phrases_dict", None)
+    found = phrases(kept)
+    return [found == whole, "pypinyin.phrases_dict" in sys.modules, [path.name for path in kept.parent.iterdir()]]
+
+kept, in_the_way = Path({kept!r}), Path({in_the_way!r})
+told = [read(kept), read(kept)]
+packed = kept.read_bytes()
+kept.write_bytes(packed[: len(packed) // 2])
+told.append(read(kept))
+print(json.dumps([told, kept.read_bytes() == packed, read(in_the_way)]))
 """
 AT_ONCE = """
 import json
@@ -58,21 +66,15 @@ def test_the_dictionaries_are_whole_and_take_much_less_memory_than_those_of_the_
     assert grown < MOST_MIB
 
 
-def test_phrases_are_packed_once_and_again_where_the_file_is_damaged(tmp_path: Path) -> None:
-    kept = tmp_path / "phrases"
-    program = KEPT.format(kept=str(kept))
-    assert result_of(program) == [True, True, ["phrases"]]
-    assert result_of(program) == [True, False, ["phrases"]]
-    packed = kept.read_bytes()
-    kept.write_bytes(packed[: len(packed) // 2])
-    assert result_of(program) == [True, True, ["phrases"]]
-    assert kept.read_bytes() == packed
-
-
-def test_where_nothing_can_be_kept_the_phrases_are_there_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "phrases").mkdir()
-    (tmp_path / "phrases" / "in the way").touch()
-    assert result_of(KEPT.format(kept=str(tmp_path / "phrases"))) == [True, True, ["phrases"]]
+def test_phrases_are_packed_once_and_again_where_the_file_is_damaged_and_always_whole(tmp_path: Path) -> None:
+    kept, in_the_way = tmp_path / "kept" / "phrases", tmp_path / "odd" / "phrases"
+    kept.parent.mkdir()
+    in_the_way.mkdir(parents=True)
+    (in_the_way / "file").touch()
+    told, same, nothing_kept = result_of(KEPT.format(kept=str(kept), in_the_way=str(in_the_way)))
+    assert told == [[True, packed, ["phrases"]] for packed in (True, False, True)]
+    assert same
+    assert nothing_kept == [True, True, ["phrases"]]
 
 
 def test_who_reads_while_they_are_loaded_waits_for_all_of_them() -> None:

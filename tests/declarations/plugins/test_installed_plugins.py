@@ -14,7 +14,7 @@ import pytest
 from config.embedded.folder import Folder, until
 from plugins.registry import RegistryError, load_plugins
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def install(folder: Path, package: str, points: dict[str, str], source: str = "") -> None:

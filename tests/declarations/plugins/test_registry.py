@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from pathlib import Path
 
 import pytest
 
@@ -60,7 +59,6 @@ from plugins.api import (
 from plugins.registry import RegistryError, freeze, load_plugins
 from tests.support.labels import labelled
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 AT = "/api/v1/acme/things"
 TITLE = Message("东西", "Things")
 LABEL = ("东西", "Thing")
@@ -813,9 +811,11 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
 def problems(plugins: Sequence[Plugin]) -> list[str]:
     """What the registry says of these besides the good ones."""
     complete = plugins if plugins and plugins[0] in GOOD else [*GOOD, *plugins]
-    with pytest.raises(RegistryError) as refusal:
+    try:
         freeze(complete)
-    return refusal.value.problems
+    except RegistryError as refusal:
+        return refusal.problems
+    return []
 
 
 def test_a_plugin_without_a_fault_is_taken() -> None:
@@ -841,9 +841,9 @@ def test_lines_of_a_table_that_are_none_are_refused() -> None:
     ]
 
 
-@pytest.mark.parametrize(("plugins", "sentence"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_plugin_is_refused_with_its_sentence(plugins: Sequence[Plugin], sentence: str) -> None:
-    assert problems(plugins) == [sentence]
+def test_a_broken_plugin_is_refused_with_its_sentence() -> None:
+    told = {name: (problems(plugins), [sentence]) for name, (plugins, sentence) in BROKEN.items()}
+    assert {name: said for name, (said, expected) in told.items() if said != expected} == {}
 
 
 def decorated(handler: Callable[..., object]) -> Callable[..., object]:

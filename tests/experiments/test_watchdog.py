@@ -71,7 +71,6 @@ def test_a_loop_that_does_not_run_is_not_blocked() -> None:
     assert watchdog.blocks == []
 
 
-@pytest.mark.alone
 async def test_threads_that_take_the_interpreter_block_nobody(io_loop: IOLoop) -> None:
     threads = [threading.Thread(target=compute, args=(0.3,)) for _ in range(3)]
     with LoopWatchdog(io_loop.asyncio_loop) as watchdog:

@@ -1,0 +1,252 @@
+"""Page descriptions: what is in them for whom; every test over all pages covers a new plugin once it is declared."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+from handlers.route import SUPER
+from handlers.routing import Router
+from handlers.schema.messages import Language
+from plugins.console.nodes import WORDS, Node, plain
+from plugins.console.pages import menu_page
+from plugins.console.records import record_page
+from plugins.console.site import Site
+from plugins.console.viewer import Viewer
+from tests.browser.walk import calls, nodes, routes_of, texts
+from tests.browser.work import TAKEN, made_by_hand
+from tests.support.catalogue import CATALOGUE
+
+SITE, ROUTER = Site(CATALOGUE), Router(CATALOGUE.routes)
+ENTRIES = {dictionary.type: dictionary.entries for dictionary in CATALOGUE.dictionaries}
+OF_AN_OPTION = {"label", "value"}
+EVERYTHING = frozenset(route.name for route in CATALOGUE.routes)
+RECORDS = "/api/v1/console/records"
+
+
+def pages_for(allowed: frozenset[str], language: Language = "en") -> dict[str, Node]:
+    """Every page that somebody with these routes gets, by what it shows."""
+    viewer = Viewer(SITE, language, ENTRIES, allowed)
+    of_menus = {code: menu_page(viewer, code) for code in SITE.menus}
+    of_records = {f"a record of {name}": record_page(viewer, one) for name, one in SITE.subjects.items()}
+    return {name: page for name, page in {**of_menus, **of_records}.items() if page is not None}
+
+
+WHOLE, CHINESE = pages_for(EVERYTHING), pages_for(EVERYTHING, "zh")
+
+
+def test_every_list_of_records_is_on_the_page_of_a_menu() -> None:
+    shown = {one.path for code in SITE.menus for one in routes_of(WHOLE[code], ROUTER)}
+    listed = {one.path for one in CATALOGUE.routes if one.paged and one.access.endswith(":list") and not one.parameters}
+    asks_first = {one.path for one in CATALOGUE.routes if any(field.required for field in one.query.values())}
+    assert sorted(listed - shown - asks_first) == []
+
+
+def test_every_menu_of_a_resource_shows_something_of_it() -> None:
+    nothing = WORDS["no_page"].en
+    assert [code for code, menu in SITE.menus.items() if menu.resource and nothing in texts(WHOLE[code])] == []
+
+
+def test_a_report_asks_for_what_it_must_be_told_before_it_asks_the_server() -> None:
+    for code in ("finance.statement", "system.authorization"):
+        asking = [node for node in nodes(WHOLE[code]) if node.get("type") == "service"]
+        assert asking
+        assert not any(node["initFetch"] for node in asking)
+    (ageing,) = [node for node in nodes(WHOLE["finance.ageing"]) if node.get("type") == "crud"]
+    (kind,) = [node for node in nodes(ageing["filter"]) if node.get("name") == "kind"]
+    assert (kind["required"], kind["value"]) == (True, "receivable")
+
+
+def test_a_page_calls_only_what_there_is_with_parameters_that_it_takes() -> None:
+    wrong = []
+    for name, page in WHOLE.items():
+        for method, path, given in calls(page):
+            route, _ = ROUTER.match(method, path)
+            wrong += [f"{name}: {route.name} takes no {other}" for other in given - set(route.query)]
+    assert wrong == []
+
+
+def test_a_page_offers_only_what_the_viewer_may_do() -> None:
+    names = [one.name for one in CATALOGUE.routes if one.guarded or one.access == SUPER]
+    half = set(random.Random(1).sample(sorted(names), len(names) // 2))
+    for lost in (half, set(names) - half):
+        offered = {one.name for page in pages_for(EVERYTHING - lost).values() for one in routes_of(page, ROUTER)}
+        assert offered & lost == set()
+
+
+def test_a_list_whose_records_only_the_service_makes_offers_no_form_to_anybody() -> None:
+    by_hand = {subject.at for subject in made_by_hand(SITE)}
+    posted = {one.path for page in WHOLE.values() for one in routes_of(page, ROUTER) if one.method == "POST"}
+    listed = {subject.at for subject in SITE.subjects.values()}
+    created = {one.path for one in CATALOGUE.routes if one.method == "POST" and one.guarded and one.body is not None}
+    # `/all` lists what is made at the path above it
+    assert {at.removesuffix("/all") for at in by_hand} == {at.removesuffix("/all") for at in listed} & created
+    assert (listed - by_hand) & posted == set()
+    assert len(listed - by_hand) > 20
+
+
+def test_what_is_done_at_lists_without_a_form_is_known() -> None:
+    by_hand = {subject.name for subject in made_by_hand(SITE)}
+    others = {name: one for name, one in SITE.subjects.items() if name not in by_hand}
+    done = {name for name, one in others.items() if [*one.actions] or one.route("DELETE", "/{id}")}
+    # a customer must have paid too much of something before it settles something else
+    assert done == TAKEN.keys() | {"finance.receivables"}
+
+
+def test_every_dashboard_has_a_chart_or_figures() -> None:
+    cards = [node for node in nodes(WHOLE["dashboard"]) if node.get("type") == "panel"]
+    assert len(cards) == len(SITE.dashboards) >= 13
+    for card in cards:
+        assert any(node.get("type") in ("chart", "tpl") for node in nodes(card)), card["title"]
+
+
+def test_a_text_is_no_template_and_no_markup() -> None:
+    for hostile in ("${1+1}", "$name", "<img src=x onerror=alert(1)>", "<%= 1 %>", "&lt;b&gt;"):
+        made = plain(hostile)
+        assert made.replace("\u200b", "") == hostile
+        assert "${" not in made
+        assert "<i" not in made
+        assert "<%" not in made
+        assert "&l" not in made
+        assert "$n" not in made
+
+
+def chinese_nodes() -> Iterator[tuple[str, Node]]:
+    """Every part of every Chinese page, with the name of the page."""
+    return ((name, node) for name, page in CHINESE.items() for node in nodes(page))
+
+
+def test_a_chinese_page_calls_no_field_by_its_name_in_the_interface() -> None:
+    named = [(name, str(one["label"])) for name, one in chinese_nodes() if "label" in one and set(one) != OF_AN_OPTION]
+    assert [(name, label) for name, label in named if re.fullmatch("[a-z0-9 ]+", label)] == []
+
+
+def test_a_chinese_page_calls_no_value_by_its_code() -> None:
+    said = set()
+    for name, node in chinese_nodes():
+        mapped = node["map"].values() if node.get("type") == "mapping" else ()
+        said |= {(name, str(label)) for label in (*(one["label"] for one in node.get("options", ())), *mapped)}
+    assert [(name, label) for name, label in said if re.fullmatch("[a-z][a-z0-9_-]*", label)] == []
+
+
+def test_the_tabs_of_a_page_are_told_apart_in_both_languages() -> None:
+    pages = [*CHINESE.items(), *WHOLE.items()]
+    tabs = [(name, node["tabs"]) for name, page in pages for node in nodes(page) if node.get("type") == "tabs"]
+    titles = [(name, [tab["title"] for tab in each]) for name, each in tabs]
+    assert [(name, each) for name, each in titles if len(set(each)) < len(each)] == []
+
+
+def test_the_tabs_of_a_chinese_page_are_called_in_chinese() -> None:
+    titles = [(name, tab["title"]) for name, node in chinese_nodes() for tab in node.get("tabs", ())]
+    assert [(name, title) for name, title in titles if not re.search("[\u4e00-\u9fff]", title)] == []
+
+
+def box_titles(code: str, allowed: frozenset[str] = EVERYTHING) -> list[str]:
+    page = menu_page(Viewer(SITE, "en", ENTRIES, allowed), code)
+    return [tab["title"] for node in nodes(page) if node.get("type") == "tabs" for tab in node["tabs"]]
+
+
+def test_a_business_type_that_is_no_record_has_its_label() -> None:
+    columns = [one for one in nodes(CHINESE["approval.instance"]) if one.get("name") == "biz_type" and "map" in one]
+    assert columns
+    assert {(one["map"]["GENERAL"], one["map"]["CUSTOMER"]) for one in columns} == {("通用", "客户")}
+
+
+def test_a_desk_has_a_tab_for_each_box_that_the_viewer_may_see() -> None:
+    assert box_titles("approval.task")[:4] == ["To do", "Done", "Mine", "Copied to me"]
+    without = EVERYTHING - {"GET /api/v1/approvals/instances"}
+    assert box_titles("approval.task", without)[:2] == ["To do", "Done"]
+    assert "Mine" not in box_titles("approval.task", without)
+    assert box_titles("approval.instance")[0] == WORDS["all"].en
+
+
+def test_a_record_opens_beside_a_desk_and_is_decided_on_by_those_who_are_asked() -> None:
+    opened = [node for node in nodes(WHOLE["approval.task"]) if "schemaApi" in node]
+    assert {node["schemaApi"]["url"] for node in opened} == {f"{RECORDS}/approvals.instances"}
+    buttons = {node["label"]: node for node in nodes(WHOLE["a record of approvals.instances"]) if "disabledOn" in node}
+    assert {"Agree", "Reject", "Send back"} <= buttons.keys()
+    assert "user_id == me" in buttons["Agree"]["disabledOn"]
+    assert "status == 'pending'" in buttons["Withdraw"]["disabledOn"]
+
+
+def test_a_button_says_why_a_field_of_the_record_forbids_its_action() -> None:
+    (pay,) = [node for node in nodes(WHOLE["finance.invoice"]) if "paid_elsewhere" in str(node.get("disabledOn"))]
+    assert (pay["label"], pay["disabledOn"]) == (
+        "Enter payment",
+        "${!(status == 'open' || status == 'partly_paid') || paid_elsewhere}",
+    )
+    assert pay["disabledTip"] == (
+        '${paid_elsewhere ? "Enter the payment at the source: the contract, order, invoice or expense claim"'
+        ' : "Only in status: Open, Partly paid"}'
+    )
+
+
+def test_what_a_record_is_about_is_shown_by_the_fields_of_its_kind_and_opens() -> None:
+    page = WHOLE["a record of approvals.instances"]
+    for biz_type, collection in CATALOGUE.biz_types.items():
+        (part,) = [one for one in nodes(page) if f"'{biz_type}' &&" in str(one.get("visibleOn"))]
+        shown = {one["content"]["name"] for one in nodes(part) if isinstance(one.get("content"), dict)}
+        label = collection.label_field
+        assert not label or f"record.{label}" in shown, biz_type
+    assert "#/records/crm.contracts/${resource_id}" in texts(page)
+
+
+def test_a_response_that_is_no_record_is_shown() -> None:
+    feedback = [node["feedback"] for node in nodes(WHOLE["a record of system.roles"]) if "feedback" in node]
+    assert any({"gains", "losses"} <= {one.get("source", "")[2:-1] for one in nodes(shown)} for shown in feedback)
+    users = texts([node["feedback"] for node in nodes(WHOLE["a record of system.users"]) if "feedback" in node])
+    assert '"name": "password"' in users
+
+
+def test_a_rehearsal_shows_what_operations_and_rows_are_called_and_no_codes() -> None:
+    shown = [node["feedback"] for node in nodes(WHOLE["a record of system.roles"]) if "feedback" in node]
+    names = {node.get("name") for part in shown for node in nodes(part)}
+    assert {"permission_names", "row_names"} <= names
+    assert not {"permissions", "rows"} & names
+
+
+def test_the_items_of_a_dictionary_are_made_changed_and_deleted_one_by_one() -> None:
+    (items,) = [
+        one
+        for one in nodes(WHOLE["a record of system.dictionaries"])
+        if one.get("type") == "crud" and "items" in str(one["id"])
+    ]
+    sent = {(method, path) for method, path, _ in calls(items)}
+    at = "/api/v1/system/dictionaries/1/items"
+    assert {("GET", at), ("POST", at), ("PATCH", f"{at}/1"), ("DELETE", f"{at}/1")} <= sent
+
+
+def test_a_setting_has_a_control_by_its_schema() -> None:
+    form = next(one for one in nodes(WHOLE["system.config"]) if one.get("type") == "form" and "initApi" in one)
+    assert form["api"]["url"] == "/api/v1/system/configs/${id}"
+    assert [one["type"] for one in form["body"] if one["name"] == "value"] == ["json-schema"]
+
+
+def test_the_list_of_settings_shows_their_values_and_no_schema() -> None:
+    names = {one.get("name") for one in nodes(WHOLE["system.config"]["body"][0]["columns"])}
+    assert {"key", "value", "description"} <= names
+    assert "schema" not in names
+
+
+def test_dashboards_offer_a_department_to_who_may_choose_one() -> None:
+    def offered(allowed: frozenset[str]) -> int:
+        page = menu_page(Viewer(SITE, "en", ENTRIES, allowed), "dashboard")
+        return sum(one.get("name") == "department_id" and "source" in one for one in nodes(page))
+
+    assert offered(EVERYTHING) == 12
+    assert offered(EVERYTHING - set(SITE.writers["departments"])) == 0
+
+
+def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:
+    page = WHOLE["a record of system.roles"]
+    form = next(node for node in nodes(page) if node.get("type") == "form" and "initApi" in node)
+    (rehearsal,) = [node for node in form["body"] if "api" in node]
+    assert rehearsal["api"]["url"] == "/api/v1/system/roles/${record_id}/rehearse"
+    assert set(rehearsal["api"]["data"]) == {node["name"] for node in form["body"] if "name" in node}
+
+
+def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> None:
+    page = menu_page(Viewer(SITE, "en", ENTRIES, EVERYTHING), "notifications")
+    (row,) = [node for node in nodes(page) if node.get("type") == "operation"]
+    assert [button["label"] for button in row["buttons"]] == ["Mark as read", "Delete"]
