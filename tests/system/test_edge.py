@@ -7,17 +7,19 @@ import os
 import shutil
 import signal
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tornado.ioloop import IOLoop
 
 from plugins.testing import eventually
+from scripts.fault_injection.processes import free_ports
 from tests.support.certificates import DAY, Authority, Files, serial_of
 from tests.support.processes import forked_servers
 from tests.support.raw_http import Wire, request
-from tests.support.server_process import environment, server_process, spawn
-from tests.system.test_processes import free_port
-from tests.system.test_supervise import ready, rolled
+from tests.support.server_process import ServerProcess, environment, server_process, spawn
+from tests.support.supervisors import roll, said, supervised
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 PLUGINS = "auth,rbac"
@@ -82,7 +84,7 @@ async def test_one_that_has_ended_refuses_the_start_in_a_sentence(
     mongodb_uri: str, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     ended = Authority(tmp_path).issue(begins=-2 * DAY, ends=-DAY)
-    env = secured(mongodb_uri, tmp_path, ended, PORT=str(free_port()))
+    env = secured(mongodb_uri, tmp_path, ended, PORT=str(*free_ports(1)))
     async with server_process(env, tmp_path / "server", *arguments) as server:
         assert await server.ended() == 1
         assert f"TRADEWIND_TLS_CERTIFICATE: the certificate in {ended.certificate} ended on" in server.stderr
@@ -96,34 +98,14 @@ async def test_a_key_without_a_certificate_is_refused(mongodb_uri: str, tmp_path
         assert "TRADEWIND_TLS_CERTIFICATE is missing: a certificate and its key are set together" in server.stderr
 
 
-async def test_a_supervisor_rolls_to_a_new_certificate_and_not_to_one_that_has_ended(
-    mongodb_uri: str, tmp_path: Path
-) -> None:
-    authority, port = Authority(tmp_path), free_port()
-    used, new = authority.issue(), authority.issue("new")
-    ended = authority.issue("ended", begins=-2 * DAY, ends=-DAY)
-    env = secured(mongodb_uri, tmp_path, used, PORT=str(port))
-    async with server_process(env, tmp_path / "server", "--processes", "1") as supervisor:
-        await ready(supervisor, 1)
-        put(new, used)
-        supervisor.process.send_signal(signal.SIGHUP)
-        await rolled(supervisor, 1)
-        assert await shown(port, authority.client_context) == serial_of(new)
-        put(ended, used)
-        supervisor.process.send_signal(signal.SIGHUP)
-        await supervisor.said("not rolled: a new process does not start")
-        assert await shown(port, authority.client_context) == serial_of(new)
-
-
 async def test_a_unix_socket_outlives_the_processes_under_a_supervisor(mongodb_uri: str, tmp_path: Path) -> None:
     path = tmp_path / "http.sock"
-    env = environment(mongodb_uri, tmp_path, PLUGINS=PLUGINS, UNIX_SOCKET=str(path), PORT=str(free_port()))
+    env = environment(mongodb_uri, tmp_path, PLUGINS=PLUGINS, UNIX_SOCKET=str(path), PORT=str(*free_ports(1)))
     async with server_process(env, tmp_path / "server", "--processes", "2") as supervisor:
-        await ready(supervisor, 2)
+        await said(supervisor, "ready", 2)
         inode = path.stat().st_ino
         assert await health_at(path) == 200
-        supervisor.process.send_signal(signal.SIGHUP)
-        await rolled(supervisor, 1)
+        await roll(supervisor)
         assert await health_at(path) == 200
         for pid in forked_servers(supervisor.process.pid):
             os.kill(pid, signal.SIGKILL)
@@ -148,29 +130,56 @@ async def test_after_a_kill_the_next_start_replaces_the_file(mongodb_uri: str, t
         assert await health_at(path) == 200
 
 
-async def test_a_rolling_restart_with_tls_loses_no_request(mongodb_uri: str, tmp_path: Path) -> None:
-    authority, port = Authority(tmp_path), free_port()
-    env = secured(mongodb_uri, tmp_path, authority.issue(), PORT=str(port), DRAIN_NOTICE_SECONDS="0.3")
-    context, served = authority.client_context, 0
-    async with server_process(env, tmp_path / "server", "--processes", "2") as supervisor:
-        await ready(supervisor, 2)
-        over = asyncio.Event()
+@pytest.fixture(scope="module")
+def secured_supervisor(
+    io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[ServerProcess, Authority, Files]]:
+    """Two processes with TLS, without a spare one; who signed their certificate, and the files."""
+    folder = tmp_path_factory.mktemp("secured")
+    authority = Authority(folder)
+    used = authority.issue()
+    (port,) = free_ports(1)
+    settings = {"PORT": str(port), "DRAIN_NOTICE_SECONDS": "0.3", "SPARE_PROCESS": "false"}
+    block = supervised(secured(mongodb_uri, folder, used, **settings), folder / "server")
+    yield io_loop.run_sync(block.__aenter__), authority, used
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
-        async def ask(pause: float) -> None:
-            nonlocal served
-            while not over.is_set():
-                await shown(port, context)
-                served += 1
-                await asyncio.sleep(pause)
 
-        asking = [asyncio.create_task(ask(0.01 * number)) for number in range(4)]
-        supervisor.process.send_signal(signal.SIGHUP)
-        await rolled(supervisor, 1)
-        before = served
+async def test_a_rolling_restart_takes_up_a_new_certificate_and_loses_no_request(
+    secured_supervisor: tuple[ServerProcess, Authority, Files],
+) -> None:
+    supervisor, authority, used = secured_supervisor
+    port, context, served = int(supervisor.env["TRADEWIND_PORT"]), authority.client_context, 0
+    over = asyncio.Event()
 
-        async def goes_on() -> bool:
-            return served > before + 4
+    async def ask(pause: float) -> None:
+        nonlocal served
+        while not over.is_set():
+            await shown(port, context)
+            served += 1
+            await asyncio.sleep(pause)
 
-        await eventually(goes_on)
-        over.set()
-        await asyncio.gather(*asking)
+    asking = [asyncio.create_task(ask(0.01 * number)) for number in range(4)]
+    new = authority.issue("new")
+    put(new, used)
+    await roll(supervisor)
+    assert await shown(port, context) == serial_of(new)
+    before = served
+
+    async def goes_on() -> bool:
+        return served > before + 4
+
+    await eventually(goes_on)
+    over.set()
+    await asyncio.gather(*asking)
+
+
+async def test_a_supervisor_does_not_roll_to_a_certificate_that_has_ended(
+    secured_supervisor: tuple[ServerProcess, Authority, Files],
+) -> None:
+    supervisor, authority, used = secured_supervisor
+    before = serial_of(used)
+    put(authority.issue("ended", begins=-2 * DAY, ends=-DAY), used)
+    supervisor.process.send_signal(signal.SIGHUP)
+    await supervisor.said("not rolled: a new process does not start")
+    assert await shown(int(supervisor.env["TRADEWIND_PORT"]), authority.client_context) == before

@@ -1,10 +1,9 @@
-"""How soon a server is ready, and what it leaves until it is needed."""
+"""What a start leaves until it is needed, and an interrupted one. How long it takes: tests/experiments/system/test_second_start.py."""
 
 import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,6 @@ import pytest
 from config.embedded.folder import Folder
 from plugins.testing import eventually
 from tests.support.server_process import ROOT, environment, server_process
-from tests.support.shortest_times import database_seconds
-
-SECONDS = 3.0
-TIMES = 4  # on an idle machine the database alone takes three quarters of a second
 
 
 def value_after(program: str, expression: str) -> list[str]:
@@ -65,21 +60,3 @@ async def test_ctrl_c_in_the_middle_of_a_start_ends_everything_without_a_trace(t
         assert await running.stop(signal.SIGINT) in (-signal.SIGINT, 0)
         assert running.stderr == ""
     await eventually(database_ended, seconds=10)
-
-
-@pytest.mark.alone
-@pytest.mark.gen_test(timeout=60)
-async def test_a_second_start_takes_less_than_three_seconds(tmp_path: Path) -> None:
-    env = environment("", tmp_path / "data", PLUGINS="")
-    async with server_process(env, tmp_path) as first:
-        await first.url()
-    took: list[tuple[float, float]] = []
-    for _ in range(3):  # others may use the machine at that moment
-        limit = max(SECONDS, TIMES * database_seconds(tmp_path / "data"))
-        begun = time.monotonic()
-        async with server_process(env, tmp_path) as again:
-            await again.url()
-            took.append((round(time.monotonic() - begun, 2), round(limit, 2)))
-        if took[-1][0] < limit:
-            return
-    raise AssertionError(took)

@@ -9,27 +9,29 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tornado.httpclient import HTTPRequest
+from tornado.ioloop import IOLoop
 from tornado.websocket import websocket_connect
 
-from config.database.libraries import MOST_CONNECTIONS
 from config.supervision.restarts import STABLE_SECONDS, Restarts
 from plugins.testing import Client, eventually, expect
+from scripts.fault_injection.processes import free_ports
 from tests.support.processes import children, forked_servers
 from tests.support.raw_http import connected, request
 from tests.support.server_process import ServerProcess, environment, server_process
-from tests.system.test_processes import free_port
+from tests.support.supervisors import roll, said, supervised
 from tests.system.test_start import loaded_by
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 PLUGINS = "auth,rbac,notification"
-NOTICE = "0.3"
+NOTICE, LISTENING = "0.3", 20
+NOWHERE = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200"
 # what a service manager does for socket activation: the descriptor 3, and who it is for
 ACTIVATE = """
 import os, socket, sys
@@ -39,33 +41,6 @@ os.set_inheritable(3, True)
 os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
 os.execv(sys.argv[2], sys.argv[2:])
 """
-
-
-@asynccontextmanager
-async def supervised(env: dict[str, str], folder: Path, count: int = 2) -> AsyncIterator[ServerProcess]:
-    """A supervisor whose processes are all ready."""
-    async with server_process(env, folder, "--processes", str(count)) as supervisor:
-        await ready(supervisor, count)
-        yield supervisor
-
-
-async def ready(supervisor: ServerProcess, count: int) -> None:
-    """Wait until so many processes have said that they are ready, since the beginning."""
-
-    async def look() -> bool:
-        assert supervisor.process.poll() is None, supervisor.stderr
-        return len(supervisor.lines("ready")) >= count
-
-    await eventually(look, seconds=30)
-
-
-async def rolled(supervisor: ServerProcess, times: int) -> None:
-    """Wait until the rolling restart has been done so often."""
-
-    async def look() -> bool:
-        return len(supervisor.lines("rolled")) == times
-
-    await eventually(look, seconds=30)
 
 
 class Clients:
@@ -116,77 +91,87 @@ class Clients:
             self.closes[talk.close_code] += 1
 
 
+@pytest.fixture(scope="module")
+def supervisor(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """Two processes without a spare one, for the tests that do not end them."""
+    folder = tmp_path_factory.mktemp("supervisor")
+    settings = {"PLUGINS": PLUGINS, "DRAIN_NOTICE_SECONDS": NOTICE, "SPARE_PROCESS": "false"}
+    block = supervised(environment(mongodb_uri, folder, PORT=str(*free_ports(1)), **settings), folder)
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
 async def test_replacing_all_processes_loses_no_request_of_clients_that_retry_nothing(
-    mongodb_uri: str, tmp_path: Path
+    supervisor: ServerProcess,
 ) -> None:
-    env = environment(mongodb_uri, tmp_path, PORT=str(free_port()), PLUGINS=PLUGINS, DRAIN_NOTICE_SECONDS=NOTICE)
-    async with supervised(env, tmp_path / "output") as supervisor:
-        url = await supervisor.url()
-        clients = Clients(url, (await Client(url).log_in("admin")).token or "")
+    url = await supervisor.url()
+    clients = Clients(url, (await Client(url).log_in("admin")).token or "")
 
-        async def all_listen() -> bool:
-            return clients.open_sockets == 20
+    async def all_listen() -> bool:
+        return clients.open_sockets == LISTENING
 
-        async with clients.at_work(keeping=16, listening=20):
-            for turn in range(3):
-                await eventually(all_listen, seconds=20)
-                before = forked_servers(supervisor.process.pid)
-                supervisor.process.send_signal(signal.SIGHUP)
-                await rolled(supervisor, turn + 1)
-                assert before & forked_servers(supervisor.process.pid) == set()
-            await eventually(all_listen, seconds=20)
-        assert list(clients.outcomes) == ["0"]
-        assert clients.outcomes["0"] > 200
-        assert list(clients.closes) == [1012]
-        assert clients.closes[1012] >= 60
-        # one fork server is left, that of the last generation
-        assert len(children(supervisor.process.pid)) == 1
-        assert await supervisor.stop() == 0
-        assert supervisor.stderr == ""
+    async def all_have_asked() -> bool:
+        return clients.outcomes["0"] > 200
 
-
-async def test_what_does_not_start_replaces_nothing(mongodb_uri: str, tmp_path: Path) -> None:
-    output = tmp_path / "output"
-    env = environment(mongodb_uri, tmp_path, PORT=str(free_port()), PLUGINS=PLUGINS, SPARE_PROCESS="false")
-    async with supervised(env, output, count=1) as supervisor:
+    async with clients.at_work(keeping=16, listening=LISTENING):
+        await eventually(all_listen, seconds=20)
         before = forked_servers(supervisor.process.pid)
-        (output / ".env").write_text("TRADEWIND_TIME_ZONE=Nowhere/Else")
-        supervisor.process.send_signal(signal.SIGHUP)
-        await supervisor.said("not rolled: a new process does not start")
-        assert "TRADEWIND_TIME_ZONE" in supervisor.stderr
-        assert forked_servers(supervisor.process.pid) == before
-        expect(await Client(await supervisor.url()).get("/api/health/ready"))
-        (output / ".env").write_text("TRADEWIND_TIME_ZONE=Europe/Berlin")
-        supervisor.process.send_signal(signal.SIGHUP)
-        await rolled(supervisor, 1)
+        await roll(supervisor)
         assert before & forked_servers(supervisor.process.pid) == set()
+        await eventually(all_listen, seconds=20)
+        await eventually(all_have_asked, seconds=20)
+    assert list(clients.outcomes) == ["0"]
+    assert list(clients.closes) == [1012]
+    assert clients.closes[1012] >= LISTENING
+    # one fork server is left, that of the last generation
+    assert len(children(supervisor.process.pid)) == 1
 
 
-async def test_a_forked_process_has_a_thread_for_each_connection_of_motor(mongodb_uri: str, tmp_path: Path) -> None:
-    settings = {"PORT": str(free_port()), "PLUGINS": PLUGINS, "SPARE_PROCESS": "false", "MONGODB_DRIVER": "motor"}
-    async with supervised(environment(mongodb_uri, tmp_path, **settings), tmp_path / "output") as supervisor:
-        servers = forked_servers(supervisor.process.pid)
-        assert min(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in servers) > MOST_CONNECTIONS
+async def test_what_does_not_start_replaces_nothing(supervisor: ServerProcess) -> None:
+    before, settings = forked_servers(supervisor.process.pid), supervisor.folder / ".env"
+    settings.write_text("TRADEWIND_TIME_ZONE=Nowhere/Else")
+    supervisor.process.send_signal(signal.SIGHUP)
+    await supervisor.said("not rolled: a new process does not start")
+    assert "TRADEWIND_TIME_ZONE" in supervisor.stderr
+    assert forked_servers(supervisor.process.pid) == before
+    expect(await Client(await supervisor.url()).get("/api/health/ready"))
+    settings.write_text("TRADEWIND_TIME_ZONE=Europe/Berlin")
+    await roll(supervisor)
+    assert before & forked_servers(supervisor.process.pid) == set()
+
+
+async def test_a_second_supervisor_on_a_port_ends_with_a_sentence(supervisor: ServerProcess, tmp_path: Path) -> None:
+    before = len(supervisor.lines("ready"))
+    async with server_process(supervisor.env, tmp_path, "--processes", "2") as second:
+        assert await second.ended() == 1
+        assert second.stderr.count("\n") == 1
+        assert supervisor.env["TRADEWIND_PORT"] in second.stderr
+        assert "another supervisor" in second.stderr
+    expect(await Client(await supervisor.url()).get("/api/health/ready"))
+    assert len(supervisor.lines("ready")) == before
 
 
 async def test_whichever_process_is_killed_the_port_is_served(mongodb_uri: str, tmp_path: Path) -> None:
-    env = environment(mongodb_uri, tmp_path, PORT=str(free_port()), PLUGINS=PLUGINS, SPARE_PROCESS="false")
-    async with supervised(env, tmp_path / "output", count=1) as supervisor:
+    env = environment(mongodb_uri, tmp_path, PORT=str(*free_ports(1)), PLUGINS=PLUGINS, SPARE_PROCESS="false")
+    async with supervised(env, tmp_path / "output") as supervisor:
         url = await supervisor.url()
-        (server,) = forked_servers(supervisor.process.pid)
+        server, other = forked_servers(supervisor.process.pid)
         os.kill(server, signal.SIGKILL)
+        await said(supervisor, "ready", 3)
+        serving = forked_servers(supervisor.process.pid)
+        assert (len(serving), server in serving, other in serving) == (2, False, True)
+        (fork_server,) = children(supervisor.process.pid)
+        os.kill(fork_server, signal.SIGKILL)
 
-        async def is_gone() -> bool:
-            return server not in forked_servers(supervisor.process.pid)
+        async def are_gone() -> bool:
+            return not serving & forked_servers(supervisor.process.pid)
 
-        await eventually(is_gone)
+        await eventually(are_gone)
         # the socket is open all the time: the connection waits for the next process
         async with connected(url) as wire:
             await wire.send(request("GET /api/health"))
             assert expect(await wire.reply()) == {"status": "ok"}
-        (fork_server,) = children(supervisor.process.pid)
-        os.kill(fork_server, signal.SIGKILL)
-        await ready(supervisor, 3)
+        await said(supervisor, "ready", 5)
         expect(await Client(url).get("/api/health/ready"))
         family = children(supervisor.process.pid) | forked_servers(supervisor.process.pid)
         supervisor.process.kill()
@@ -197,20 +182,21 @@ async def test_whichever_process_is_killed_the_port_is_served(mongodb_uri: str, 
         await eventually(nothing_is_left, seconds=20)
 
 
-async def test_a_second_supervisor_on_a_port_ends_with_a_sentence(mongodb_uri: str, tmp_path: Path) -> None:
-    env = environment(mongodb_uri, tmp_path, PORT=str(free_port()), PLUGINS=PLUGINS)
-    async with supervised(env, tmp_path / "first", count=1) as first:
-        async with server_process(env, tmp_path / "second", "--processes", "2") as second:
-            assert await second.ended() == 1
-            assert second.stderr.count("\n") == 1
-            assert env["TRADEWIND_PORT"] in second.stderr
-            assert "another supervisor" in second.stderr
-        expect(await Client(await first.url()).get("/api/health/ready"))
-        assert len(first.lines("ready")) == 1
+async def test_a_fault_in_the_settings_stops_all_processes(tmp_path: Path) -> None:
+    nowhere = environment(NOWHERE, tmp_path, PORT=str(*free_ports(1)), PLUGINS=PLUGINS, MONGODB_TIMEOUT_MS="300")
+    async with server_process(nowhere, tmp_path / "server", "--processes", "2") as parent:
+        assert await parent.ended() == 1
+        assert "TRADEWIND_MONGODB_URI" in parent.stderr
+
+
+async def test_several_processes_need_a_port(tmp_path: Path) -> None:
+    async with server_process(environment("", tmp_path), tmp_path / "server", "--processes", "2") as parent:
+        assert await parent.ended() == 1
+        assert "--port" in parent.stderr
 
 
 async def test_a_service_manager_opens_the_socket_and_hears_when_it_is_served(mongodb_uri: str, tmp_path: Path) -> None:
-    port = free_port()
+    (port,) = free_ports(1)
     env = environment(mongodb_uri, tmp_path, PORT="1", PLUGINS="auth,rbac")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
