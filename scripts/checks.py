@@ -17,7 +17,7 @@ from plugins.plugin import Plugin
 from plugins.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
 from scripts.command_parser import command_parser
 from scripts.monitoring import render_monitoring
-from scripts.sizing import sizing_rows
+from scripts.sizing import RESULTS, sizing_rows
 
 _EPILOG = """\
 examples:
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
     parser = command_parser(program, __doc__, _EPILOG)
     parser.add_argument("plugins", nargs="*", help="installed plugins to check besides those of TRADEWIND_PLUGINS")
     parser.add_argument(
-        "--write", action="store_true", help="renew the tables of settings and errors, and what monitoring reads"
+        "--write",
+        action="store_true",
+        help="renew the tables of settings and errors, what monitoring reads, and what was measured",
     )
     parser.add_argument("--json", action="store_true", help="what was checked and found, as JSON")
     given = parser.parse_args(arguments)
@@ -78,7 +80,7 @@ def _check(named: Sequence[str], write: bool) -> Result:
     documents = render_documents(built_in) if (DOCUMENTS / "settings.md").is_file() else {}
     outdated = {path: text for path, text in documents.items() if not path.is_file() or path.read_text() != text}
     if write:
-        for path, text in outdated.items():
+        for path, text in (outdated | (render_measured() if documents else {})).items():
             path.write_text(text)
     elif outdated:
         names = " and ".join(f"docs/{path.relative_to(DOCUMENTS)}" for path in outdated)
@@ -107,10 +109,17 @@ def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
     """Return the documents in docs/ that are generated from the code. Raises `ValueError` if one lacks its marks."""
     tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
     renewed = {DOCUMENTS / f"{name}.md": _replace_table(name, table) for name, table in tables.items()}
-    reliability = import_module("scripts.reliability")  # by name, because a wheel has no experiments
-    renewed[reliability.PAGE] = reliability.render_reliability()
-    renewed[DOCUMENTS / "operations" / "sizing.md"] = _replace_table("operations/sizing", _table(*sizing_rows()))
     return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}
+
+
+def render_measured(results: Path = RESULTS) -> dict[Path, str]:
+    """Return the documents in docs/ that tell the newest of these results. Raises `ValueError` if one lacks its marks."""
+    reliability = import_module("scripts.reliability")  # by name, because a wheel has no experiments
+    sizing = _replace_table("operations/sizing", _table(*sizing_rows(results)))
+    return {
+        reliability.PAGE: reliability.render_reliability(results),
+        DOCUMENTS / "operations" / "sizing.md": sizing,
+    }
 
 
 def _replace_table(name: str, table: str) -> str:

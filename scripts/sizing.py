@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-_RESULTS = Path(__file__).resolve().parent / "results"
+RESULTS = Path(__file__).resolve().parent / "results"
 _SMALL, _LARGE = re.compile(r"bench-\d{4}-\d\d-\d\d\.json"), re.compile(r"bench-\d{4}-\d\d-\d\d-1000000\.json")
 _BUSY = 0.6  # the load of a core beyond which requests begin to wait for each other
 
 Work = Mapping[str, Any]
 
 
-def sizing_rows(folder: Path = _RESULTS) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+def sizing_rows(folder: Path = RESULTS) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Return the head and the rows: the processor time of each kind of request, and its rate per core, at two sizes."""
     small, large = _newest(folder, _SMALL), _newest(folder, _LARGE)
     head = [

@@ -18,7 +18,7 @@ from plugins.console.viewer import Viewer
 from plugins.plugin import Plugin
 from plugins.registry import freeze, load_plugins
 from tests.browser.walk import nodes, texts
-from tests.system.test_readme import PLUGINS, example, example_plugins
+from tests.support.readme import PLUGINS, example, example_plugins
 
 MOST_LINES = 20
 API = {"method": "get", "url": "/api/v1/acme/agreements/${id}"}

@@ -1,0 +1,110 @@
+"""The README and the documents of docs/: their tables are generated, their links lead somewhere, their examples are short."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from plugins.registry import freeze, load_plugins
+from scripts.checks import render_documents, render_measured
+from scripts.sizing import RESULTS
+from tests.support.readme import PLUGINS, README, ROOT, example, plugin_of_the_readme
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LONGEST_README = 150
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_further_dashboard_has_as_many_lines_as_it_says() -> None:
+    lines = [line for line in example(PLUGINS, "## A further dashboard").splitlines() if line]
+    assert f"these {len(lines)} lines" in PLUGINS
+
+
+def test_the_readme_stays_short() -> None:
+    assert len(README.splitlines()) <= LONGEST_README
+
+
+def test_the_tables_are_those_of_the_code() -> None:
+    assert [path for path, text in render_documents(load_plugins(())).items() if path.read_text() != text] == []
+
+
+def test_what_was_measured_is_what_the_results_of_the_repository_say(tmp_path: Path) -> None:
+    # whoever runs a benchmark has further results
+    listed = subprocess.run(("git", "ls-files", "-z", RESULTS), cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("no repository says which results are its own")
+    for name in listed.stdout.split("\0")[:-1]:
+        shutil.copy(ROOT / name, tmp_path)
+    assert [path for path, text in render_measured(tmp_path).items() if path.read_text() != text] == []
+
+
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
+    broken = []
+    for document in DOCUMENTS:
+        for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", document.read_text()):
+            name, _, anchor = link.partition("#")
+            target = document.parent / name if name else document
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                broken.append(f"{document.relative_to(ROOT)}: {link}")
+    assert broken == []
+
+
+def test_every_document_is_linked_from_the_readme_of_its_folder_or_of_the_project() -> None:
+    unlinked = []
+    for path in DOCUMENTS[1:]:
+        guide = path.parent / "README.md"
+        beside = guide.exists() and guide != path and f"]({path.name})" in guide.read_text()
+        if not beside and f"]({path.relative_to(ROOT)})" not in README:
+            unlinked.append(path)
+    assert unlinked == []
+
+
+def test_the_plugin_of_the_readme_declares_sixteen_endpoints() -> None:
+    plugin = plugin_of_the_readme()
+    freeze([*load_plugins(()), plugin])
+    assert [route.name for route in plugin.routes] == [
+        "GET /api/v1/harbour/berths",
+        "GET /api/v1/harbour/berths/{id}",
+        "POST /api/v1/harbour/berths",
+        "PATCH /api/v1/harbour/berths/{id}",
+        "DELETE /api/v1/harbour/berths/{id}",
+        "GET /api/v1/harbour/berths/{id}/history",
+        "POST /api/v1/harbour/berths/{id}/restore",
+        "GET /api/v1/harbour/berths/export",
+        "GET /api/v1/harbour/berths/template",
+        "POST /api/v1/harbour/berths/import",
+        "GET /api/v1/harbour/berths/imports",
+        "GET /api/v1/harbour/berths/imports/{id}",
+        "POST /api/v1/harbour/berths/{id}/submit",
+        "POST /api/v1/harbour/berths/{id}/withdraw",
+        "POST /api/v1/harbour/berths/{id}/approve",
+        "POST /api/v1/harbour/berths/{id}/reject",
+    ]
+    assert f"It has {len(plugin.routes)} endpoints" in README
+
+
+def test_every_path_of_the_where_is_table_exists() -> None:
+    table = README.partition("## Where is what")[2].partition("## A plugin")[0]
+    paths = re.findall(r"`([^`*]+/[^`*]*)`", table)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_readme_of_a_plugin_says_what_each_of_its_files_is() -> None:
+    guides = list(ROOT.glob("plugins/*/README.md"))
+    files = [(guide, file) for guide in guides for file in guide.parent.glob("*.py") if file.name != "__init__.py"]
+    assert files
+    untold = [file.relative_to(ROOT) for guide, file in files if f"`{file.name}`" not in guide.read_text()]
+    assert untold == []
+
+
+@pytest.mark.parametrize(("document", "heading"), [(README, "## A plugin"), (PLUGINS, "## Write a plugin")])
+def test_an_example_plugin_is_at_most_60_lines(document: str, heading: str) -> None:
+    assert len([line for line in example(document, heading).splitlines() if line]) <= 60

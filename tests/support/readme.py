@@ -1,0 +1,43 @@
+"""The examples of the README and of docs/plugins.md, as what they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from plugins.plugin import Plugin
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+PLUGINS = (ROOT / "docs" / "plugins.md").read_text()
+
+
+def block(name: str) -> str:
+    """The block of the README after this mark."""
+    found = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+    assert found
+    return found.group(1)
+
+
+def example(document: str, heading: str) -> str:
+    """The first Python of a document below a heading."""
+    source = re.search(rf"{heading}\n.*?```python\n(.*?)```", document, re.DOTALL)
+    assert source
+    return source.group(1)
+
+
+def example_plugins() -> list[Plugin]:
+    """The plugin of docs/plugins.md, and the dashboard that is added to it."""
+    names: dict[str, object] = {}
+    for heading in ("## Write a plugin", "## A further dashboard"):
+        exec(example(PLUGINS, heading), names)
+    return [plugin for plugin in (names["plugin"], names["figures"]) if isinstance(plugin, Plugin)]
+
+
+def plugin_of_the_readme() -> Plugin:
+    """The plugin of the README."""
+    names: dict[str, object] = {}
+    exec(example(README, "## A plugin"), names)
+    plugin = names["plugin"]
+    assert isinstance(plugin, Plugin)
+    return plugin
