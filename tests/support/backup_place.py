@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -21,14 +19,12 @@ from plugins.testing import serving
 from scripts.backups.archive import ArchiveReader
 from scripts.backups.backup_command import back_up_to
 from scripts.backups.restore_command import restore_into
+from tests.support.commands import run_command
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("auth", "rbac", "system", "files")
 PLUGINS = load_plugins(NAMES)
 DATABASE = "original"
 KEY = "one-key-of-these-tests-that-encrypts-backups"
-# what a script does once its environment is there
-COMMAND = "import sys; from scripts.backups.{}_command import main; sys.exit(main(sys.argv[1:]))"
 
 
 @dataclass(frozen=True)
@@ -60,21 +56,10 @@ class Place:
             return await restore_into(name, reader, self.settings, self.embedded.uri, keeps)
 
     async def command(self, name: str, *arguments: str) -> tuple[int, str]:
-        """Run a command as a process: exit code and output."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
-        ours = {"DATA_DIR": str(self.folder), "MONGODB_DATABASE": DATABASE, "PLUGINS": ",".join(NAMES), "DEMO": "true"}
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            COMMAND.format(name),
-            *arguments,
-            env={**kept, **{f"TRADEWIND_{name}": value for name, value in ours.items()}, "PYTHONPATH": str(ROOT)},
-            cwd=self.folder,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        output, _ = await process.communicate()
-        return process.returncode or 0, output.decode()
+        """Run a command: exit code and output."""
+        ours = {"data_dir": str(self.folder), "mongodb_database": DATABASE, "plugins": ",".join(NAMES), "demo": "true"}
+        done = await run_command(f"scripts.backups.{name}_command", *arguments, folder=self.folder, **ours)
+        return done.code, done.output + done.errors
 
     @asynccontextmanager
     async def database(self, name: str) -> AsyncIterator[Driver]:

@@ -15,10 +15,12 @@ from bson import Timestamp
 
 from config.database import open_driver
 from scripts.fault_injection.processes import ReplicaSet
-from tests.support.backup_place import COMMAND, ROOT
+from tests.support.server_process import ROOT
 from tests.support.written_backup import write_backup
 
 pytestmark = pytest.mark.gen_test(timeout=120)
+# what a script does once its environment is there
+COMMAND = "import sys; from scripts.backups.{}_command import main; sys.exit(main(sys.argv[1:]))"
 DISK_MB, DOCUMENTS_MB = 230, 100  # mongod writes them three times: collection, oplog, journal
 # a disk of so many megabytes that nobody else sees, which has more room once the first restore has ended
 ON_SMALL_DISK = """

@@ -1,9 +1,6 @@
 """`scripts/doctor`: what it finds on an installation with something wrong, and its silence on one without."""
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -29,12 +26,11 @@ from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
 from scripts.diagnosis.report import _looked_into
 from scripts.diagnosis.settings import check_proxies, check_settings
+from tests.support.commands import run_command, start_command
 from tests.support.demo import serving_demo
 
-ROOT = Path(__file__).resolve().parents[3]
 SECRET = "correct-horse-battery-staple-0123456789"
 PEOPLE = ("disabled-super-administrator", "no-super-administrator", "password-never-changed")
-COMMAND = "import sys; from scripts.diagnosis.report import main; sys.exit(main(sys.argv[1:]))"
 slow = pytest.mark.gen_test(timeout=60)
 
 
@@ -65,21 +61,9 @@ def of_settings(**given: Any) -> dict[str, str]:
 
 
 async def run(*arguments: str, **settings: str) -> tuple[int, str]:
-    """The command as its users run it, with these settings alone: exit code and output."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
-    environment |= {f"TRADEWIND_{name.upper()}": value for name, value in settings.items()}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        COMMAND,
-        *arguments,
-        cwd=ROOT,
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    out, _ = await process.communicate()
-    return process.returncode or 0, out.decode()
+    """The command with these settings alone: exit code and output."""
+    done = await run_command("scripts.diagnosis.report", *arguments, **settings)
+    return done.code, done.output + done.errors
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +108,9 @@ async def test_the_command_is_1_and_says_why_when_something_is_wrong(mongodb_uri
 
 @pytest.mark.gen_test(timeout=30)
 async def test_settings_that_the_server_refuses_are_a_finding(tmp_path: Path) -> None:
-    code, out = await run(data_dir=str(tmp_path))
-    assert code == 1
-    assert "TRADEWIND_JWT_SECRET is not set" in out
+    done = await start_command("scripts.diagnosis.report", data_dir=str(tmp_path))
+    assert done.code == 1
+    assert "TRADEWIND_JWT_SECRET is not set" in done.output
 
 
 @pytest.mark.gen_test(timeout=30)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,25 +11,16 @@ from config.database import open_driver
 from handlers.migrations import MIGRATIONS
 from plugins.testing import SECRET, Client, empty_database, serving
 from tests.api.finance.books import Books
+from tests.support.commands import run_command
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-ROOT = Path(__file__).resolve().parents[3]
-COMMAND = "import sys; from scripts.command import main; sys.exit(main(['migrate', *sys.argv[1:]]))"
 
 
 async def run(uri: str, database: str, folder: Path, *arguments: str) -> tuple[int, str, str]:
     """The command on a database: exit code, output, errors."""
-    settings = {"MONGODB_URI": uri, "MONGODB_DATABASE": database, "DATA_DIR": str(folder), "JWT_SECRET": SECRET}
-    environment = {**os.environ, **{f"TRADEWIND_{name}": value for name, value in settings.items()}}
-    command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", COMMAND, *arguments),
-        env=environment,
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    output, errors = await command.communicate()
-    return command.returncode or 0, output.decode(), errors.decode()
+    settings = {"mongodb_uri": uri, "mongodb_database": database, "data_dir": str(folder), "jwt_secret": SECRET}
+    done = await run_command("scripts.command", "migrate", *arguments, **settings)
+    return done.code, done.output, done.errors
 
 
 async def test_what_is_due_is_planned_then_done(mongodb_uri: str, tmp_path: Path) -> None:

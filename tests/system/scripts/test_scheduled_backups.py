@@ -24,9 +24,16 @@ NAMES = ("auth", "rbac", "system", "files")
 PLUGINS = load_plugins(NAMES)
 
 
-@pytest.fixture
-def embedded(tmp_path: Path) -> Iterator[Embedded]:
-    database = acquire(tmp_path / "data")
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of the servers."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def embedded(data: Path) -> Iterator[Embedded]:
+    """Their database, which keeps its past for a backup."""
+    database = acquire(data)
     yield database
     database.release_and_wait(15)
 
@@ -36,14 +43,16 @@ async def has_run(server: Running, how: str) -> bool:
     return bool(getattr(server.service.part(Jobs).runs.get("backup"), how, 0))
 
 
-async def test_a_service_takes_backups_by_itself_and_keeps_the_newest(embedded: Embedded, tmp_path: Path) -> None:
+async def test_a_service_takes_backups_by_itself_and_keeps_the_newest(
+    embedded: Embedded, data: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     for day in (1, 2):
         (folder / f"tradewind-2020010{day}T000000Z.backup").touch()
     (folder / ".tradewind-20200103T000000Z.backup.partial").touch()
     settings = {"backup_hours": 24, "backup_folder": str(folder), "backup_keep": 2, "mongodb_database": "tradewind"}
-    async with serving(embedded.uri, tmp_path / "data", PLUGINS, **settings) as server:
+    async with serving(embedded.uri, data, PLUGINS, **settings) as server:
         driver = server.service.database.driver
         await eventually(partial(has_run, server, "succeeded_at"), seconds=45)
         taken = sorted(path.name for path in folder.iterdir())
@@ -57,12 +66,12 @@ async def test_a_service_takes_backups_by_itself_and_keeps_the_newest(embedded: 
 
 
 async def test_a_backup_that_fails_is_a_failed_job_with_its_reason(
-    embedded: Embedded, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    embedded: Embedded, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     nowhere = tmp_path / "a-file"
     nowhere.touch()
-    settings = {"backup_hours": 24, "backup_folder": str(nowhere), "mongodb_database": "tradewind"}
+    settings = {"backup_hours": 24, "backup_folder": str(nowhere), "mongodb_database": "failing"}
     with caplog.at_level(logging.ERROR, "tradewind.jobs"):
-        async with serving(embedded.uri, tmp_path / "data", PLUGINS, **settings) as server:
+        async with serving(embedded.uri, data, PLUGINS, **settings) as server:
             await eventually(partial(has_run, server, "failures"), seconds=45)
     assert "File exists" in caplog.text

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +12,18 @@ import pytest
 from handlers.operation_log import OPERATION_LOGS
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, eventually, expect
+from tests.support.commands import run_command
 from tests.support.servers import PASSWORD_PATH, PROFILE, instances, try_login
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-ROOT = Path(__file__).resolve().parents[3]
-# what scripts/user does once its environment is there
-COMMAND = "import sys; from scripts.accounts import main; sys.exit(main(sys.argv[1:]))"
 
 
 async def run(server: Running, uri: str, *arguments: str) -> tuple[int, str]:
     """The command on the server's database: exit code and output."""
-    environment = {
-        **os.environ,
-        "TRADEWIND_MONGODB_URI": uri,
-        "TRADEWIND_MONGODB_DATABASE": server.service.settings.mongodb_database,
-        "TRADEWIND_BCRYPT_COST": "4",
-    }
-    command = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        COMMAND,
-        "--demo",
-        *arguments,
-        env=environment,
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output, _ = await command.communicate()
-    return command.returncode or 0, output.decode()
+    name = server.service.settings.mongodb_database
+    settings = {"mongodb_uri": uri, "mongodb_database": name, "bcrypt_cost": "4"}
+    done = await run_command("scripts.accounts", "--demo", *arguments, **settings)
+    return done.code, done.output + done.errors
 
 
 async def noted(server: Running, name: str) -> dict[str, Any]:

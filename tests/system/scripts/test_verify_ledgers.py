@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import sys
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,13 +22,11 @@ from scripts.diagnosis.ledgers import differences
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.books import Books
 from tests.api.inventory.goods import Goods
+from tests.support.commands import run_command
 from tests.support.demo import serving_demo
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-ROOT = Path(__file__).resolve().parents[3]
 CENT = Decimal128("0.01")
-# what scripts/verify-ledgers does once its environment is there
-COMMAND = "import sys; from scripts.diagnosis.ledgers import main; sys.exit(main(['--demo']))"
 
 
 @pytest.fixture(scope="module")
@@ -106,23 +100,10 @@ async def damaged(driver: Driver, collection: str, filter: dict[str, Any], field
 
 async def test_the_command_says_that_all_agrees(admin: Client, tradewind: Running, mongodb_uri: str) -> None:
     await booked(admin)
-    environment = {
-        **os.environ,
-        "TRADEWIND_MONGODB_URI": mongodb_uri,
-        "TRADEWIND_MONGODB_DATABASE": tradewind.service.settings.mongodb_database,
-    }
-    command = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        COMMAND,
-        env=environment,
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    output, errors = await command.communicate()
-    assert (command.returncode, errors.decode()) == (0, "")
-    assert "agree" in output.decode()
+    settings = {"mongodb_uri": mongodb_uri, "mongodb_database": tradewind.service.settings.mongodb_database}
+    done = await run_command("scripts.diagnosis.ledgers", "--demo", **settings)
+    assert (done.code, done.errors) == (0, "")
+    assert "agree" in done.output
 
 
 async def test_amounts_of_any_sign_add_up(admin: Client, tradewind: Running) -> None:
