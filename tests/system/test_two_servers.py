@@ -1,6 +1,6 @@
 """Two server processes on one database: what is changed through one is soon in force on the other (CONTRACT 5).
 
-That it takes less than two seconds is measured by tests/experiments/system/test_two_servers.py.
+That it takes less than two seconds is measured by tests/experiments/system/test_two_servers_in_time.py.
 """
 
 import asyncio

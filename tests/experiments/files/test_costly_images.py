@@ -11,7 +11,7 @@ from plugins.testing import Client, expect
 from tests.api.files.samples import drawing
 from tests.support.processes import workers
 
-pytestmark = [pytest.mark.alone, pytest.mark.gen_test(timeout=60)]
+pytestmark = pytest.mark.gen_test(timeout=60)
 LARGE = drawing("<g/>" * 500_000)
 BOUNDARY = "drawings-boundary"
 

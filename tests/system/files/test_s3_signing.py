@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -22,7 +20,6 @@ from plugins.files.settings import FilesSettings
 from plugins.files.storage import Label
 from plugins.files.types import PDF, SVG
 from scripts.s3_stand_in import ACCESS_KEY, REGION, SECRET_KEY
-from tests.support.server_process import ROOT
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 INSIDE, OUTSIDE = "http://s3.internal:9000", "https://files.example.com"
@@ -159,10 +156,3 @@ async def test_a_secret_is_in_no_address(storage: S3Storage) -> None:
 def test_settings_that_do_not_fit_say_what_is_wrong(change: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         FilesSettings(_env_file=None, **{**SETTINGS, **change})
-
-
-def test_local_storage_needs_no_s3_library() -> None:
-    program = (
-        "import sys, plugins.files.plugin; sys.exit(any(name in sys.modules for name in ('aiobotocore', 'botocore')))"
-    )
-    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0

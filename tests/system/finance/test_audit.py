@@ -16,6 +16,7 @@ from tornado.ioloop import IOLoop
 from config.database import Driver, open_driver
 from handlers.data.database import utc_now
 from plugins.finance.ledger_audits import audits_of
+from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving
 from tests.api.crm.sales import PAYMENTS, in_force
@@ -247,7 +248,7 @@ async def test_a_run_goes_on_after_a_kill_and_counts_nothing_twice(mongodb_uri: 
 
 async def test_an_audit_runs_by_itself(mongodb_uri: str, tmp_path: Path) -> None:
     often = {"finance_audit_seconds": 0.1, "finance_audit_resume_seconds": 0.2}
-    async with serving(mongodb_uri, tmp_path, **often) as running:
+    async with serving(mongodb_uri, tmp_path, load_plugins(("auth", "rbac", "finance")), **often) as running:
         admin = await Client(running.url).log_in("admin")
 
         async def ran() -> bool:
