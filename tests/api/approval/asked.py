@@ -111,14 +111,14 @@ class Cast:
     cases: Mapping[str, Case]
 
 
-async def assemble(people: People, running: Running) -> Cast:
-    """Make the people and a case of each kind. The role of the people has permissions of approvals and no others."""
+async def assemble(people: People, running: Running, *kinds: str) -> Cast:
+    """Make the people and a case of these kinds. The role of the people has permissions of approvals and no others."""
     role_id = await people.role(EVERYTHING)
     clients = {}
     for name in NAMES:
         clients[name] = await people.admin.log_in((await people.account([role_id]))["username"])
     await delegate(clients["delegator"], clients["delegate"])
-    cases = {name: await _case(people, running, kind, clients) for name, kind in KINDS.items()}
+    cases = {name: await _case(people, running, kind, clients) for name, kind in KINDS.items() if name in kinds}
     return Cast(role_id, clients, cases)
 
 
