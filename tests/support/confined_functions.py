@@ -16,7 +16,9 @@ def pid(pieces: Iterator[bytes]) -> bytes:
     return str(os.getpid()).encode()
 
 
-def sleep(pieces: Iterator[bytes], seconds: float) -> None:
+def sleep(pieces: Iterator[bytes], seconds: float, begun: str = "") -> None:
+    if begun:
+        Path(begun).touch()
     time.sleep(seconds)
 
 

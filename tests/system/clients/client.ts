@@ -17,5 +17,7 @@ if (customers.error?.code === 40001) {
 } else if (customers.error) {
   throw new Error(customers.error.msg);
 }
+// @ts-expect-error a customer has no such field: without this line, the compiler refuses the next one
+customers.data.data.items.map((customer: Customer) => customer.nickname);
 const names = customers.data.data.items.map((customer: Customer) => customer.name);
 console.log(JSON.stringify({ total: customers.data.data.total, names }));

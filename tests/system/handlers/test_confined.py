@@ -36,6 +36,15 @@ def asked_by(user_id: int) -> Request:
     return Request(SimpleNamespace(), "POST", "/", "id", {}, "", actor=Actor(user_id=user_id))  # type: ignore[arg-type]
 
 
+async def begun(path: Path) -> None:
+    """Wait until the function `sleep` has begun, which then makes this file."""
+
+    async def look() -> bool:
+        return path.exists()
+
+    await eventually(look)
+
+
 def is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -61,9 +70,14 @@ async def test_a_process_does_one_job_after_the_other_and_ends_with_the_service(
     assert not is_running(*pids)
 
 
-@pytest.mark.parametrize(("function", "arguments"), [("spin", ()), ("sleep", (60,)), ("hoard", (512,))])
-async def test_work_beyond_its_limits_is_ended(function: str, arguments: tuple[int, ...]) -> None:
-    async with lane(cpu_seconds=1, seconds=4) as here:
+@pytest.mark.parametrize(
+    ("function", "arguments", "limits"),
+    [("spin", (), {"cpu_seconds": 1}), ("sleep", (60,), {"seconds": 2}), ("hoard", (512,), {})],
+)
+async def test_work_beyond_its_limits_is_ended(
+    function: str, arguments: tuple[int, ...], limits: dict[str, int]
+) -> None:
+    async with lane(**limits) as here:
         with pytest.raises(TooCostly):
             await here.run(f"{HERE}:{function}", b"", *arguments)
         assert await here.run(f"{HERE}:joined", b"the next") == b"the next"
@@ -157,12 +171,12 @@ async def test_one_person_has_only_so_many() -> None:
 
 
 @pytest.mark.parametrize("waits", [False, True])
-async def test_a_client_that_goes_away_ends_its_job(waits: bool) -> None:
+async def test_a_client_that_goes_away_ends_its_job(waits: bool, tmp_path: Path) -> None:
     async with lane() as here:
         request = asked_by(7)
         others = await here.begin(f"{HERE}:joined") if waits else None
-        job = asyncio.create_task(here.run(f"{HERE}:sleep", b"", 60, request=request))
-        await asyncio.sleep(0 if waits else 0.3)
+        job = asyncio.create_task(here.run(f"{HERE}:sleep", b"", 60, str(tmp_path / "begun"), request=request))
+        await (asyncio.sleep(0) if waits else begun(tmp_path / "begun"))
         request.leave()
         with pytest.raises(ApiError) as end:
             await job
@@ -172,11 +186,11 @@ async def test_a_client_that_goes_away_ends_its_job(waits: bool) -> None:
         assert await here.run(f"{HERE}:joined", b"free") == b"free"
 
 
-async def test_a_job_that_is_cancelled_leaves_its_turn_and_no_process() -> None:
+async def test_a_job_that_is_cancelled_leaves_its_turn_and_no_process(tmp_path: Path) -> None:
     async with lane() as here:
         pid = int(await here.run(f"{HERE}:pid", b""))
-        job = asyncio.create_task(here.run(f"{HERE}:sleep", b"", 60))
-        await asyncio.sleep(0.1)
+        job = asyncio.create_task(here.run(f"{HERE}:sleep", b"", 60, str(tmp_path / "begun")))
+        await begun(tmp_path / "begun")
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
@@ -188,10 +202,10 @@ async def test_a_job_that_is_cancelled_leaves_its_turn_and_no_process() -> None:
         assert await here.run(f"{HERE}:joined", b"free") == b"free"
 
 
-async def test_a_stop_waits_a_moment_for_what_runs_and_not_for_what_waits() -> None:
+async def test_a_stop_waits_a_moment_for_what_runs_and_not_for_what_waits(tmp_path: Path) -> None:
     async with lane() as here:
-        running = asyncio.create_task(here.run(f"{HERE}:sleep", b"", 60))
-        await asyncio.sleep(0.1)
+        running = asyncio.create_task(here.run(f"{HERE}:sleep", b"", 60, str(tmp_path / "begun")))
+        await begun(tmp_path / "begun")
         waiting = asyncio.create_task(here.run(f"{HERE}:joined", b""))
         await asyncio.sleep(0)
         here.confined.stop()

@@ -1,4 +1,7 @@
-"""PROXY headers of the real HAProxy, in both versions, before plain HTTP and before TLS that passes through it."""
+"""PROXY headers of the real HAProxy, in both versions, before plain HTTP and before TLS that passes through it.
+
+The other combinations: tests/experiments/operations/test_haproxy_combinations.py.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +60,11 @@ async def haproxy(folder: Path, behind: int, announced: str) -> AsyncIterator[in
         await asyncio.to_thread(process.wait, 20)
 
 
-@pytest.mark.parametrize("http", ["tornado", "fast"])
-@pytest.mark.parametrize("announced", ["send-proxy", "send-proxy-v2"])
-@pytest.mark.parametrize("secured", [False, True], ids=["plain", "tls"])
+# each connection, each version of the header, and TLS
+CELLS = [("fast", "send-proxy-v2", True), ("fast", "send-proxy", False), ("tornado", "send-proxy-v2", False)]
+
+
+@pytest.mark.parametrize(("http", "announced", "secured"), CELLS)
 async def test_the_client_of_haproxy_is_known(
     mongodb_uri: str, tmp_path: Path, http: str, announced: str, secured: bool
 ) -> None:
