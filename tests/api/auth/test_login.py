@@ -1,8 +1,6 @@
 """Log-ins: refusals, lockout over all instances, and the limit by address."""
 
 import asyncio
-import statistics
-import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +13,7 @@ from plugins.api import utc_now
 from plugins.rbac.api import USERS, Passwords, credentials
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
+from tests.api.auth.processor_time import difference
 from tests.support.servers import LOGIN, PASSWORD_PATH, PROFILE, WRONG, instances, logged, try_login
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -312,39 +311,15 @@ def test_an_ipv6_network_counts_as_one_address(address: str, counted: str) -> No
 # -- time
 
 
-@pytest.mark.alone
-@pytest.mark.gen_test(timeout=240)
 @pytest.mark.parametrize("discreet", [False, True])
-async def test_an_unknown_user_takes_as_long_as_a_wrong_password(
+async def test_an_unknown_user_costs_as_much_work_as_a_wrong_password(
     mongodb_uri: str, tmp_path: Path, discreet: bool
 ) -> None:
-    settings = {"bcrypt_cost": 10, "lockout_failures": 1000, "lock_unknown_names": discreet}
+    settings = {"bcrypt_cost": 8, "lockout_failures": 1000, "lock_unknown_names": discreet}
     async with instances(mongodb_uri, tmp_path, {}, **settings) as (server,):
-        differences = []
-        # a difference caused by the service is in every round; one caused by a busy machine is not
-        for _ in range(8):
-            differences.append(await _difference(server.url))
-            if differences[-1] < 0.05:
-                break
-        assert min(differences) < 0.05, f"the medians differ by {differences}"
 
+        async def log_in(username: str) -> None:
+            expect(await try_login(server.url, username), 40010)
 
-async def _difference(url: str, rounds: int = 30) -> float:
-    """Return the relative difference of the median times of a wrong password and an unknown user, alternated."""
-    taken: dict[str, list[float]] = {"admin": [], "nobody": []}
-    for number in range(rounds):
-        for username in sorted(taken, reverse=bool(number % 2)):
-            taken[username].append(await _seconds(url, username))
-    wrong, unknown = (statistics.median(taken[username]) for username in taken)
-    difference = abs(wrong - unknown) / wrong
-    print(
-        f"medians of {rounds}: wrong password {wrong * 1000:.2f} ms, "
-        f"unknown user {unknown * 1000:.2f} ms, {difference:.2%}"
-    )
-    return difference
-
-
-async def _seconds(url: str, username: str) -> float:
-    began = time.perf_counter()
-    expect(await try_login(url, username), 40010)
-    return time.perf_counter() - began
+        # a hash takes 15 ms of processor time here, what the two do besides a few per cent of that
+        assert await difference(lambda: log_in("admin"), lambda: log_in("nobody"), 0.2) < 0.2

@@ -180,13 +180,17 @@ async def test_paying_an_invoice_a_payable_or_a_claim_is_a_payment(admin: Client
     assert [row["allocations"][0]["open_item_id"] for row in rows] == settled
 
 
-@pytest.mark.alone
-async def test_two_hundred_payments_of_one_item_settle_it_to_the_cent(admin: Client) -> None:
+async def test_many_payments_of_one_item_at_once_settle_it_to_the_cent(admin: Client) -> None:
+    await check_payments_at_once(admin, 40)
+
+
+async def check_payments_at_once(admin: Client, many: int) -> None:
+    """Fail unless as many of the payments as the item has room for are entered."""
     books = await Books.fresh(admin)
     invoice = await books.invoice()
     item = await books.item(invoice)
-    replies = await asyncio.gather(*(books.enter("in", "11.00", (item, "10.00")) for _ in range(200)))
-    assert Counter(reply.code for reply in replies) == {0: 11, 40901: 189}
+    replies = await asyncio.gather(*(books.enter("in", "11.00", (item, "10.00")) for _ in range(many)))
+    assert Counter(reply.code for reply in replies) == {0: 11, 40901: many - 11}
     assert {reply.data["open"] for reply in replies if reply.code} == {"3.00"}
     assert shown(await books.item(invoice), "paid", "status") == ("110.00", "partly_paid")
     assert await books.balance() == "121.00"
