@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -19,6 +20,28 @@ pytest_plugins = [
 ]
 
 PATIENCE = 5  # time limits are there to end a test that hangs, not to measure a busy machine
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options that make the tests of everything fewer or more."""
+    parser.addoption(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="make the tests of every route and collection for those of this plugin only; may be repeated",
+    )
+    parser.addoption(
+        "--explain-all",
+        action="store_true",
+        help="ask why for every denial, not once for each route, code and sentence",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Pass on the chosen plugins to where the modules with these tests are imported."""
+    if config.option.plugin:
+        os.environ["TRADEWIND_TEST_PLUGINS"] = " ".join(config.option.plugin)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -41,13 +64,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def explained_denials() -> Iterator[None]:
+def explained_denials(pytestconfig: pytest.Config) -> Iterator[None]:
     """What any client of any server is denied must be explained."""
     # here, as pytest wants to load its plugins before anybody else does
     from plugins.testing import Client
     from tests.support.denials import Explained
 
-    witness = Explained()
+    witness = Explained(every=pytestconfig.option.explain_all)
     Client.response_hooks.append(witness)
     yield
     Client.response_hooks.remove(witness)

@@ -14,6 +14,7 @@ from typing import Any
 import jwt
 import pytest
 from tornado.httpclient import HTTPRequest
+from tornado.ioloop import IOLoop
 
 from handlers.request import Request
 from handlers.route import PUBLIC, SIGNED_IN, conflicts, route
@@ -23,7 +24,7 @@ from plugins.plugin import Plugin
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect, serving
-from tests.support.denials import Explained
+from tests.support.denials import ClientWithoutHooks, Explained
 from tests.support.server_process import ROOT, environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -55,6 +56,29 @@ async def test_a_denial_with_another_code_than_the_explanation_is_found(
 ) -> None:
     with pytest.raises(AssertionError, match=r"GET .*/system/roles by"):
         await witnessed(await people.person(), "GET", ROLES, denied(status, code, msg))
+
+
+async def test_what_is_denied_alike_is_explained_once_unless_all_is_asked_for(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    explanation = Explained._explanation
+
+    async def counted(witness: Explained, server: Any, url: str, request: HTTPRequest, user_id: int) -> Reply:
+        asked.append(request.url)
+        return await explanation(witness, server, url, request, user_id)
+
+    monkeypatch.setattr(Explained, "_explanation", counted)
+    person = await people.person()
+    asked.clear()
+    once, all_of_them = Explained(), Explained(every=True)
+    reply = await ClientWithoutHooks(person.url, person.token).get(ROLES)
+    request = HTTPRequest(person.url + ROLES, "GET", {"Authorization": f"Bearer {person.token}"})
+    for witness in (once, once, all_of_them, all_of_them):
+        await witness(person, request, reply)
+    assert len(asked) == 3
+    with pytest.raises(AssertionError, match="but"):
+        await once(person, request, denied(403, 40300, "没有权限", "system:role:read"))
 
 
 async def test_a_denial_that_names_another_permission_than_the_explanation_is_found(people: People) -> None:
@@ -137,6 +161,14 @@ MOODY = Plugin(
 )
 
 
+@pytest.fixture(scope="module")
+def moods(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """User 1 of a server with such routes."""
+    block = moody(mongodb_uri, tmp_path_factory.mktemp("moods"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
 @asynccontextmanager
 async def moody(uri: str, folder: Path) -> AsyncIterator[Client]:
     """User 1 of a server of one's own."""
@@ -144,56 +176,37 @@ async def moody(uri: str, folder: Path) -> AsyncIterator[Client]:
         yield await Client(server.url).log_in("admin")
 
 
-async def test_a_state_is_explained_by_its_sentence_whatever_it_was_filled_with(
-    mongodb_uri: str, tmp_path: Path
-) -> None:
-    async with moody(mongodb_uri, tmp_path) as admin:
-        expect(await admin.post("/api/v1/moody/spend", headers={"Accept-Language": "en"}), 40901)
+async def test_a_state_is_explained_by_its_sentence_whatever_it_was_filled_with(moods: Client) -> None:
+    expect(await moods.post("/api/v1/moody/spend", headers={"Accept-Language": "en"}), 40901)
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/api/v1/moody/surprise"), ("GET", "/api/v1/moody/private")])
-async def test_a_token_is_enough_to_be_known_on_a_server_of_ones_own(
-    mongodb_uri: str, tmp_path: Path, method: str, path: str
+async def test_a_token_is_enough_to_be_known_on_a_server_of_ones_own(moods: Client, method: str, path: str) -> None:
+    by_token = Client(moods.url, moods.token)
+    with pytest.raises(AssertionError, match=f"{method} .*{path}"):
+        await by_token.call(method, path)
+
+
+async def test_what_a_visitor_is_denied_is_explained_too(moods: Client) -> None:
+    expect(await Client(moods.url).get("/api/v1/moody/nowhere"), 40400)
+    with pytest.raises(AssertionError, match=r"GET .*/moody/hidden"):
+        await Client(moods.url).get("/api/v1/moody/hidden")
+
+
+async def test_nobody_is_denied_what_only_people_can_be_denied(moods: Client) -> None:
+    with pytest.raises(AssertionError, match=r"GET .*/moody/private by None"):
+        await witnessed(Client(moods.url), "GET", "/api/v1/moody/private", denied(404, 40400, "资源不存在"))
+
+
+async def test_a_server_process_is_asked_as_well_and_excused_only_once_it_has_ended(
+    mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with moody(mongodb_uri, tmp_path) as admin:
-        by_token = Client(admin.url, admin.token)
-        with pytest.raises(AssertionError, match=f"{method} .*{path}"):
-            await by_token.call(method, path)
-
-
-async def test_what_a_visitor_is_denied_is_explained_too(mongodb_uri: str, tmp_path: Path) -> None:
-    async with moody(mongodb_uri, tmp_path) as admin:
-        expect(await Client(admin.url).get("/api/v1/moody/nowhere"), 40400)
-        with pytest.raises(AssertionError, match=r"GET .*/moody/hidden"):
-            await Client(admin.url).get("/api/v1/moody/hidden")
-
-
-async def test_nobody_is_denied_what_only_people_can_be_denied(mongodb_uri: str, tmp_path: Path) -> None:
-    async with moody(mongodb_uri, tmp_path) as admin:
-        with pytest.raises(AssertionError, match=r"GET .*/moody/private by None"):
-            await witnessed(Client(admin.url), "GET", "/api/v1/moody/private", denied(404, 40400, "资源不存在"))
-
-
-async def test_a_server_process_is_asked_as_well(mongodb_uri: str, tmp_path: Path) -> None:
     env = environment(mongodb_uri, tmp_path, MONGODB_DATABASE=f"test_{uuid.uuid4().hex[:12]}", PLUGINS="auth")
     async with server_process(env, tmp_path) as server:
         admin = await Client(await server.url()).log_in("admin")
         expect(await admin.get("/api/v1/system/users/999"), 40400)
         with pytest.raises(AssertionError, match=r"GET .*/system/users"):
             await witnessed(admin, "GET", "/api/v1/system/users", denied(403, 40300, "没有权限"))
-
-
-async def test_a_server_that_nobody_knows_is_no_way_out(admin: Client) -> None:
-    with pytest.raises(AssertionError, match="nobody explains"):
-        await witnessed(Client("http://127.0.0.1:1", admin.token), "GET", ROLES, denied(403, 40300, "没有权限"))
-
-
-async def test_a_server_that_does_not_respond_is_excused_only_once_it_has_ended(
-    mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    env = environment(mongodb_uri, tmp_path, PLUGINS="auth")
-    async with server_process(env, tmp_path) as server:
-        admin = await Client(await server.url()).log_in("admin")
         assert await server.stop() == 0
         await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
         monkeypatch.setattr("tests.support.denials._has_ended", lambda _: False)
@@ -201,14 +214,20 @@ async def test_a_server_that_does_not_respond_is_excused_only_once_it_has_ended(
             await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
 
 
+async def test_a_server_that_nobody_knows_is_no_way_out(admin: Client) -> None:
+    with pytest.raises(AssertionError, match="nobody explains"):
+        await witnessed(Client("http://127.0.0.1:1", admin.token), "GET", ROLES, denied(403, 40300, "没有权限"))
+
+
 async def test_the_response_check_begins_a_new_session_when_the_test_ended_all_of_user_1(
     mongodb_uri: str, tmp_path: Path
 ) -> None:
+    witness, path = Explained(every=True), "/api/v1/moody/nowhere"
     async with moody(mongodb_uri, tmp_path) as admin:
-        expect(await admin.get("/api/v1/moody/nowhere"), 40400)
+        request = HTTPRequest(admin.url + path, "GET", {"Authorization": f"Bearer {admin.token}"})
+        await witness(admin, request, denied(404, 40400, "资源不存在"))
         expect(await admin.delete("/api/v1/system/users/1/sessions"))
-        again = await admin.log_in("admin")
-        expect(await again.get("/api/v1/moody/nowhere"), 40400)
+        await witness(admin, request, denied(404, 40400, "资源不存在"))
 
 
 async def test_deleted_people_are_skipped_and_unknown_people_are_denied_nothing(

@@ -11,11 +11,11 @@ from handlers.data.collection import Collection
 from handlers.data.store import Store
 from handlers.route import Route
 from plugins.testing import Client, People, expect, unique
-from tests.support.catalogue import CATALOGUE
+from tests.support.catalogue import chosen_routes
 from tests.support.valid_requests import Maker, name_of
 
 pytestmark = pytest.mark.gen_test(timeout=40)
-PAGED = [route for route in CATALOGUE.routes if route.paged]
+PAGED = [route for route in chosen_routes() if route.paged]
 PEOPLE = "/api/v1/approvals/people"
 # what a list shows under another name
 SHOWN_AS = {f"GET {PEOPLE}": {"name": {"real_name", "username"}}}
@@ -69,11 +69,11 @@ async def test_colleagues_are_not_found_by_what_is_not_shown_of_them(field: str,
     assert await found(me, name) == [account["id"]]
 
 
-@pytest.mark.parametrize("query", ["晨光", "chenguang", "cgxx", "  小 晨光 ", "CHENGUANG xiao", "晨光。"])
-async def test_colleagues_are_found_by_their_names_however_they_are_written(query: str, people: People) -> None:
+async def test_colleagues_are_found_by_their_names_however_they_are_written(people: People) -> None:
     me = await people.person(["approval:task:list"])
     account = await people.account(real_name="晨光小雪", username=unique("nobody"))
-    assert account["id"] in await found(me, query)
+    for query in ("晨光", "chenguang", "cgxx", "  小 晨光 ", "CHENGUANG xiao", "晨光。"):
+        assert account["id"] in await found(me, query), query
 
 
 async def test_no_word_of_a_search_finds_a_colleague_by_what_is_not_shown_of_them(people: People) -> None:
@@ -98,9 +98,9 @@ async def found(client: Client, q: str) -> list[int]:
     return [row["id"] for row in expect(await client.get(f"{PEOPLE}?q={quote(q)}&page_size=200"))["items"]]
 
 
-@pytest.mark.parametrize("name", ["last_login_at", "username", "status", "created_at"])
-async def test_colleagues_are_not_sorted_by_what_is_not_shown_of_them(name: str, people: People) -> None:
+async def test_colleagues_are_not_sorted_by_what_is_not_shown_of_them(people: People) -> None:
     me = await people.person(["approval:task:list"])
-    reply = await me.get(f"{PEOPLE}?sort=-{name}")
-    expect(reply, 40001)
-    assert reply.fields == {"sort"}
+    for name in ("last_login_at", "username", "status", "created_at"):
+        reply = await me.get(f"{PEOPLE}?sort=-{name}")
+        expect(reply, 40001)
+        assert reply.fields == {"sort"}

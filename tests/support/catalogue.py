@@ -1,6 +1,28 @@
-"""The catalogue of the built-in plugins, by which tests of every route or collection are parametrised."""
+"""The catalogue of the built-in plugins, and the parts of it by which tests of every route or collection are made."""
 
+import os
+
+from handlers.data.collection import Collection
 from handlers.declarations import Catalogue
+from handlers.route import Route
 from plugins.registry import freeze, load_plugins
 
-CATALOGUE: Catalogue = freeze(load_plugins(()))
+CHOSEN = "TRADEWIND_TEST_PLUGINS"  # the environment variable that passes on `pytest --plugin NAME`
+_PLUGINS = load_plugins(())
+CATALOGUE: Catalogue = freeze(_PLUGINS)
+
+
+def chosen_routes() -> list[Route]:
+    """The routes of the plugins that `pytest --plugin` names; all without the option."""
+    names = {route.name for plugin in _PLUGINS if _is_chosen(plugin.name) for route in plugin.routes}
+    return [route for route in CATALOGUE.routes if route.name in names or not os.environ.get(CHOSEN)]
+
+
+def chosen_collections() -> list[Collection]:
+    """The collections of these plugins."""
+    names = {one.name for plugin in _PLUGINS if _is_chosen(plugin.name) for one in plugin.collections}
+    return [one for one in CATALOGUE.collections.values() if one.name in names or not os.environ.get(CHOSEN)]
+
+
+def _is_chosen(plugin: str) -> bool:
+    return plugin in os.environ.get(CHOSEN, "").split()

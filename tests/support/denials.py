@@ -2,12 +2,13 @@
 
 A denial is a 403, a 404 or a 40901 that a server with the plugin rbac answers to a `Client`, whoever asks: 40901 is
 refused for the state of things, and each sentence of it is declared by its route. Answers on raw sockets and
-WebSockets are not looked at.
+WebSockets are not looked at. What is denied alike is explained once in a run: see `pytest --explain-all`.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -17,7 +18,15 @@ import jwt
 from tornado.httpclient import HTTPRequest
 
 from handlers.route import PUBLIC
-from handlers.schema.errors import CONFLICT, FORBIDDEN, NOT_FOUND, PASSWORD_CHANGE_REQUIRED, UNAUTHENTICATED
+from handlers.routing import Router
+from handlers.schema.errors import (
+    CONFLICT,
+    FORBIDDEN,
+    NOT_FOUND,
+    PASSWORD_CHANGE_REQUIRED,
+    UNAUTHENTICATED,
+    ApiError,
+)
 from plugins.auth.sessions import Sessions
 from plugins.rbac.api import USERS, Directory
 from plugins.runtime import Running
@@ -31,9 +40,14 @@ _PLACE = re.compile(r"\\\{[a-z_]+\\\}")
 
 @dataclass
 class Explained:
-    """A hook of clients. It gets the explanations with a session of user 1, who sees everybody, on each server."""
+    """A hook of clients. It gets the explanations with a session of user 1, who sees everybody, on each server.
 
+    `every`: of every denial, although another one by the same route, code and sentence was explained before.
+    """
+
+    every: bool = False
     _admins: dict[str, Client] = field(default_factory=dict)
+    _explained: set[tuple[Any, ...]] = field(default_factory=set)
 
     async def __call__(self, client: Client, request: HTTPRequest, reply: Reply) -> None:
         """Fail where the explanation of a denial differs from the denial."""
@@ -45,6 +59,9 @@ class Explained:
         if not _has_rbac(server):
             return
         user_id = _user_id(request)
+        kind = _kind_of(server, request, reply, user_id)
+        if kind in self._explained and not self.every:
+            return
         try:
             asked = await self._explanation(server, client.url, request, user_id or FIRST_USER)
             known = user_id is not None and asked.code != NOT_FOUND.code
@@ -63,6 +80,7 @@ class Explained:
         if not fits and not await _was_deleted(server, user_id):
             told = f"{request.method} {request.url} by {user_id}: {reply.body.decode()}"
             raise AssertionError(f"{told} but {asked.body.decode()[:3000]}")
+        self._explained.add(kind)
 
     async def _explanation(
         self, server: Running | ServerProcess, url: str, request: HTTPRequest, user_id: int
@@ -126,6 +144,23 @@ def _is_denial(request: HTTPRequest, reply: Reply) -> bool:
     if not enveloped or reply.status not in (403, 404, CONFLICT.status) or reply.code // 100 != reply.status:
         return False
     return reply.status != CONFLICT.status or reply.code == CONFLICT.code
+
+
+def _kind_of(
+    server: Running | ServerProcess, request: HTTPRequest, reply: Reply, user_id: int | None
+) -> tuple[Any, ...]:
+    """What denials of which one explanation is enough have in common: route, code, words, and whom they were said to."""
+    asking = user_id if user_id in (None, FIRST_USER) else "somebody"
+    permission = reply.data["permission"] if reply.code == FORBIDDEN.code else None
+    return _route_name(server, request), reply.code, reply.json["msg"], permission, asking
+
+
+def _route_name(server: Running | ServerProcess, request: HTTPRequest) -> str:
+    """The route; the URL where nothing answers, and of a process, whose routes are not known here."""
+    if isinstance(server, Running):
+        with suppress(ApiError):
+            return server.service.parts[Router].match(request.method, urlsplit(request.url).path)[0].name
+    return f"{request.method} {request.url}"
 
 
 def _user_id(request: HTTPRequest) -> int | None:

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 import pytest
 from tornado.ioloop import IOLoop
 
+from handlers.data.database import Database
 from plugins.runtime import Running
-from plugins.testing import Client, People, Reply
+from plugins.testing import Client, People, Reply, serving
 from scripts.s3_stand_in import S3Server, s3_server
+from tests.support.catalogue import CATALOGUE, chosen_collections
 from tests.support.demo import serving_demo
 from tests.support.office import Office, open_office
 from tests.support.openapi_checks import Described
+from tests.support.query_plans import database_of_its_own, fill
 from tests.support.special_requests import HAND_MADE
+from tests.support.strange_rows import rows_of
 from tests.support.valid_requests import Maker
 
 
@@ -54,6 +58,49 @@ def office(io_loop: IOLoop, maker: Maker, people: People, tradewind: Running) ->
     """Five colleagues and their rows."""
     opened: Office = io_loop.run_sync(lambda: open_office(maker, people, tradewind.service.database))
     return opened
+
+
+@pytest.fixture(scope="session")
+def filled(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Database]:
+    """A database with the declared indexes, and hundreds of rows in every collection that is listed or sorted by names."""
+    listed = {route.collection for route in CATALOGUE.routes if route.paged}
+
+    async def prepare(database: Database) -> None:
+        await database.prepare()
+        for collection in chosen_collections():
+            if collection.scoped or collection.stored_orders or collection.name in listed:
+                await fill(database, collection)
+
+    with database_of_its_own(io_loop, mongodb_uri, CATALOGUE.collections.values(), prepare) as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def strange(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Database]:
+    """A database without unique indexes, and rows of any values in every collection that is sorted by something."""
+
+    async def prepare(database: Database) -> None:
+        for collection in chosen_collections():
+            if collection.sortable:
+                await database.driver.insert(collection.name, await rows_of(collection, anything=True))
+
+    with database_of_its_own(io_loop, mongodb_uri, CATALOGUE.collections.values(), prepare) as database:
+        yield database
+
+
+@pytest.fixture(scope="module")
+def elsewhere(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server of its own: nobody else writes what its tables hold."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("elsewhere"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="module")
+def chief(io_loop: IOLoop, elsewhere: Running) -> Client:
+    """User 1 of that server."""
+    client: Client = io_loop.run_sync(lambda: Client(elsewhere.url).log_in("admin"))
+    return client
 
 
 @pytest.fixture(scope="session")

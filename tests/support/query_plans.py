@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import date, timedelta
 from typing import Any
 
 from bson import ObjectId
 from bson.codec_options import CodecOptions, DatetimeConversion
+from tornado.ioloop import IOLoop
 
+from config.database import open_driver
 from config.database.direct_driver import DirectDriver
+from config.settings import Settings
 from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now
 from handlers.data.listing import after_cursor, list_filter, make_cursor, sort_keys
@@ -20,6 +23,7 @@ from handlers.data.store import Store
 from handlers.migrations import MIGRATIONS
 from handlers.schema.conversion import decode
 from handlers.schema.fields import Field
+from plugins.testing import unique
 from tests.support.sample_values import sample
 
 ROWS, PEOPLE, DEPARTMENTS = 500, 50, 20
@@ -35,6 +39,26 @@ SCOPES: Mapping[str, Scope] = {
     "self": Scope(creator_id=7, user_id=7),
     "custom": Scope(department_ids=frozenset({2, 3, 5}), user_id=7),
 }
+
+
+@contextmanager
+def database_of_its_own(
+    io_loop: IOLoop, uri: str, collections: Iterable[Collection], prepare: Callable[[Database], Awaitable[None]]
+) -> Iterator[Database]:
+    """A database with these collections and what `prepare` puts into it, which is dropped afterwards."""
+    settings = Settings(_env_file=None, demo=True)  # type: ignore[call-arg]
+    driver = open_driver(settings.mongodb_driver, uri, unique("every"), 60_000)
+    database = Database(driver, collections)
+
+    async def discard() -> None:
+        await driver.command({"dropDatabase": 1})
+        await driver.close()
+
+    try:
+        io_loop.run_sync(lambda: prepare(database))
+        yield database
+    finally:
+        io_loop.run_sync(discard)
 
 
 async def fill(database: Database, collection: Collection) -> None:
@@ -78,12 +102,21 @@ def _any_id(database: Database) -> Any:
     return refer
 
 
-async def list_reads(store: Store) -> dict[str, Mapping[str, Any]]:
-    """By name: what MongoDB is asked for a list, its total and its next page, in each order and with each filter."""
+def own_order(store: Store) -> dict[str, Any]:
+    """What MongoDB is asked for the first page of a list in its own order."""
+    return find_command(store.collection.name, store._visibility.filter(), sort_keys(store.collection, None))
+
+
+async def list_reads(store: Store, *, falling: bool = False) -> dict[str, Mapping[str, Any]]:
+    """By name: what MongoDB is asked for a list, its total and its next page, in each order and with each filter.
+
+    With `falling` in each order backwards too, for which the same index is read from its end.
+    """
     collection = store.collection
     row = await store._driver.find_one(collection.name, {})
     assert row is not None
-    orders = [None, *(f"{sign}{name}" for name in collection.sortable for sign in ("", "-"))]
+    signs = ("", "-") if falling else ("",)
+    orders = [None, *(f"{sign}{name}" for name in collection.sortable for sign in signs)]
     reads: dict[str, Mapping[str, Any]] = {}
     for order in orders:
         keys = sort_keys(collection, order)

@@ -9,7 +9,6 @@ from handlers.data.collection import Collection
 from handlers.route import Route
 from plugins.testing import Client, expect
 from tests.support.catalogue import CATALOGUE
-from tests.support.valid_requests import Maker, path_with
 
 OF_A_RECORD = [route for route in CATALOGUE.routes if route.collection and route.parameters]
 
@@ -60,12 +59,3 @@ async def _nodes(client: Client, route: Route) -> tuple[list[Any], int]:
         ids.append(node["id"])
         waiting += node.get("children", ())
     return ids, len(ids)
-
-
-async def deleted(collection: Collection, maker: Maker) -> tuple[dict[str, Any], dict[str, str]]:
-    """A record that was deleted, and the paths of its routes by method."""
-    record = await maker.record(collection.name)
-    found = {method: endpoint(collection, method) for method in ("GET", "PATCH", "DELETE")}
-    paths = {method: path_with(route, str(record["id"])) for method, route in found.items() if route is not None}
-    expect(await maker.admin.delete(paths["DELETE"]))
-    return record, paths

@@ -13,7 +13,7 @@ from handlers.schema.fields import Field, array, fields_in, obj, text
 from handlers.schema.json_schema import json_schema
 from handlers.schema.messages import Message
 from plugins.testing import Client, Reply, expect, unique
-from tests.support.catalogue import CATALOGUE
+from tests.support.catalogue import CATALOGUE, chosen_routes
 from tests.support.valid_requests import Exercise, Maker
 
 pytestmark = pytest.mark.gen_test(timeout=40)
@@ -25,7 +25,7 @@ def bound(shape: Field | None) -> list[tuple[str, Field]]:
 
 
 SENT = [(route, path, field) for route in CATALOGUE.routes for path, field in bound(route.body)]
-BODIES = [pytest.param(*one, id=f"{one[0].method} {one[0].path} {one[1]}") for one in SENT]
+BODIES = [pytest.param(*one, id=f"{one[0].method} {one[0].path} {one[1]}") for one in SENT if one[0] in chosen_routes()]
 STORED = {field.dictionary for one in CATALOGUE.collections.values() for _, field in bound(one.read)}
 PRODUCTS, CUSTOMERS, LEADS = "/api/v1/inventory/products", "/api/v1/crm/customers", "/api/v1/crm/leads"
 

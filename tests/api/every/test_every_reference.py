@@ -18,7 +18,7 @@ from handlers.data.links import Link
 from plugins.rbac.messages import HOLDS
 from plugins.runtime import Running
 from plugins.testing import Reply, expect
-from tests.support.catalogue import CATALOGUE
+from tests.support.catalogue import CATALOGUE, chosen_collections
 from tests.support.openapi_checks import CONFLICT_SCHEMA, Described
 from tests.support.resources import endpoint
 from tests.support.valid_requests import Maker, path_with
@@ -36,7 +36,7 @@ HOLDERS = [
 
 def each(rule: str) -> pytest.MarkDecorator:
     """Run the test for each reference with this rule."""
-    wanted = [holder for holder in HOLDERS if holder.link.on_delete == rule]
+    wanted = [one for one in HOLDERS if one.link.on_delete == rule and one.collection in chosen_collections()]
     return pytest.mark.parametrize("holder", wanted, ids=lambda one: f"{one.collection.name}.{one.link.path}")
 
 
@@ -75,12 +75,17 @@ async def test_a_record_takes_its_references_with_it(holder: Holder, maker: Make
     assert (after["version"], after["updater_id"]) == (before["version"] + 1, 1)
 
 
-@pytest.mark.parametrize("holder", HOLDERS, ids=lambda one: f"{one.collection.name}.{one.link.path}")
-async def test_the_holders_of_a_record_are_found_without_reading_the_others(holder: Holder, tradewind: Running) -> None:
-    command = {"find": holder.collection.name, "filter": holder.referring([new_id(), new_id()])}
-    driver = tradewind.service.database.driver
-    plans = await driver.command({"explain": command, "verbosity": "queryPlanner"})
-    assert "COLLSCAN" not in str(plans["queryPlanner"])
+async def test_the_holders_of_a_record_are_found_without_reading_the_others(tradewind: Running) -> None:
+    plans = {
+        (holder.collection.name, holder.link.path): await tradewind.service.database.driver.command(
+            {
+                "explain": {"find": holder.collection.name, "filter": holder.referring([new_id(), new_id()])},
+                "verbosity": "queryPlanner",
+            }
+        )
+        for holder in HOLDERS
+    }
+    assert [at for at, plan in plans.items() if "COLLSCAN" in str(plan["queryPlanner"])] == []
 
 
 def test_the_route_that_deletes_declares_what_holds_a_record() -> None:

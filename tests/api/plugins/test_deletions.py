@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
-from handlers.route import Route
 from plugins.testing import Client, expect, unique
-from tests.support.catalogue import CATALOGUE
-from tests.support.office import Office
-from tests.support.valid_requests import Maker, name_of
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 CUSTOMERS = "/api/v1/crm/customers"
-DELETIONS = [
-    route
-    for route in CATALOGUE.routes
-    if route.method == "DELETE" and route.path.endswith("/{id}") and route.collection in CATALOGUE.collections
-]
-
-
-@pytest.mark.parametrize("route", DELETIONS, ids=name_of)
-async def test_a_stale_version_deletes_nothing(route: Route, maker: Maker, office: Office) -> None:
-    collection, exercise = CATALOGUE.collections[route.collection], await maker.exercise(route)
-    id, version = exercise.record["id"], exercise.record["version"]
-    before = await office.stored(collection, id)
-    stale = replace(exercise, path=f"{exercise.path}?version={version + 1}")
-    expect(await stale.send(), 40902)
-    assert await office.stored(collection, id) == before
-    expect(await replace(exercise, path=f"{exercise.path}?version={version}").send(), exercise.code)
 
 
 async def test_of_a_change_and_a_deletion_at_once_only_one_happens(admin: Client) -> None:
