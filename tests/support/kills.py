@@ -183,15 +183,16 @@ async def _kill_server(work: Work) -> None:
     """Kill the first server while all kinds of work are under way there, and see what becomes of them."""
     lead = expect(await work.admin.post(LEADS_AT, {"name": unique("held")}))
     customer = (await contract(work.admin))["customer_id"]
-    (counter,) = await work.driver.find(COUNTERS, {"_id": {"$regex": "contract"}})
+    counters = await work.driver.find(COUNTERS, {"_id": {"$regex": "contract"}})
     sessions = [(await Client(work.site.url).log_in("admin")).session["refreshToken"] for _ in range(TABS)]
     uri, database = (work.site.env[f"TRADEWIND_MONGODB_{name}"] for name in ("URI", "DATABASE"))
-    with ExitStack() as held:
+    held = ((LEADS.name, lead["id"]), (COUNTERS, max(counter["_id"] for counter in counters)))
+    with ExitStack() as holders:
+        for collection, id in held:
+            holders.enter_context(holder(uri, database, collection, id))
+        # the handover last, as it does not take long
         async with _half_sent(work), _tabs(work, sessions), _handover(work) as look_at_handover:
-            for collection, id in ((LEADS.name, lead["id"]), (COUNTERS, counter["_id"])):
-                held.enter_context(holder(uri, database, collection, id))
             await work.site.kill()
-        held.close()
     began = time.monotonic()
     expect(await work.admin.patch(f"{LEADS_AT}/{lead['id']}", {"version": 1, "name": "free"}))
     await contract(work.admin, customer_id=customer)
