@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from handlers.docs.openapi import describe
 from handlers.route import Route
 from plugins.files.objects import Files
@@ -23,6 +25,9 @@ from tests.support.openapi_checks import Described
 PLUGINS = ("auth", "rbac", "system", "crm", "files")
 SECRET = "a-signing-secret-of-the-tests-of-files"
 MEBIBYTE = 1 << 20
+# what the storage promises is tried on S3 too; every test with `here` runs on S3 and behind Tornado's own HTTP
+# connection in tests/experiments/files/test_other_storages.py
+on_both = pytest.mark.parametrize("here", ["local", "s3"], indirect=True, scope="module")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 
 from plugins.files.records import ATTACHMENT
 from plugins.testing import Client, expect
-from tests.api.files.places import Place
+from tests.api.files.places import Place, on_both
 from tests.api.files.samples import PNG, attach, customer, note, upload
 from tests.support.catalogue import CATALOGUE
 
@@ -39,6 +39,7 @@ async def test_an_attachment_has_its_documented_fields(here: Place) -> None:
     assert expect(await here.admin.get(of(record)))["items"] == [attachment]
 
 
+@on_both
 async def test_a_public_file_is_attached_by_its_link(here: Place) -> None:
     record, stored = await customer(here.admin), await upload(here.admin, PNG, "a.png", "public")
     body = {
@@ -53,6 +54,7 @@ async def test_a_public_file_is_attached_by_its_link(here: Place) -> None:
     assert attachment["file_name"] == "标志.png"
 
 
+@on_both
 async def test_a_file_uploaded_to_a_signed_address_is_attached(here: Place) -> None:
     address = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
     client, path = here.address(address["uploadUrl"])

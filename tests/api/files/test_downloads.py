@@ -8,7 +8,7 @@ import pytest
 
 from plugins.files.signatures import Signatures
 from plugins.testing import Reply, eventually, expect
-from tests.api.files.places import MEBIBYTE, Place
+from tests.api.files.places import MEBIBYTE, Place, on_both
 from tests.api.files.samples import PDF, PNG, RAR, drawing, note, upload
 from tests.support.raw_http import connected, request
 
@@ -70,6 +70,7 @@ async def test_a_range_behind_the_end_is_41600_with_the_size(here: Place, asked:
     assert (reply.status, reply.headers["Content-Range"]) == (416, "bytes */1000")
 
 
+@on_both
 async def test_ranges_of_a_large_file_are_its_bytes(here: Place) -> None:
     content = RAR + os.urandom(3 * MEBIBYTE)
     path = DL + (await upload(here.admin, content, "large.rar"))["objectKey"]
@@ -77,6 +78,7 @@ async def test_ranges_of_a_large_file_are_its_bytes(here: Place) -> None:
     assert reply.body == content[MEBIBYTE - 3 : 2 * MEBIBYTE + 6]
 
 
+@on_both
 async def test_the_response_for_known_content_is_304(here: Place) -> None:
     path = await text(here)
     tag = (await get(here, path)).headers["ETag"]
@@ -94,6 +96,7 @@ async def test_a_range_is_sent_only_of_the_content_that_the_client_knows(here: P
         assert (await get(here, path, Range="bytes=0-0", If_Range=said)).status == status
 
 
+@on_both
 async def test_a_head_request_has_the_headers_of_a_get(here: Place) -> None:
     path = await text(here)
     head, whole = await here.admin.call("HEAD", path), await here.admin.get(path)
@@ -146,6 +149,7 @@ async def test_only_types_that_run_nothing_are_inline(local: Place, name: str, c
     assert_harmless(reply.headers)
 
 
+@on_both
 async def test_a_public_svg_runs_nothing_in_the_origin_of_the_service(here: Place) -> None:
     stored = await upload(here.admin, drawing('<a href="https://example.com"/>'), "logo.svg", "public")
     reply = await here.anonymous.get(f"/api/files/public/{stored['objectKey']}")
@@ -172,6 +176,7 @@ async def test_a_private_file_is_no_public_file(here: Place) -> None:
 # -- signed addresses
 
 
+@on_both
 async def test_a_signed_address_opens_the_file_for_whoever_has_it(here: Place) -> None:
     stored = await note(here.admin, "signed")
     signed = expect(await here.admin.get(f"/api/file/sign?object_key={stored['objectKey']}"))
@@ -182,6 +187,7 @@ async def test_a_signed_address_opens_the_file_for_whoever_has_it(here: Place) -
     assert "note.txt" in reply.headers["Content-Disposition"]
 
 
+@on_both
 async def test_signing_a_public_file_returns_its_link(here: Place) -> None:
     stored = await upload(here.admin, PNG, "a.png", "public")
     signed = expect(await here.admin.get(f"/api/file/sign?object_key={stored['objectKey']}"))
@@ -257,6 +263,7 @@ async def test_a_reader_in_small_steps_gets_everything(here: Place) -> None:
     assert received == content
 
 
+@on_both
 async def test_a_reader_that_stops_is_disconnected(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     path = DL + (await upload(here.admin, RAR + bytes(11 * MEBIBYTE), "large.rar"))["objectKey"]
     service = here.running.service

@@ -10,7 +10,7 @@ import pytest
 
 from plugins.files.signatures import Signatures
 from plugins.testing import Reply, eventually, expect
-from tests.api.files.places import MEBIBYTE, Place
+from tests.api.files.places import MEBIBYTE, Place, on_both
 from tests.api.files.samples import BOUNDARY, PDF, PNG, RAR, archive, drawing, form, image, send
 from tests.declarations.files.test_names import HOSTILE
 from tests.support.raw_http import connected, request
@@ -78,12 +78,14 @@ async def test_a_hostile_key_leads_nowhere(local: Place, path: str, key: str) ->
     refused(await local.admin.get(path + key), 40400)
 
 
+@on_both
 @pytest.mark.parametrize("key", ["a%00.png", "%00"])
 async def test_a_key_with_nul_is_refused(here: Place, key: str) -> None:
     refused(await here.admin.get(f"/api/file/dl?object_key={key}"), 40001)
     refused(await here.admin.get(f"/api/files/public/{key}"), 40000)
 
 
+@on_both
 async def test_a_path_beside_the_public_files_leads_nowhere(here: Place) -> None:
     for path in (
         "/api/files/public/",
@@ -162,6 +164,7 @@ async def test_a_declared_type_is_not_trusted(local: Place) -> None:
         refused(await local.admin.post(UPLOAD, raw=raw, headers=headers), 41500)
 
 
+@on_both
 async def test_a_type_of_the_other_bucket_is_refused_when_the_bucket_comes_last(here: Place) -> None:
     raw, headers = form(("file", "a.rar", RAR + bytes(6 * MEBIBYTE)), ("visibility", None, b"public"))
     async with nothing_kept(here):
@@ -214,6 +217,7 @@ async def test_a_body_that_is_no_form_is_refused(local: Place, media: str, code:
         refused(await local.admin.post(UPLOAD, raw=raw, headers={"Content-Type": media}), code)
 
 
+@on_both
 async def test_a_form_without_its_end_is_refused(here: Place) -> None:
     raw, headers = form(("file", "a.rar", RAR + bytes(2 * MEBIBYTE)), end=b"")
     async with nothing_kept(here):
@@ -223,6 +227,7 @@ async def test_a_form_without_its_end_is_refused(here: Place) -> None:
 # -- sizes
 
 
+@on_both
 async def test_a_file_over_the_limit_is_41300(here: Place) -> None:
     content = RAR + bytes(12 * MEBIBYTE)
     async with nothing_kept(here):
@@ -261,6 +266,7 @@ async def test_an_endless_epilogue_is_refused(here: Place) -> None:
         refused(await wire.reply(), 41300)
 
 
+@on_both
 async def test_a_body_shorter_than_it_says_leaves_nothing(here: Place) -> None:
     raw, _ = form(("file", "a.rar", RAR + bytes(3 * MEBIBYTE)))
     async with nothing_kept(here), connected(here.url) as wire:

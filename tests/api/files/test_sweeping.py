@@ -16,7 +16,7 @@ from plugins.files.records import OBJECTS
 from plugins.files.sweeping import _find_paths, sweep
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
-from tests.api.files.places import Place, place
+from tests.api.files.places import Place, on_both, place
 from tests.api.files.samples import PNG, attach, customer, note, upload
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -39,12 +39,14 @@ async def swept(running: Running, key: str, hours: float = 25) -> bool:
     return record is None
 
 
+@on_both
 async def test_an_unattached_file_is_swept(here: Place) -> None:
     stored = await note(here.admin)
     assert await swept(here.running, stored["objectKey"])
     expect(await here.admin.get(f"/api/file/dl?object_key={stored['objectKey']}"), 40400)
 
 
+@on_both
 async def test_of_sweeps_at_the_same_time_each_counts_what_it_removed(
     here: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -59,6 +61,7 @@ async def test_of_sweeps_at_the_same_time_each_counts_what_it_removed(
     assert (len(counts), sum(counts)) == (3, len(stored))
 
 
+@on_both
 async def test_a_public_file_that_no_record_names_is_swept(here: Place) -> None:
     stored = await upload(here.admin, PNG, "a.png", "public")
     assert await swept(here.running, stored["objectKey"])
@@ -76,11 +79,13 @@ async def test_an_attached_file_is_kept_even_after_the_attachment_is_deleted(her
     assert not await swept(here.running, stored["objectKey"])
 
 
+@on_both
 async def test_an_unused_signed_address_is_swept(here: Place) -> None:
     signed = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
     assert await swept(here.running, signed["objectKey"])
 
 
+@on_both
 async def test_an_unnamed_file_uploaded_to_a_signed_address_is_swept(here: Place) -> None:
     signed = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
     client, path = here.address(signed["uploadUrl"])
@@ -88,6 +93,7 @@ async def test_an_unnamed_file_uploaded_to_a_signed_address_is_swept(here: Place
     assert await swept(here.running, signed["objectKey"])
 
 
+@on_both
 async def test_an_interrupted_sweep_is_completed(here: Place) -> None:
     stored = await note(here.admin)
     leaving = {"$set": {"state": "leaving"}}
@@ -132,6 +138,7 @@ async def test_a_public_file_that_a_record_names_is_kept(use: Use, tradewind: Ru
     assert not await swept(tradewind, stored["objectKey"])
 
 
+@on_both
 async def test_a_file_uploaded_straight_to_s3_is_checked_before_it_is_kept(here: Place) -> None:
     evil = b"<html><script>alert(1)</script>".ljust(len(PNG))
     for content, kept in ((PNG, True), (evil, False)):
