@@ -1,15 +1,14 @@
-"""The console in a browser of its own, for tests that look at what people see."""
+"""The one browser of these tests, and the console in it, for tests that look at what people see."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import json
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
@@ -17,125 +16,150 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from tornado.ioloop import IOLoop
 
 from handlers.schema.messages import Language
-from plugins.testing import PASSWORD
-from scripts.console_renderer import fetch, home_of
-from tests.browser.test_docs_page import CHROMIUM, DRIVER, QUIET
+from plugins.testing import PASSWORD, Client
 
-PATIENCE_SECONDS = 120
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--window-size=1400,2200",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--lang=en-GB",
+    "--accept-lang=en-GB",
+    # no page may need the outside world, and attacks name addresses of it: none is looked up
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+)
+PATIENCE_SECONDS, POLL_SECONDS = 120, 0.02
 NOWHERE = "[ECharts] Can't get DOM width or height"
+PAGE = Path(__file__).with_name("page.js").read_text()
+# what the console keeps in the tab and in the browser
+STORE = """
+sessionStorage.clear();
+const {{ tokens, ...choices }} = {};
+if (tokens) sessionStorage.setItem("tradewind.session", JSON.stringify(tokens));
+for (const [name, value] of Object.entries(choices)) localStorage.setItem(`tradewind.${{name}}`, value);
+"""
 LOG_IN = """
 const set = (name, value) => { document.querySelector(`dialog [name=${name}]`).value = value; };
 set("username", arguments[0]);
 set("password", arguments[1]);
 document.querySelector("dialog form").requestSubmit();
 """
-
-
-# counts the requests that the page waits for, and keeps those that were refused
-WATCH = """
-if (window.waiting !== undefined) return;
-const plain = window.fetch;
-Object.assign(window, { waiting: 0, refused: [], asked: 0 });
-window.fetch = async (...given) => {
-  window.waiting += 1;
-  window.asked += 1;
-  try {
-    const reply = await plain(...given);
-    if (reply.status >= 400) window.refused.push(`${reply.status} ${given[1]?.method ?? "GET"} ${given[0]}`);
-    else if (given[1]?.method === "POST") reply.clone().json().then((body) => { window.made = body.data?.id; }, () => null);
-    return reply;
-  } finally { setTimeout(() => { window.waiting -= 1; }, 0); }
-};
-"""
-AT_REST = "return window.waiting === 0 && document.querySelector('main [class$=-Page]') && !document.querySelector('main [class*=-Spinner]')"
-QUIET_TIMES, MOST_TABS = 3, 300
 CLICK = """
 const parts = document.querySelectorAll("button, a, [role=tab]");
 const found = [...parts].filter((one) => one.offsetParent && !one.disabled && one.textContent.trim() === arguments[0]);
 found.at(-1)?.click();
 return found.length > 0;
 """
-
-
-ROBOT = Path(__file__).with_name("robot.js").read_text()
+MOST_TABS = 300
 
 
 class Console:
-    """The console, open in a browser of its own. Its methods block: they belong in a thread."""
+    """A browser that shows the console of one server or another. Its methods block: they belong in a thread."""
 
-    def __init__(self, url: str, profile: Path) -> None:
+    def __init__(self, profile: Path) -> None:
         options = ChromeOptions()
         options.binary_location = CHROMIUM or ""
-        for argument in (*QUIET, "--lang=en-GB", "--accept-lang=en-GB", f"--user-data-dir={profile}"):
+        for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.browser = Chrome(options=options, service=Service(DRIVER))
-        self.browser.set_script_timeout(PATIENCE_SECONDS)
-        self.browser.get(f"{url}/console")
+        self.browser.set_script_timeout(2 * PATIENCE_SECONDS)
+        self._begin_pages_with(PAGE)
 
-    def speak(self, language: Language) -> None:
-        """Make the page anew in this language, for somebody who is not logged in yet."""
-        self.browser.execute_script(
-            "sessionStorage.clear(); localStorage.setItem('tradewind.language', arguments[0])", language
+    def visit(
+        self,
+        url: str,
+        person: Client | None = None,
+        at: str = "",
+        language: Language = "en",
+        theme: str = "light",
+    ) -> None:
+        """Open the console of a server at this address, for a person who has logged in or for nobody."""
+        names = ("accessToken", "refreshToken")
+        tokens = {name: person.session[name] for name in names} if person is not None else None
+        script = STORE.format(json.dumps({"tokens": tokens, "language": language, "theme": theme}))
+        once = self._begin_pages_with(f"{{{script}}}")
+        self.browser.get(f"{url}/console{at}")
+        self.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", once)
+        self.until(lambda: self.count("dialog form" if person is None else "main .drawn"))
+
+    def _begin_pages_with(self, script: str) -> dict[str, str]:
+        """Run a script in every further page before its own; returns the name of that."""
+        named: dict[str, str] = self.browser.execute_cdp_cmd(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": script}
         )
-        self.browser.get(self.browser.current_url.partition("#")[0])
+        return named
 
-    def watch(self) -> None:
-        """From now on count the requests of the page."""
-        self.browser.execute_script(WATCH)
+    def leave(self) -> None:
+        """Show nothing, so that the next test finds a browser that waits for nothing and has nothing to complain of."""
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.browser.get("about:blank")
+        self.browser.get_log("browser")
 
-    def rest(self) -> None:
-        """Wait until the page is drawn, and has waited for nothing a few times in a row."""
-        quiet = 0
+    def resize(self, width: int, height: int) -> None:
+        """Show pages as on a screen of this size, until this page is left."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
-        def at_rest() -> bool:
-            nonlocal quiet
-            quiet = quiet + 1 if self.browser.execute_script(AT_REST) else 0
-            return quiet >= QUIET_TIMES
-
-        self.until(at_rest)
-
-    def robot(self, step: str, **given: Any) -> None:
-        """Do one step of a person's work at the page, by `robot.js`; AssertionError says what does not work."""
-        fault = self.browser.execute_async_script(ROBOT, step, given)
-        assert fault == "", fault
+    def robot(self, step: str, **given: Any) -> Any:
+        """Do one step of a person's work, by `page.js`, and return what it finds; AssertionError says what fails."""
+        done = self.browser.execute_script("return robot(arguments[0], arguments[1])", step, given)
+        assert done["fault"] == "", done["fault"]
+        return done.get("found")
 
     def until(self, condition: Callable[[], object]) -> None:
         """Wait until `condition` holds; AssertionError says what the page shows where it never does."""
         try:
-            WebDriverWait(self.browser, PATIENCE_SECONDS, poll_frequency=0.1).until(lambda _: condition())
+            WebDriverWait(self.browser, PATIENCE_SECONDS, POLL_SECONDS).until(lambda _: condition())
         except TimeoutException as error:
-            shown = self.browser.find_element(By.TAG_NAME, "body").text
-            raise AssertionError(f"{self.browser.current_url} shows: {shown[:1000]}") from error
+            raise AssertionError(f"{self.browser.current_url} shows: {self.shown()[:1000]}") from error
+
+    def shown(self, selector: str = "body") -> str:
+        """The text of the first of these elements as it is shown; empty if there is none."""
+        text = "return document.querySelector(arguments[0])?.innerText ?? ''"
+        return str(self.browser.execute_script(text, selector))
+
+    def value(self, selector: str) -> str:
+        """What the first of these fields holds; empty if there is none."""
+        return str(self.browser.execute_script("return document.querySelector(arguments[0])?.value ?? ''", selector))
 
     def count(self, selector: str) -> int:
         """How many elements there are."""
-        return len(self.browser.find_elements(By.CSS_SELECTOR, selector))
+        return int(self.browser.execute_script("return document.querySelectorAll(arguments[0]).length", selector))
 
-    def log_in(self, username: str, first: str = "main .dashboard canvas", password: str = PASSWORD) -> None:
-        """Log in by the dialogue, and wait for the first page: charts that it leaves behind would be drawn nowhere."""
-        self.until(lambda: self.count("dialog form"))
+    def log_in(self, username: str, password: str = PASSWORD) -> None:
+        """Log in by the dialogue, and wait for the first page."""
         self.browser.execute_script(LOG_IN, username, password)
-        self.until(lambda: self.count(first))
+        self.until(lambda: self.count("main .drawn"))
 
     def open(self, address: str, *selectors: str) -> str:
         """Go to a page, and wait for these parts of it; returns its text."""
         self.browser.execute_script("location.hash = arguments[0]", address)
         for selector in selectors:
             self.until(lambda selector=selector: self.count(selector))
-        return self.browser.find_element(By.TAG_NAME, "main").text
+        return self.shown("main")
 
     def press(self, selector: str) -> None:
         """Click the first of these elements, once there is one."""
-        self.until(lambda: self.count(selector))
-        self.browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+        click = "const one = document.querySelector(arguments[0]); one?.click(); return one !== null"
+        self.until(lambda: self.browser.execute_script(click, selector))
 
     def click(self, text: str) -> None:
         """Click the button, link or tab that is on top and says this, once there is one."""
         self.until(lambda: self.browser.execute_script(CLICK, text))
+
+    def type(self, selector: str, *keys: str) -> None:
+        """Type into the first of these fields."""
+        self.browser.find_element(By.CSS_SELECTOR, selector).send_keys(*keys)
 
     def keys(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""
@@ -157,7 +181,6 @@ class Console:
 
     def log_in_with_keys(self, username: str) -> None:
         """Log in without a mouse."""
-        self.until(lambda: self.count("dialog form"))
         self.keys(username, Keys.TAB, PASSWORD, Keys.ENTER)
         self.until(lambda: self.count("main .drawn"))
 
@@ -170,48 +193,25 @@ class Console:
 
         self.until(clicked)
 
-    def create(self, name: str) -> None:
-        """Make a record of the list that is shown, which has nothing but a name, and wait until it is in the list."""
-        self.press("main button.antd-Button--primary")
-        self.until(lambda: self.count(".antd-Drawer input[name=name]"))
-        self.browser.find_element(By.CSS_SELECTOR, ".antd-Drawer input[name=name]").send_keys(name)
-        self.press(".antd-Drawer .antd-Button--primary")
-        self.until(lambda: name in self.browser.find_element(By.TAG_NAME, "main").text)
-
-    def edit(self, **values: str) -> None:
+    def edit(self, values: Mapping[str, str]) -> None:
         """Open the form of the record that is shown, and replace these texts once it has been read."""
-        self.until(lambda: self.count("main .antd-Flex button"))
         self.press("main .antd-Flex button")
         for name, value in values.items():
-            self.until(lambda name=name: self.count(f".antd-Drawer input[name={name}][value]:not([value=''])"))
-            field = self.browser.find_element(By.CSS_SELECTOR, f".antd-Drawer input[name={name}]")
-            field.send_keys(Keys.CONTROL, "a")
-            field.send_keys(value)
+            field = f".antd-Drawer input[name={name}]"
+            self.until(lambda field=field: self.value(field))
+            self.type(field, Keys.CONTROL, "a")
+            self.type(field, value)
+
+    def check(self, where: str) -> None:
+        """Raise AssertionError if a request was refused, or the browser complained, since this was called last."""
+        refused: list[str] = self.browser.execute_script("return window.refused.splice(0)")
+        faults = [*refused, *self.complaints()]
+        assert faults == [], f"{where}: " + "\n".join(faults)
 
     def complaints(self) -> list[str]:
         """What the browser has complained of since this was asked last, but for charts of a page that was left."""
         said = (entry["message"] for entry in self.browser.get_log("browser") if entry["level"] != "INFO")
         return [message for message in said if NOWHERE not in message]
-
-    def draw_all(self, parts: str, drawn: str) -> None:
-        """Bring each part into view, as the renderer draws what is seen, and wait until it is drawn."""
-        for part in self.browser.find_elements(By.CSS_SELECTOR, parts):
-            self.browser.execute_script("arguments[0].scrollIntoView()", part)
-            self.until(lambda part=part: part.find_elements(By.CSS_SELECTOR, drawn))
-
-
-@contextmanager
-def opened(io_loop: IOLoop, url: str, profile: Path) -> Iterator[Console]:
-    """The console of a server. The test is skipped where there is no browser."""
-    # a browser is no package of Python's: `scripts/test` cannot bring it
-    if not CHROMIUM or not DRIVER:
-        pytest.skip("chromium and chromedriver are not installed")
-    fetch(home_of(sys.executable))
-    console = io_loop.run_sync(lambda: asyncio.to_thread(Console, url, profile))
-    try:
-        yield console
-    finally:
-        io_loop.run_sync(lambda: asyncio.to_thread(console.browser.quit))
 
 
 async def do(work: Callable[..., Any], *given: Any) -> Any:

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, TypeVar
 
 from handlers.declarations import ACTION_TITLES
 from handlers.route import Route
 from handlers.schema.fields import Field
+from plugins.console.pages import menu_page
+from plugins.console.records import record_page
 from plugins.console.site import Site, Subject
+from plugins.console.viewer import Viewer
 from plugins.testing import unique
+from tests.browser.walk import nodes
 from tests.support.catalogue import CATALOGUE
 from tests.support.sample_values import accepts, scalar
 from tests.support.sample_values import text as sample_text
 
+Named = TypeVar("Named", bound=Hashable)
 SITE = Site(CATALOGUE)
+# somebody who sees all of every page
+VIEWER = Viewer(
+    SITE,
+    "en",
+    {dictionary.type: dictionary.entries for dictionary in CATALOGUE.dictionaries},
+    frozenset(route.name for route in CATALOGUE.routes),
+)
+_UNTOUCHED = ("hidden", "text", "tpl", "mapping")  # which show values, or nothing
 # who works at which parts of the API, or at which lists, so that every list has somebody
 PEOPLE: Mapping[str, tuple[str, ...]] = {
-    "admin": ("system", "finance", "hrm"),
-    "manager": ("approvals", "cms", "inventory", "notifications", "hrm.punches"),
-    "sales": ("crm",),
     "staff": ("finance.expense-claims", "approvals.instances"),
+    "sales": ("crm",),
+    "manager": ("approvals", "cms", "inventory", "notifications", "hrm.punches"),
+    "admin": ("system", "finance", "hrm"),
 }
 _EMPLOYED = "hrm.punches"  # which only employees make
 _TYPED = ("text", "integer", "number", "money", "quantity")
@@ -192,3 +207,57 @@ def _action(site: Site, subject: Subject, permissions: set[str]) -> tuple[str, M
         if (verb == chosen or (starts and not chosen)) and _may(permissions, route):
             return site.action_title(route).en, typed_in if asks else None
     return "", None
+
+
+def kinds_of(work: Work) -> set[str]:
+    """What a person meets in a work: each control of its forms, drawn or filled in, and each way to do something."""
+    place = "row" if work.shown_as else "page"
+    steps = {"tab": work.tab, f"act at {place}": work.action, f"delete at {place}": work.deletes}
+    found = {step for step, taken in steps.items() if taken}
+    forms = {
+        "create": work.create,
+        "change": "Change" if work.changed else "",
+        "act": "" if work.typed_in is None else work.action,
+    }
+    for step, button in forms.items():
+        for control in _controls(work.subject, work.menu, button) if button else ():
+            found |= {step, f"{'fill' if _is_filled(control, work.typed) else 'draw'} {_kind(control)}"}
+    return found | ({"confirm"} if work.action and work.typed_in is None else set())
+
+
+def _controls(subject: Subject, menu: str, button: str) -> Iterator[Mapping[str, Any]]:
+    """The controls of the form that a button opens."""
+    record = _record_page(subject.name) if subject.read is not None else None
+    pages = [*nodes(_menu_page(menu)), *nodes(record)]
+    opening = (one for one in pages if one.get("label") == button and {"drawer", "dialog"} & one.keys())
+    for one in nodes(next(opening)):
+        if "name" in one and one.get("type", "hidden") not in _UNTOUCHED:
+            yield one
+
+
+@cache
+def _menu_page(menu: str) -> Any:
+    return menu_page(VIEWER, menu)
+
+
+@cache
+def _record_page(name: str) -> Any:
+    return record_page(VIEWER, SITE.subjects[name])
+
+
+def _is_filled(control: Mapping[str, Any], typed: Mapping[str, str]) -> bool:
+    return bool(control.get("required")) or control["name"] in typed
+
+
+def _kind(control: Mapping[str, Any]) -> str:
+    several, searched = control.get("multiple", False), "autoComplete" in control
+    return f"{control['type']}{' of several' if several else ''}{' that is searched' if searched else ''}"
+
+
+def covering(kinds: Mapping[Named, set[str]]) -> list[Named]:
+    """A few that have every kind which any has: first that with the most kinds, then that with the most others."""
+    missing, chosen = set[str]().union(*kinds.values()), list[Named]()
+    while missing:
+        chosen.append(max(kinds, key=lambda name: len(kinds[name] & missing)))
+        missing -= kinds[chosen[-1]]
+    return chosen
