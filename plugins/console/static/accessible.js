@@ -3,6 +3,7 @@
 import { say } from "./words.js";
 
 const LINKS = "a:not([href])"; // links that the renderer uses as buttons
+const TABLES = ":is(.antd-Table-content, .dark-Table-content):not([tabindex])"; // they are scrolled where a screen is narrow
 const CONTROLS = `input:not([type=hidden]), textarea, button, a[href], [role=combobox], [role=button], [role=switch], ${LINKS}`;
 // words for buttons that have only an icon, by a part of its class or name
 const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refresh", clear: "clear", columns: "columns", search: "search" };
@@ -37,6 +38,7 @@ function mend() {
     tab.setAttribute("aria-selected", String(tab.classList.contains("is-active")));
   }
   for (const link of document.querySelectorAll(`${LINKS}:not([role])`)) if (!link.closest("[role=tab]")) act(link, "button");
+  for (const table of document.querySelectorAll(TABLES)) if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
   for (const dialog of document.querySelectorAll("[role=dialog]:not([aria-label])")) {
     const title = dialog.querySelector("[class*=Drawer-title], [class*=Modal-title]")?.textContent.trim();
     if (title) dialog.setAttribute("aria-label", title);
