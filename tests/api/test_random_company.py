@@ -29,7 +29,7 @@ from tests.support.random_company.rounds import Tally, open_stock, trade
 from tests.support.random_company.steps import Outcome
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-DOCUMENTS = 75
+DOCUMENTS = 40
 ANY = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -57,21 +57,21 @@ def admin_alone(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.Temp
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
+async def trade_twice(admin: Client, documents: int) -> Traded:
+    """Make so many documents and compare, twice."""
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    office, tally, found = await open_office(admin, seed), Tally(), []
+    await open_stock(office, tally)
+    for audit in (False, True):
+        await trade(office, documents, tally)
+        found += await differences(office, tally, audit=audit)
+    return Traded(office, tally, found, *[await Listed.read(one) for one in (office.manager, office.half)])
+
+
 @pytest.fixture(scope="module")
 def traded(io_loop: IOLoop, admin_alone: Client) -> Traded:
-    """A hundred and fifty documents, compared twice."""
-
-    async def trade_twice() -> Traded:
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        office, tally, found = await open_office(admin_alone, seed), Tally(), []
-        await open_stock(office, tally)
-        for audit in (False, True):
-            await trade(office, DOCUMENTS, tally)
-            found += await differences(office, tally, audit=audit)
-        return Traded(office, tally, found, *[await Listed.read(one) for one in (office.manager, office.half)])
-
-    return io_loop.run_sync(trade_twice)
+    return io_loop.run_sync(lambda: trade_twice(admin_alone, DOCUMENTS))
 
 
 async def test_the_books_are_what_the_model_says(traded: Traded) -> None:

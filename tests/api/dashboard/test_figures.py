@@ -22,10 +22,12 @@ PLUGINS = ("rbac", "auth", "system", "dashboard", *MODULES)
 
 
 @pytest.mark.gen_test(timeout=120)
-@pytest.mark.parametrize("seed", [1, 2])
-async def test_each_figure_is_the_sum_over_what_the_person_can_list(
-    seed: int, mongodb_uri: str, tmp_path: Path
-) -> None:
+async def test_each_figure_is_the_sum_over_what_the_person_can_list(mongodb_uri: str, tmp_path: Path) -> None:
+    await check_figures(1, mongodb_uri, tmp_path)
+
+
+async def check_figures(seed: int, mongodb_uri: str, tmp_path: Path) -> None:
+    """Fail where a figure of somebody in the company of this seed is not the sum."""
     secret = "9f2c41d07be85a63-figures-of-dashboards"
     plugins = load_plugins(PLUGINS)
     async with serving(mongodb_uri, tmp_path, plugins=plugins, demo=False, jwt_secret=secret) as running:

@@ -6,7 +6,7 @@ import random
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
@@ -105,39 +105,50 @@ class Model:
         self.quantity, self.value = self.quantity + quantity, self.value + value
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=STEPS, seed=st.integers(0, 999))
 def test_what_goes_out_and_comes_back_is_what_the_model_says_and_reversed_it_is_nothing(
-    steps: list[tuple[str, Decimal, Any]], seed: int, admin: Client, tradewind: Running, io_loop: IOLoop
+    admin: Client, tradewind: Running, io_loop: IOLoop
 ) -> None:
-    async def compare() -> None:
-        goods, model = await Goods.fresh(admin), Model()
-        made: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        returned: list[dict[str, Any]] = []
-        for kind, quantity, further in steps:
-            if kind == "return" and made:
-                number = further % len(made)
-                reply = await send_back(goods, made[number][1], format(quantity, "f"))
-                assert reply.code == (0 if model.give_back(model.shipped[number], quantity) else 40901)
-                returned += [reply.data] if reply.code == 0 else []
-            elif kind == "undo" and returned:
-                number = further % len(returned)
-                reply = await take_back(admin, returned[number])
-                assert reply.code == (0 if model.undo(number) else 40901)
-                del returned[number : number + (reply.code == 0)]
-            elif kind in ("buy", "sell"):
-                reply, order = await trade(goods, kind, quantity, further)
-                assert reply.code == (0 if model.trade(kind == "sell", quantity, further) else 40901)
-                if reply.code == 0:
-                    made.append((order, (await shipments(admin, order))[0]))
-            assert [Decimal(amount) for amount in await goods.stock()] == [model.quantity, model.value]
-        for (order, _), one in zip(made, model.shipped, strict=True):
-            assert Decimal(await owed(admin, order)) == one.owed
-        await reverse_all(goods, made, seed)
-        faults = await differences(tradewind.service.database.driver)
-        assert [fault for fault in faults if goods.product_id in fault] == []
+    check_returns(admin, tradewind, io_loop, 5)
 
-    io_loop.run_sync(compare, timeout=60)
+
+def check_returns(admin: Client, running: Running, io_loop: IOLoop, examples: int) -> None:
+    """Fail where one of so many sequences of trades and returns differs from the model."""
+
+    @settings(max_examples=examples, deadline=None)
+    @given(steps=STEPS, seed=st.integers(0, 999))
+    def check(steps: list[tuple[str, Decimal, Any]], seed: int) -> None:
+        io_loop.run_sync(lambda: compare(steps, seed, admin, running), timeout=60)
+
+    check()
+
+
+async def compare(steps: list[tuple[str, Decimal, Any]], seed: int, admin: Client, running: Running) -> None:
+    """Trade and return, compare with the model, and reverse it all."""
+    goods, model = await Goods.fresh(admin), Model()
+    made: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    returned: list[dict[str, Any]] = []
+    for kind, quantity, further in steps:
+        if kind == "return" and made:
+            number = further % len(made)
+            reply = await send_back(goods, made[number][1], format(quantity, "f"))
+            assert reply.code == (0 if model.give_back(model.shipped[number], quantity) else 40901)
+            returned += [reply.data] if reply.code == 0 else []
+        elif kind == "undo" and returned:
+            number = further % len(returned)
+            reply = await take_back(admin, returned[number])
+            assert reply.code == (0 if model.undo(number) else 40901)
+            del returned[number : number + (reply.code == 0)]
+        elif kind in ("buy", "sell"):
+            reply, order = await trade(goods, kind, quantity, further)
+            assert reply.code == (0 if model.trade(kind == "sell", quantity, further) else 40901)
+            if reply.code == 0:
+                made.append((order, (await shipments(admin, order))[0]))
+        assert [Decimal(amount) for amount in await goods.stock()] == [model.quantity, model.value]
+    for (order, _), one in zip(made, model.shipped, strict=True):
+        assert Decimal(await owed(admin, order)) == one.owed
+    await reverse_all(goods, made, seed)
+    faults = await differences(running.service.database.driver)
+    assert [fault for fault in faults if goods.product_id in fault] == []
 
 
 async def trade(goods: Goods, kind: str, quantity: Decimal, price: Decimal) -> tuple[Any, dict[str, Any]]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
@@ -51,25 +51,34 @@ def cents(amount: Fraction) -> Fraction:
     return Fraction(int(amount * 100 + Fraction(1, 2)), 100)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(moves=MOVES)
-def test_stock_is_what_the_model_says(
-    moves: list[tuple[str, str, str]], admin: Client, tradewind: Running, io_loop: IOLoop
-) -> None:
-    async def compare() -> None:
-        goods, model = await Goods.fresh(admin), Model()
-        for kind, quantity, price in moves:
-            reply = await move(goods, kind, quantity, price)
-            assert reply.code == (0 if model.move(kind, Fraction(quantity), Fraction(price)) else 40901)
-            stock = await goods.stock()
-            assert [Fraction(amount) for amount in stock] == [model.quantity, model.value]
-        ledger = await goods.ledger()
-        assert sum(Decimal(entry["quantity"]) for entry in ledger) == Decimal(stock[0])
-        assert sum(Decimal(entry["value"]) for entry in ledger) == Decimal(stock[1])
-        faults = await differences(tradewind.service.database.driver)
-        assert [fault for fault in faults if goods.product_id in fault] == []
+def test_stock_is_what_the_model_says(admin: Client, tradewind: Running, io_loop: IOLoop) -> None:
+    check_movements(admin, tradewind, io_loop, 5)
 
-    io_loop.run_sync(compare, timeout=60)
+
+def check_movements(admin: Client, running: Running, io_loop: IOLoop, examples: int) -> None:
+    """Fail where the stock differs from the model in one of so many sequences of movements."""
+
+    @settings(max_examples=examples, deadline=None)
+    @given(moves=MOVES)
+    def check(moves: list[tuple[str, str, str]]) -> None:
+        io_loop.run_sync(lambda: compare(moves, admin, running), timeout=60)
+
+    check()
+
+
+async def compare(moves: list[tuple[str, str, str]], admin: Client, running: Running) -> None:
+    """Make the movements, and compare the stock and the ledger with the model."""
+    goods, model = await Goods.fresh(admin), Model()
+    for kind, quantity, price in moves:
+        reply = await move(goods, kind, quantity, price)
+        assert reply.code == (0 if model.move(kind, Fraction(quantity), Fraction(price)) else 40901)
+        stock = await goods.stock()
+        assert [Fraction(amount) for amount in stock] == [model.quantity, model.value]
+    ledger = await goods.ledger()
+    assert sum(Decimal(entry["quantity"]) for entry in ledger) == Decimal(stock[0])
+    assert sum(Decimal(entry["value"]) for entry in ledger) == Decimal(stock[1])
+    faults = await differences(running.service.database.driver)
+    assert [fault for fault in faults if goods.product_id in fault] == []
 
 
 async def move(goods: Goods, kind: str, quantity: str, price: str) -> Any:
