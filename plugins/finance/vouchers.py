@@ -8,6 +8,7 @@ from typing import Any
 
 from plugins.api import (
     FORBIDDEN,
+    MONEY_ALLOCATED,
     ApiError,
     Event,
     FieldError,
@@ -170,6 +171,6 @@ ROUTES: tuple[Route, ...] = (
         body=REVERSE_BODY,
         record=VOUCHERS,
         refusals=(Refusal(FORBIDDEN, NOT_CASHIER, exempt_super=True), *conflicts(ALREADY_REVERSED, PERIOD_CLOSED)),
-        events=(REVERSED_EVENT,),
+        events=(REVERSED_EVENT, MONEY_ALLOCATED),  # the payment of the voucher gives its allocations back
     ),
 )

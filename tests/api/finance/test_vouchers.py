@@ -190,3 +190,12 @@ async def test_nothing_but_a_reversal_is_booked_on_an_account_that_is_disabled(a
         assert reply.fields == {field}
     expect(await books.reverse(voucher))
     assert (await books.balance(), await other.balance()) == ("0.00", "0.00")
+
+
+async def test_what_a_reversal_may_be_refused_for_includes_what_the_payment_of_the_voucher_settles(
+    admin: Client,
+) -> None:
+    query = f"user_id=1&method=POST&path={AT}/vouchers/{{id}}/reverse"
+    explained = await admin.get(f"/api/v1/system/authorization/explain?{query}", headers={"Accept-Language": "en"})
+    reasons = {one["reason"] for one in expect(explained)["conditions"]}
+    assert "The amount exceeds the open balance: {open}" in reasons
