@@ -87,7 +87,9 @@ async def box(client: Client, name: str) -> list[str]:
 
 
 async def several(people: People, count: int, permissions: Sequence[str] = EVERYTHING, **of: Any) -> list[Client]:
-    """Create people who hold one role with these permissions."""
+    """Create people who hold one role with these permissions, which all who have no others share."""
+    if not of:
+        return [await people.person(permissions) for _ in range(count)]
     role = await people.role(permissions)
     accounts = [await people.account([role], **of) for _ in range(count)]
     return [await people.admin.log_in(account["username"]) for account in accounts]

@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.testing import Client, People, expect
+from tests.support.catalogue import CATALOGUE
 
 CRM = "/api/v1/crm"
 CUSTOMERS, CONTACTS, LEADS = f"{CRM}/customers", f"{CRM}/contacts", f"{CRM}/leads"
 OPPORTUNITIES, FOLLOW_UPS = f"{CRM}/opportunities", f"{CRM}/follow-ups"
 CONTRACTS, PLANS, PAYMENTS = f"{CRM}/contracts", f"{CRM}/payment-plans", f"{CRM}/payments"
+EVERYTHING = [code for code in CATALOGUE.permissions if code.startswith("crm:")]
 Record = dict[str, Any]
-
-
-async def everything(people: People) -> list[str]:
-    """Every permission of crm."""
-    return [menu["permission"] for menu in await people.menus() if (menu["permission"] or "").startswith("crm:")]
 
 
 async def seller(people: People, scope: str = "self", department_id: int | None = None) -> Client:
     """A person with all permissions of crm, within this data scope."""
-    return await people.person(await everything(people), scope, department_id)
+    return await people.person(EVERYTHING, scope, department_id)
 
 
 async def customer(client: Client, **fields: Any) -> Record:

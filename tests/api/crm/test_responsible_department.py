@@ -14,13 +14,13 @@ from plugins.testing import Client, People, eventually, expect
 from tests.api.crm.sales import (
     CONTACTS,
     CUSTOMERS,
+    EVERYTHING,
     FOLLOW_UPS,
     OPPORTUNITIES,
     PAYMENTS,
     PLANS,
     Record,
     customer,
-    everything,
     in_force,
     sees,
     seller,
@@ -45,7 +45,7 @@ async def received(client: Client) -> Decimal:
 
 async def manager(people: People, department: int, scope: str = "department_and_below") -> Client:
     """Who sees the department, its dashboards included, and may do everything there."""
-    return await people.person([*await everything(people), "dashboard:chart:overview"], scope, department)
+    return await people.person([*EVERYTHING, "dashboard:chart:overview"], scope, department)
 
 
 async def move(admin: Client, person: Client, department: int | None) -> None:
@@ -176,7 +176,7 @@ async def test_after_random_moves_everybody_lists_what_the_model_says(admin: Cli
         parent = pick.choice([None, *company.parents])
         company.parents[await people.department(parent)] = parent
     departments = [*company.parents, None]
-    permissions = [*await everything(people), "dashboard:chart:overview"]
+    permissions = [*EVERYTHING, "dashboard:chart:overview"]
     for kind in (*KINDS, "department", "self"):
         named = pick.sample(list(company.parents), pick.choice([0, 1, 2])) if kind == "custom" else []
         place = pick.choice(departments)

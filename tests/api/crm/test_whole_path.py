@@ -7,11 +7,11 @@ from tests.api.crm.sales import (
     CONTACTS,
     CONTRACTS,
     CUSTOMERS,
+    EVERYTHING,
     LEADS,
     OPPORTUNITIES,
     PAYMENTS,
     PLANS,
-    everything,
     seller,
 )
 
@@ -24,7 +24,7 @@ async def test_sales_manager_and_finance_turn_a_lead_into_a_payment(people: Peop
     colleague = await seller(people, "self", department)
     manager = await seller(people, "department_and_below", department)
     finance = await people.person(
-        [code for code in await everything(people) if code.split(":")[1] in ("contract", "payment", "payment-plan")],
+        [code for code in EVERYTHING if code.split(":")[1] in ("contract", "payment", "payment-plan")],
         "all",
     )
 

@@ -58,8 +58,8 @@ class Company:
 
     async def person(self) -> Client:
         """Somebody who may sell and approve."""
-        permissions = [menu["permission"] for menu in await self.people.menus() if menu["permission"]]
-        return await self.people.person([code for code in permissions if code.startswith(("crm:", "approval:"))])
+        codes = self.running.catalogue.permissions
+        return await self.people.person([code for code in codes if code.startswith(("crm:", "approval:"))])
 
     async def holds(self, id: int) -> dict[tuple[str, str], int]:
         """What a person holds, by collection and field."""

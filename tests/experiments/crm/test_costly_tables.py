@@ -91,7 +91,6 @@ async def test_a_small_file_that_is_huge_unpacked_is_refused(make: Callable[[], 
     assert expect(await mine.get(f"{CUSTOMERS}/imports"))["items"] == []
 
 
-@pytest.mark.alone
 def test_a_huge_directory_is_refused_at_once_and_without_memory(tmp_path: Path) -> None:
     path, took = tmp_path / "table", []
     path.write_bytes(padded())
