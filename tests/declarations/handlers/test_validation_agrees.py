@@ -79,7 +79,7 @@ def fields_at_fault(shape: Field, value: Any) -> set[str]:
 
 
 @given(SHAPES, VALUES)
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_verdict_and_fields_at_fault_are_those_of_the_reference(shape: Field, value: dict[str, Any]) -> None:
     expected, count = fields_at_fault(shape, value), 0
     try:
