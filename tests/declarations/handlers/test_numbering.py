@@ -52,7 +52,7 @@ def test_what_is_no_format_is_refused_at_the_declaration(format: str) -> None:
         numbers(format)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(FORMATS, TAKEN, TAKEN)
 def test_numbers_of_a_format_differ_and_fit_their_field(
     format: str, one: tuple[date, int], other: tuple[date, int]
