@@ -73,6 +73,7 @@ class Holding:
     gives some of them to another person, all or none; afterwards `where` finds none of them any more. `label` says what
     the person is for the record; by default it is the label of the field. `stays`: the record is about the person
     themselves, such as an employee's; it is not handed over, and does not prevent the deletion of the account.
+    `decides`: the person decides on requests by it, or is copied; that counts as a right of theirs.
     """
 
     collection: Collection
@@ -81,6 +82,7 @@ class Holding:
     where: Callable[[int, datetime], Filter] | None = None
     label: Message | None = None
     stays: bool = False
+    decides: bool = False
 
     @cached_property
     def link(self) -> Link | None:

@@ -49,13 +49,14 @@ from plugins.approval.records import (
 )
 from plugins.approval.refusals import INITIATOR_ONLY
 from plugins.approval.states import STATES
-from plugins.rbac.api import Directory
+from plugins.rbac.api import REFUSES_ONESELF, Directory, refuse_oneself
 
 Step = Callable[[Request, Approval], Awaitable[None]]
 _TASK_REFUSALS = conflicts(NO_TASK, NOT_ALLOWED, TOO_LONG)
 _ASSIGNEE_REFUSALS = conflicts(ALREADY_ASKED, NOT_OF_ONES_OWN)
 _REASSIGN_REFUSALS = (
     Refusal(FORBIDDEN, OWN_APPROVERS),
+    REFUSES_ONESELF,
     *conflicts(NOT_ASKED, NOT_ALLOWED, TOO_LONG),
     *_ASSIGNEE_REFUSALS,
 )
@@ -172,6 +173,7 @@ async def _reassign(req: Request, approval: Approval) -> None:
     own = req.actor.user_id in flow.people_behind(approval) and not req.actor.is_super
     if own or not await is_in_scope(req, approval):
         raise ApiError(FORBIDDEN, OWN_APPROVERS)
+    refuse_oneself(req, [req.body["user_id"]])
     _require_state(approval, "withdraw")
     task = flow.find_task(approval, req.body["from_user_id"])
     if task is None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import FieldError, Request, Route, ValidationFailed, crud, invalid, route
+from plugins.api import STALE, ApiError, FieldError, Request, Route, ValidationFailed, crud, invalid, restore, route
 from plugins.approval.conditions import check_storable, matches
+from plugins.approval.editors import refuse_own_gain
 from plugins.approval.flow import Assignee
 from plugins.approval.names import list_names
 from plugins.approval.people import resolve_approvers, resolve_people
 from plugins.approval.records import DEFINITIONS, INITIATOR, SIMULATE_BODY, SIMULATION
-from plugins.rbac.api import DEPARTMENTS, ROLES, USERS, Directory
+from plugins.rbac.api import DEPARTMENTS, REFUSES_ONESELF, ROLES, USERS, Directory
 
 _REFERENCES = {"users": USERS, "roles": ROLES, "department_leader": DEPARTMENTS}
 # these operators require a value; for the others null is meaningful
@@ -20,16 +21,40 @@ _NODE_DEFAULTS = {"mode": "any", "on_reject": "end"}
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """Create a flow."""
-    return await req.store(DEFINITIONS).create(await _validate(req, req.body))
+    """Create a flow, which does not ask or copy the caller."""
+    values = await _validate(req, req.body)
+    await refuse_own_gain(req, None, values)
+    return await req.store(DEFINITIONS).create(values)
 
 
 async def update(req: Request) -> dict[str, Any]:
     """Change a flow. Approvals under way keep the nodes that they started with."""
     values = dict(req.body)
     version = values.pop("version")
-    await req.store(DEFINITIONS).get(req.path["id"])
-    return await req.store(DEFINITIONS).update(req.path["id"], await _validate(req, values), version=version)
+    before = await req.store(DEFINITIONS).get(req.path["id"])
+    if before["version"] != version:
+        # so that the check below applies to the version that is changed
+        raise ApiError(STALE)
+    values = await _validate(req, values)
+    await refuse_own_gain(req, before, {**before, **values})
+    return await req.store(DEFINITIONS).update(before["id"], values, version=version)
+
+
+async def delete(req: Request) -> None:
+    """Delete a flow, unless another one that asks or copies the caller may apply instead."""
+    before = await req.store(DEFINITIONS).get(req.path["id"])
+    await refuse_own_gain(req, before, None)
+    await req.store(DEFINITIONS).delete(before["id"])
+
+
+async def undelete(req: Request) -> dict[str, Any]:
+    """Restore a deleted flow, which does not ask or copy the caller."""
+
+    async def work() -> dict[str, Any]:
+        await refuse_own_gain(req, None, await req.store(DEFINITIONS).deleted.get(req.path["id"]))
+        return await restore(req.service.database, req.store(DEFINITIONS), req.path["id"])
+
+    return await req.transaction(work)
 
 
 async def simulate(req: Request) -> dict[str, Any]:
@@ -101,6 +126,9 @@ ROUTES: tuple[Route, ...] = (
         resource="approval:definition",
         create=create,
         update=update,
+        delete=delete,
+        restore=undelete,
+        refusals=(REFUSES_ONESELF,),
     ),
     route(
         "POST /api/v1/approvals/definitions/{id}/simulate",

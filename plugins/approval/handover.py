@@ -6,16 +6,29 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Holding, Message, Move, Record
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Holding, Message, Move, Record, replace_person
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, advance, build_context, save
 from plugins.approval.flow import Approval, Assignee
-from plugins.approval.messages import NOT_OF_ONES_OWN
+from plugins.approval.messages import NOT_OF_ONES_OWN, OWN_APPROVERS
 from plugins.approval.people import find_excluded, find_substitutes
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
 
 
+def _refuse_own(move: Move, approvals: Sequence[Record]) -> None:
+    """Raise 40300 if one is a request of whoever hands over, because nobody chooses who decides on their own."""
+    actor = move.req.actor
+    if not actor.is_super and any(actor.user_id in flow.people_behind(one) for one in approvals):
+        raise ApiError(FORBIDDEN, OWN_APPROVERS)
+
+
+async def _move_places(move: Move, approvals: Sequence[Record]) -> None:
+    _refuse_own(move, approvals)
+    await replace_person(move, approvals)
+
+
 async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
+    _refuse_own(move, approvals)
     for before in approvals:
         approval = flow.copy_approval(before)
         await _reassign(build_context(move.req), approval, move)
@@ -28,11 +41,15 @@ async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
 
 
 async def _reassign(context: ApprovalContext, approval: Approval, move: Move) -> None:
-    """Give the task to the receiver, or to a substitute if the receiver was asked already or may not decide on it."""
+    """Give the task to the receiver, or to a substitute if the receiver was asked already or may not decide on it.
+
+    The substitute is not the one who hands over, unless they are a super administrator.
+    """
     task = flow.find_task(approval, move.from_id)
     if task is None:
         return
-    excluded = frozenset({move.from_id, *await find_excluded(context.service, flow.people_behind(approval))})
+    behind = await find_excluded(context.service, flow.people_behind(approval))
+    excluded = behind.union([move.from_id], () if context.actor.is_super else [context.actor.user_id])
     asked = flow.get_statuses(approval).keys()
     substitutes = await find_substitutes(context.service, approval, excluded)
     chosen = next((one for one in (move.to_id, *substitutes) if one not in excluded and one not in asked), None)
@@ -52,7 +69,8 @@ async def _reassign(context: ApprovalContext, approval: Approval, move: Move) ->
 
 async def _move_requests(move: Move, approvals: Sequence[Record]) -> None:
     for before in approvals:
-        behind = sorted({*(before.get("behind") or ()), move.to_id} - {move.from_id})
+        # it only grows: the author does not decide on what they wrote
+        behind = sorted({*flow.people_behind(before), move.to_id})
         shared = sorted({*(before.get("shared_with") or ()), move.to_id})
         await move.store.update(before["id"], {"initiator_id": move.to_id, "behind": behind, "shared_with": shared})
 
@@ -87,13 +105,17 @@ def _to_be_asked(user_id: int, now: datetime) -> Mapping[str, Any]:
 _APPROVER = Message("审批人", "Approver")
 HOLDINGS = (
     # before the tasks, so that the nodes that follow ask the receiver
-    Holding(DEFINITIONS, "nodes.approvers.users", label=_APPROVER),
-    Holding(DEFINITIONS, "copies.users", label=Message("抄送人", "Copied person")),
-    Holding(INSTANCES, "nodes.approvers.users", where=_to_be_asked, label=_APPROVER),
-    Holding(INSTANCES, "tasks.user_id", _move_tasks, _asked),
+    Holding(DEFINITIONS, "nodes.approvers.users", label=_APPROVER, decides=True),
+    Holding(DEFINITIONS, "copies.users", label=Message("抄送人", "Copied person"), decides=True),
+    Holding(INSTANCES, "nodes.approvers.users", _move_places, _to_be_asked, label=_APPROVER, decides=True),
+    Holding(INSTANCES, "tasks.user_id", _move_tasks, _asked, decides=True),
     Holding(INSTANCES, "initiator_id", _move_requests, _waiting),
     Holding(DELEGATIONS, "user_id", _end_delegations, lambda id, now: {"user_id": id, "ends_at": {"$gt": now}}),
     Holding(
-        DELEGATIONS, "delegate_id", _move_delegations, lambda id, now: {"delegate_id": id, "ends_at": {"$gt": now}}
+        DELEGATIONS,
+        "delegate_id",
+        _move_delegations,
+        lambda id, now: {"delegate_id": id, "ends_at": {"$gt": now}},
+        decides=True,
     ),
 )

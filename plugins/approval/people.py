@@ -95,13 +95,8 @@ async def _find_leader(
     Departments without a leader, or led by the initiator or an `excluded` person, do not count.
     """
     user = await service.part(Directory).user(initiator_id)
-    departments = (await service.part(Policy).rules()).departments
-    own = departments.get((user or {}).get("department_id") or 0)
-    if own is None:
-        return None
-    chain = [own, *(departments[id] for id in reversed(own["ancestors"]) if id in departments)]
-    leaders = [one["leader_user_id"] for one in chain if one["leader_user_id"] not in (None, initiator_id, *excluded)]
-    leaders = await _filter_enabled(service, dict.fromkeys(leaders))
+    chain = (await service.part(Policy).rules()).leaders((user or {}).get("department_id"))
+    leaders = await _filter_enabled(service, [one for one in chain if one not in (initiator_id, *excluded)])
     return leaders[min(level, len(leaders)) - 1] if leaders else None
 
 

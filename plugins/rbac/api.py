@@ -1,5 +1,6 @@
 """What plugins that require rbac may import."""
 
+from plugins.rbac.deciding import REFUSES_ONESELF, refuse_oneself
 from plugins.rbac.directory import Directory, people_of_the_demo, visible_users_filter
 from plugins.rbac.limits import MANAGING, may_manage
 from plugins.rbac.log_entries import OUTCOME, log_filter
@@ -17,6 +18,7 @@ __all__ = [
     "MAX_PASSWORD",
     "MENUS",
     "OUTCOME",
+    "REFUSES_ONESELF",
     "ROLES",
     "SESSIONS_VOID",
     "USERS",
@@ -34,5 +36,6 @@ __all__ = [
     "new_password",
     "people_of_the_demo",
     "people_permitted",
+    "refuse_oneself",
     "visible_users_filter",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Route, array, conflicts, crud, invalid, route
-from plugins.rbac.limits import MANAGING, may_manage, may_place, missing_rights
+from plugins.rbac.deciding import REFUSES_ONESELF, refuse_leading, refuse_oneself
+from plugins.rbac.limits import MANAGING, may_place, may_replace, missing_rights
 from plugins.rbac.messages import DEPARTMENT_OUTSIDE, UNDER_ITSELF
 from plugins.rbac.records import DEPARTMENTS, USERS
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
@@ -13,6 +14,7 @@ from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
 _REFUSALS = (
     *missing_rights(DEPARTMENT_OUTSIDE),
     *MANAGING,
+    REFUSES_ONESELF,
     *conflicts(UNDER_ITSELF),
 )
 
@@ -25,6 +27,7 @@ async def tree(req: Request) -> list[dict[str, Any]]:
 async def create(req: Request) -> dict[str, Any]:
     """Create a department below its parent, which must lie within the caller's data scope."""
     may_place(req, req.body.get("parent_id"))
+    refuse_oneself(req, [req.body.get("leader_user_id")])
 
     async def work() -> dict[str, Any]:
         ancestors = await _list_ancestors(req, req.body.get("parent_id"))
@@ -43,6 +46,7 @@ async def update(req: Request) -> dict[str, Any]:
         before = await req.store(DEPARTMENTS).get(req.path["id"])
         may_place(req, before["id"])
         if values.get("leader_user_id", before["leader_user_id"]) != before["leader_user_id"]:
+            refuse_oneself(req, [values["leader_user_id"]])
             await _may_replace(req, before["leader_user_id"])
         if values.get("parent_id", before["parent_id"]) == before["parent_id"]:
             return await req.store(DEPARTMENTS).update(before["id"], values, version=version)
@@ -52,10 +56,10 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def _may_replace(req: Request, leader_id: int | None) -> None:
-    """Raise 40300 or 40302 unless the caller may manage the leader, who approves requests of the department."""
+    """Raise 40300 or 40302 unless the caller may replace the leader, who approves requests of the department."""
     leader = await req.system_store(USERS).find_one({"_id": leader_id}) if leader_id is not None else None
     if leader is not None:
-        await may_manage(req, leader)
+        await may_replace(req, leader)
 
 
 async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], version: int) -> dict[str, Any]:
@@ -72,6 +76,7 @@ async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], ve
     moved = [before["id"], *(department["id"] for department in below)]
     for id in (*moved, values["parent_id"], *set(before["ancestors"]).difference(ancestors)):
         may_place(req, id)
+    await refuse_leading(req, before["id"], values["parent_id"])
     # a descendant keeps the part of its path that begins with the moved department
     paths = {one["id"]: one["ancestors"][one["ancestors"].index(before["id"]) :] for one in below}
     _refuse_deeper(len(ancestors) + 1 + max(map(len, paths.values()), default=0))

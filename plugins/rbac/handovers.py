@@ -20,6 +20,7 @@ from plugins.api import (
     invalid,
     route,
 )
+from plugins.rbac.deciding import REFUSES_ONESELF, refuse_decisions_beyond, refuse_oneself
 from plugins.rbac.directory import Directory
 from plugins.rbac.handover_records import HANDOVER, HANDOVER_BODY, HANDOVERS, HOLDINGS
 from plugins.rbac.handover_running import run
@@ -45,6 +46,8 @@ async def hand_over(req: Request) -> Record:
     """Hand over what a person holds to somebody else. If it takes longer than the request, it continues by itself."""
     person = await _find_person(req)
     await may_manage(req, person)
+    if person["id"] == req.actor.user_id:
+        await refuse_decisions_beyond(req, person["id"])
     await _check_receiver(req, person)
     collections = _check_collections(req)
     held = await count_holdings(req, person["id"], collections)
@@ -70,10 +73,11 @@ async def _find_person(req: Request) -> Record:
 
 
 async def _check_receiver(req: Request, person: Record) -> None:
-    """Raise 40001 if the receiver is the person themselves, or is not an enabled account."""
+    """Raise 40001 if the receiver is the person themselves or is not an enabled account, and 40300 for the caller."""
     to: int = req.body["to"]
     if to == person["id"]:
         raise invalid("to", "invalid")
+    refuse_oneself(req, [to])
     receiver = await req.part(Directory).user(to)
     if receiver is None or receiver["status"] != "enabled":
         raise invalid("to", "reference")
@@ -139,6 +143,6 @@ ROUTES: tuple[Route, ...] = (
         body=HANDOVER_BODY,
         returns=HANDOVER.but(nullable=False),
         collection=USERS.name,
-        refusals=(*MANAGING, *conflicts(HANDOVER_RUNNING)),
+        refusals=(*MANAGING, REFUSES_ONESELF, *conflicts(HANDOVER_RUNNING)),
     ),
 )

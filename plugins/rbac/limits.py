@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plugins.api import FORBIDDEN, SUPER_ONLY, ApiError, Message, Refusal, Request, Scope, missing_permission
+from plugins.rbac.deciding import is_named, refuse_decisions_beyond
 from plugins.rbac.messages import (
+    DECIDES_BEYOND,
     DEPARTMENT_OUTSIDE,
     HOLDERS_BEYOND,
     HOLDS_MORE,
@@ -19,6 +21,7 @@ from plugins.rbac.messages import (
     OF_SUPER,
     SUPER_BY_SUPER,
     WIDER_APIS,
+    WIDER_DECISIONS,
     WIDER_MENUS,
     WIDER_SCOPE,
 )
@@ -37,9 +40,9 @@ def missing_rights(*sentences: Message) -> tuple[Refusal, ...]:
 
 
 # the refusals that `may_manage` raises
-MANAGING = (*missing_rights(HOLDS_MORE), Refusal(SUPER_ONLY, OF_SUPER, exempt_super=True))
+MANAGING = (*missing_rights(HOLDS_MORE, DECIDES_BEYOND), Refusal(SUPER_ONLY, OF_SUPER, exempt_super=True))
 # the refusals that `may_change_role` raises
-CHANGING_ROLES = missing_rights(WIDER_MENUS, WIDER_SCOPE, HOLDERS_BEYOND)
+CHANGING_ROLES = missing_rights(WIDER_MENUS, WIDER_SCOPE, WIDER_DECISIONS, HOLDERS_BEYOND)
 
 
 def make_refusal(reason: Message) -> ApiError:
@@ -53,8 +56,18 @@ def make_refusal(reason: Message) -> ApiError:
 async def may_manage(req: Request, user: Record) -> None:
     """Require that the caller holds every right of this user, so that control of the account adds no rights.
 
-    Disabled roles count too. Users may always manage their own account.
+    Disabled roles count too, and what the user decides on. Users may always manage their own account.
     """
+    await may_replace(req, user)
+    if req.actor.is_super or user["id"] == req.actor.user_id:
+        return
+    await refuse_decisions_beyond(req, user["id"])
+    if await is_named(req, frozenset(user.get("role_ids") or ()) - req.actor.roles):
+        raise make_refusal(DECIDES_BEYOND)
+
+
+async def may_replace(req: Request, user: Record) -> None:
+    """Require that the caller holds the menus and rows of this user, to let somebody else lead in their place."""
     if req.actor.is_super or user["id"] == req.actor.user_id:
         return
     guard_super(req, user)
@@ -63,7 +76,10 @@ async def may_manage(req: Request, user: Record) -> None:
 
 
 async def may_give(req: Request, after: Record, before: Record = _NOBODY) -> None:
-    """Require that the caller holds the menus and rows that a user gains by new roles or a new department."""
+    """Require that the caller holds all that a user gains by new roles or a new department.
+
+    That is menus, rows, and a role itself if flows name it.
+    """
     if req.actor.is_super:
         return
     rules = await req.part(Policy).rules()
@@ -71,6 +87,13 @@ async def may_give(req: Request, after: Record, before: Record = _NOBODY) -> Non
     if not given - held <= rules.menu_ids(req.actor.roles):
         raise make_refusal(WIDER_MENUS)
     _refuse_more_rows(req, _rows(rules, before), _rows(rules, after))
+    await _may_enrol(req, frozenset(after.get("role_ids") or ()).difference(before.get("role_ids") or ()))
+
+
+async def _may_enrol(req: Request, role_ids: frozenset[int]) -> None:
+    """Require that the caller holds those of the roles that flows name: their holders decide, or are copied."""
+    if await is_named(req, role_ids - req.actor.roles):
+        raise make_refusal(WIDER_DECISIONS)
 
 
 def may_place(req: Request, department_id: int | None) -> None:
@@ -141,6 +164,8 @@ async def may_change_role(req: Request, before: Record, after: Record | None = N
             raise make_refusal(HOLDERS_BEYOND)
     if after is not None:
         await may_define_scope(req, after)
+        if before["status"] != after["status"] == "enabled":
+            await _may_enrol(req, frozenset({before["id"]}))
         for department_id in {holder["department_id"] for holder in holders}:
             held, given = (rules.reach(role, 0, department_id) for role in (before, after))
             _refuse_more_rows(req, held, given)

@@ -32,6 +32,19 @@ OF_SUPER = Message(
 HOLDS_MORE = Message(
     "该用户拥有您没有的权限或数据范围", "The user has permissions or a data scope that you do not have"
 )
+NAMES_ONESELF = Message(
+    "不能让自己成为负责人、审批人、抄送人或接收人",
+    "You cannot make yourself a leader, an approver, a copied person or a receiver",
+)
+DECIDES_BEYOND = Message(
+    "该用户审批、负责或被抄送的事项中，有您的数据范围以外的，或属于您不能更改的审批流程，或来自您没有的角色",
+    "The user decides on, leads or is copied on what is outside your data scope, in approval flows that you may not"
+    " change, or by a role that you do not have",
+)
+WIDER_DECISIONS = Message(
+    "审批流程点名了您没有的角色，不能授予或启用该角色",
+    "You cannot give or enable a role that approval flows name and that you do not have yourself",
+)
 HOLDERS_BEYOND = Message(
     "拥有该角色的用户中，有人不在您的数据范围内，或拥有您没有的权限或数据范围",
     "A user with this role is outside your data scope, or has permissions or a data scope that you do not have",

@@ -33,7 +33,7 @@ plugin = Plugin(
     prepare=prepare,
     demo=demo.load,
     collections=(DEPARTMENTS, ROLES, MENUS, USERS, HANDOVERS),
-    holdings=(Holding(DEPARTMENTS, "leader_user_id"),),
+    holdings=(Holding(DEPARTMENTS, "leader_user_id", decides=True),),
     jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume, _HANDOVERS),),
     routes=routes_of(menu_records, roles, users, handovers, departments, explain, rehearsal, matrix, tables),
     dictionaries=DICTIONARIES,

@@ -88,6 +88,13 @@ class Rules:
             return Scope(department_ids=frozenset({department_id}))
         return Scope(department_ids=self.below.get(department_id, frozenset({department_id})))
 
+    def leaders(self, department_id: int | None) -> list[int]:
+        """Return the leaders of a department and of those above it, the nearest first, each once."""
+        own = self.departments.get(department_id or 0)
+        above = [self.departments[id] for id in reversed(own["ancestors"]) if id in self.departments] if own else []
+        named = (one["leader_user_id"] for one in (own, *above) if one)
+        return [id for id in dict.fromkeys(named) if id is not None]
+
     def widest(self, role_ids: Iterable[int]) -> str | None:
         """Return the widest data scope among the roles, for display."""
         held = {self.roles[id]["data_scope"] for id in role_ids if id in self.roles}

@@ -22,6 +22,7 @@ from plugins.api import (
     shape,
     text,
 )
+from plugins.rbac.deciding import REFUSES_ONESELF, refuse_leading
 from plugins.rbac.holdings import count_holdings, refuse_if_holding
 from plugins.rbac.limits import MANAGING, guard_super, may_give, may_manage, may_place, may_set_super, missing_rights
 from plugins.rbac.messages import (
@@ -32,6 +33,7 @@ from plugins.rbac.messages import (
     OWN_PASSWORD,
     SUPER_BY_SUPER,
     USER_ONE,
+    WIDER_DECISIONS,
     WIDER_MENUS,
     WIDER_SCOPE,
 )
@@ -45,8 +47,9 @@ NEW_PASSWORD = shape("NewPassword", password=text(nullable=False))
 _CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
 _OWN_PASSWORD = conflicts(OWN_PASSWORD)
 _REFUSALS = (
-    *missing_rights(WIDER_MENUS, WIDER_SCOPE, DEPARTMENT_OUTSIDE),
+    *missing_rights(WIDER_MENUS, WIDER_SCOPE, WIDER_DECISIONS, DEPARTMENT_OUTSIDE),
     *MANAGING,
+    REFUSES_ONESELF,
     Refusal(SUPER_ONLY, SUPER_BY_SUPER, exempt_super=True),
     # these apply to super administrators too
     *conflicts(USER_ONE, OWN_DELETE, LAST_SUPER),
@@ -125,6 +128,8 @@ async def _check_update(req: Request, before: dict[str, Any], values: dict[str, 
         may_place(req, values["department_id"])
         if before["department_id"] is not None:
             may_place(req, before["department_id"])
+        if before["id"] != req.actor.user_id:
+            await refuse_leading(req, before["department_id"], values["department_id"])
     if changed & {"role_ids", "department_id"}:
         await may_give(req, {**before, **values}, before)
 

@@ -369,12 +369,12 @@ async def test_a_sub_administrator_hands_over_only_people_whom_they_may_manage(c
     department = await people.department()
     role = await people.role([*MANAGING, "system:user:handover"], "department")
     manager = await people.admin.log_in((await people.account([role], department))["username"])
-    receiver = await people.account((), department)
+    receiver, heir = [await people.account((), department) for _ in range(2)]
     wider = await people.account([await people.role(["crm:customer:list"], "all")], department)
     chief = await people.account((), department, is_super=True)
     cases = {receiver["id"]: 0, wider["id"]: 40300, chief["id"]: 40302, id_of(await company.person()): 40400}
     for id, code in cases.items():
-        expect(await hand_over(manager, id, manager.user["userId"]), code)
+        expect(await hand_over(manager, id, heir["id"]), code)
     expect(await hand_over(await people.person(["system:user:update"], "all"), receiver["id"], 1), 40300)
 
 
