@@ -76,8 +76,11 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change a draft, or a returned or withdrawn request."""
-    await _check_may_change(req)
+    """Change a draft, or a returned or withdrawn request. Only its initiator chooses another flow, and so who decides."""
+    before = await _check_may_change(req)
+    chosen = req.body.get("definition_id", before["definition_id"])
+    if chosen != before["definition_id"] and req.actor.user_id != before["initiator_id"] and not req.actor.is_super:
+        raise ApiError(FORBIDDEN, ONLY_INITIATOR)
     values = {**req.body, **await _derive_from_definition(req)}
     version = values.pop("version")
     check_storable("record", values.get("record"))
@@ -99,11 +102,12 @@ async def delete(req: Request) -> None:
     await req.store(INSTANCES).delete(req.path["id"], where=_changeable_filter(), reason=NOT_ALLOWED)
 
 
-async def _check_may_change(req: Request) -> None:
-    """Raise 40300 if the caller sees the request only as an approver or a copied person."""
+async def _check_may_change(req: Request) -> Mapping[str, Any]:
+    """Return the request. Raises 40300 if the caller sees it only as an approver or a copied person."""
     instance = await req.store(INSTANCES).get(req.path["id"])
     if instance["initiator_id"] != req.actor.user_id and not await is_in_scope(req, instance):
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
+    return instance
 
 
 async def is_in_scope(req: Request, instance: Mapping[str, Any]) -> bool:

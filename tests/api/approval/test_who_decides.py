@@ -12,6 +12,7 @@ from plugins.testing import Client, People, Reply, eventually, expect, unique
 from tests.api.approval.flows import (
     DEFINITIONS,
     EVERYTHING,
+    INSTANCES,
     act,
     ask,
     define,
@@ -253,6 +254,16 @@ async def test_nobody_reassigns_a_task_to_themselves(firm: Firm) -> None:
     expect(await act(firm.deputy, asked, "reassign", **from_boss, user_id=id_of(other)))
     taken = await act(firm.admin, asked, "reassign", from_user_id=id_of(other), user_id=1)
     assert await exemption(firm.admin, taken) == "named_oneself"
+
+
+async def test_nobody_gives_the_draft_of_another_a_flow_that_asks_themselves(firm: Firm) -> None:
+    author = await firm.colleague()
+    board, own = [await define(firm.admin, node("first", who)) for who in (firm.admin, firm.deputy)]
+    made = await draft(author, board)
+    path = f"{INSTANCES}/{made['id']}"
+    expect(await change(firm.deputy, path, definition_id=own["id"]), 40300)
+    expect(await change(firm.deputy, path, definition_id=board["id"], title=unique("title")))
+    expect(await change(author, path, definition_id=own["id"]))
 
 
 # -- flows
