@@ -47,8 +47,8 @@ class Limits:
     """The limits of one lane.
 
     At most `at_once` jobs run at the same time; up to `waiting` more wait, each for up to `patience_seconds`. One
-    person may have at most `each` jobs in the lane. A job may use `cpu_seconds` of processor time, `seconds` of elapsed
-    time and `memory_bytes`, and write files of `file_bytes` each.
+    person may have at most `each` jobs in the lane, of which all places but one run. A job may use `cpu_seconds` of
+    processor time, `seconds` of elapsed time and `memory_bytes`, and write files of `file_bytes` each.
     """
 
     at_once: int
@@ -156,9 +156,10 @@ class Lane:
         self.name = name
         self.limits = limits
         self._present: set[Work] = set()
-        self._taken = 0
         self._waiting: deque[Work] = deque()
-        self._of_person: Counter[int] = Counter()
+        self._of_person: Counter[int] = Counter()  # jobs that run or wait
+        self._running: Counter[int] = Counter()
+        self._turns: Counter[int] = Counter()  # since the person last had no job here
 
     @property
     def load(self) -> int:
@@ -174,8 +175,8 @@ class Lane:
     async def begin(self, function: str, *arguments: object, request: Request | None = None) -> Work:
         """Start a job and return it; the caller sends its input and closes it. The job ends if the client disconnects.
 
-        Raises 50300 if too many jobs wait or the wait is too long, 42900 for a person who has too many of them, both
-        with `Retry-After`.
+        Raises 50300 if too many jobs wait or the wait is too long, 42900 for a person who has too many of them or waits
+        too long for their own, both with `Retry-After`.
         """
         work = Work(self, request)
         try:
@@ -191,17 +192,27 @@ class Lane:
         if self.confined.stopping:
             raise unavailable(reason=STOPPING)
         if work.person != NOBODY and self._of_person[work.person] >= limits.each:
-            raise ApiError(RATE_LIMITED, TOO_MANY_OF_YOURS, headers={"Retry-After": str(_RETRY_SECONDS)})
-        free = self._taken < limits.at_once
+            raise _too_many_of_yours()
+        free = self._may_run(work)
         if not free and len(self._waiting) >= limits.waiting:
             raise unavailable(_RETRY_SECONDS, BUSY)
         self._present.add(work)
         self._of_person[work.person] += 1
         if free:
-            self._taken += 1
-            work.turn.set_result(None)
+            self._give_turn(work)
         else:
             await self._wait(work)
+
+    def _may_run(self, work: Work) -> bool:
+        """Whether a place is free, and is not the last one for a person who has all the others."""
+        of_person = max(1, self.limits.at_once - 1)
+        own = work.person == NOBODY or self._running[work.person] < of_person
+        return own and self._running.total() < self.limits.at_once
+
+    def _give_turn(self, work: Work) -> None:
+        self._running[work.person] += 1
+        self._turns[work.person] += 1
+        work.turn.set_result(None)
 
     async def _wait(self, work: Work) -> None:
         self._waiting.append(work)
@@ -209,26 +220,24 @@ class Lane:
             async with asyncio.timeout(self.limits.patience_seconds):
                 await work.turn
         except TimeoutError as error:
-            raise unavailable(_RETRY_SECONDS, BUSY) from error
+            waits_for_own = self._running.total() < self.limits.at_once
+            raise (_too_many_of_yours() if waits_for_own else unavailable(_RETRY_SECONDS, BUSY)) from error
         finally:
             if work in self._waiting:
                 self._waiting.remove(work)
 
     def release(self, work: Work) -> None:
-        """Remove a job that is over, and let the next one run."""
+        """Remove a job that is over, and let others run: first those of the people who have had least."""
         if work not in self._present:
             return
         self._present.discard(work)
+        self._running[work.person] -= work.has_turn
         self._of_person[work.person] -= 1
-        self._of_person += Counter()  # drops the people whose count is zero
-        if not work.has_turn:
-            return
-        while self._waiting:
-            following = self._waiting.popleft()
-            if not following.turn.done():
-                following.turn.set_result(None)
-                return
-        self._taken -= 1
+        if not self._of_person[work.person]:
+            for counts in (self._of_person, self._running, self._turns):
+                del counts[work.person]
+        while ready := [waiting for waiting in self._waiting if not waiting.turn.done() and self._may_run(waiting)]:
+            self._give_turn(min(ready, key=lambda one: (self._running[one.person], self._turns[one.person])))
 
     def end_waiting(self) -> None:
         """End the jobs that wait, because the service stops."""
@@ -239,6 +248,10 @@ class Lane:
         """End all jobs, because the service stops."""
         for work in list(self._present):
             work.end("stopping")
+
+
+def _too_many_of_yours() -> ApiError:
+    return ApiError(RATE_LIMITED, TOO_MANY_OF_YOURS, headers={"Retry-After": str(_RETRY_SECONDS)})
 
 
 class Work:

@@ -167,6 +167,33 @@ async def test_one_person_has_only_so_many() -> None:
         mine[1].close()
 
 
+async def test_one_person_leaves_a_place_to_the_others() -> None:
+    async with lane(at_once=2, patience_seconds=0.5) as here, await here.begin(f"{HERE}:joined", request=asked_by(7)):
+        own = asyncio.create_task(here.begin(f"{HERE}:joined", request=asked_by(7)))
+        await asyncio.sleep(0)
+        assert await here.run(f"{HERE}:joined", b"another's", request=asked_by(8)) == b"another's"
+        with pytest.raises(ApiError) as refusal:
+            await own
+        assert refusal.value.kind is RATE_LIMITED
+
+
+async def test_whoever_has_had_least_goes_first() -> None:
+    order: list[str] = []
+
+    async def job(person: int, name: str) -> None:
+        await here.run(f"{HERE}:joined", b"", request=asked_by(person))
+        order.append(name)
+
+    async with lane() as here:
+        async with await here.begin(f"{HERE}:joined", request=asked_by(7)) as first:
+            named = [(7, "second"), (7, "third"), (8, "another's")]
+            jobs = [asyncio.create_task(job(person, name)) for person, name in named]
+            await asyncio.sleep(0)
+            await first.result()
+        await asyncio.gather(*jobs)
+    assert order == ["another's", "second", "third"]
+
+
 # -- the end
 
 
