@@ -11,7 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+from plugins.api import NOT_FOUND, ApiError
 from plugins.files.names import check_key
+from plugins.files.records import VISIBILITIES
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Address, Label, Stat, Visibility, make_storage_error
 
@@ -111,6 +113,8 @@ class LocalStorage:
         return f"{self._base_url}{DOWNLOAD_AT}?{self._signatures.make_query('get', {'object_key': key}, seconds)}"
 
     def _get_path(self, visibility: Visibility, key: str) -> Path:
+        if visibility not in VISIBILITIES:
+            raise ApiError(NOT_FOUND)  # as for a wrong key: a record that a backup brought may hold any text
         return self._folder / visibility / check_key(key)[9:11] / key
 
     def _get_arriving_path(self, key: str) -> Path:

@@ -77,11 +77,12 @@ class ArchiveWriter:
 class ArchiveReader:
     """Reads and checks a backup from `source`, which error messages call `name`. Every fault raises `BackupError`.
 
-    If `secret` is None, only the header can be read.
+    If `secret` is None, only the header can be read. With a secret, a backup without encryption is refused, because
+    whoever can write where backups lie could have made it; `unencrypted` accepts it all the same.
     """
 
-    def __init__(self, source: BinaryIO, name: str, secret: str | None) -> None:
-        self._source, self._name = source, name
+    def __init__(self, source: BinaryIO, name: str, secret: str | None, *, unencrypted: bool = False) -> None:
+        self._source, self._name, self._unencrypted = source, name, unencrypted
         self._chain, self._number, self._at = MAGIC, 0, len(MAGIC)
         self._seal: Seal | None = None
         self.settings: dict[str, str] = {}  # filled once the piece with the settings has been read
@@ -153,6 +154,11 @@ class ArchiveReader:
     def _open_seal(self, secret: str) -> Seal | None:
         described = self.header.get("encryption")
         if described is None:
+            if secret and not self._unencrypted:
+                raise BackupError(
+                    f"{self._name} is not encrypted although there is a key, so anybody may have made it: "
+                    "with --unencrypted it is read all the same."
+                )
             return None
         if not secret:
             raise BackupError(f"{self._name} is encrypted: give its key, as TRADEWIND_BACKUP_KEY or by --key-file.")

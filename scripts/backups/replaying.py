@@ -36,11 +36,12 @@ def moment_to_reach(text: str) -> Timestamp:
 
 @dataclass(frozen=True)
 class Later:
-    """The changes in `folder` up to `until`; `secret` is the key of all of them."""
+    """The changes in `folder` up to `until`, read as `ArchiveReader` reads with these."""
 
     folder: Path
     until: Timestamp
     secret: str
+    unencrypted: bool
 
     def files(self, database: str, moment: Timestamp) -> Sequence[Path]:
         """Return the files that lead from `moment` of a database to `until`.
@@ -81,7 +82,7 @@ async def replay(later: Later, database: RawDatabase, files: FileTarget, backup:
     try:
         for path in later.files(backup.header["database"], moment):
             with path.open("rb") as source:
-                reader = ArchiveReader(source, path.name, later.secret)
+                reader = ArchiveReader(source, path.name, later.secret, unencrypted=later.unencrypted)
                 await _replay_file(reader, database, files, moment, later.until, progress)
                 moment = moment_of(reader.header["moment"])
         await database.wait_until_durable()

@@ -62,6 +62,9 @@ def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str
     )
     parser.add_argument("--key-file", type=path, help="the key is in this file, not in TRADEWIND_BACKUP_KEY")
     parser.add_argument(
+        "--unencrypted", action="store_true", help="also without encryption although there is a key: you trust the file"
+    )
+    parser.add_argument(
         "--settings-to", type=path, metavar="FILE", help="write the settings that it holds to a new file"
     )
     parser.add_argument("--json", action="store_true", help="say what is in it as JSON")
@@ -79,7 +82,7 @@ def _restore(chosen: argparse.Namespace) -> int:
         raise BackupError(f"{chosen.settings_to} exists already: name a new file.")
     secret = backup_secret(chosen.key_file)
     with chosen.file.open("rb") as source:
-        reader = ArchiveReader(source, chosen.file.name, secret)
+        reader = ArchiveReader(source, chosen.file.name, secret, unencrypted=chosen.unencrypted)
         manifest = read_through(reader) if chosen.list else _restore_from(reader, chosen, secret)
     if chosen.settings_to is not None:
         write_settings(chosen.settings_to, reader.settings)
@@ -92,7 +95,9 @@ def _restore_from(reader: ArchiveReader, chosen: argparse.Namespace, secret: str
         raise BackupError(f"{chosen.file.name} has changes alone: restore the backup before it, with --until.")
     given: dict[str, Any] = {"demo": True} if chosen.demo else {}
     settings = Settings(**given)
-    later = Later(chosen.file.parent, chosen.until, secret) if chosen.until is not None else None
+    later = None
+    if chosen.until is not None:
+        later = Later(chosen.file.parent, chosen.until, secret, chosen.unencrypted)
     name = chosen.into or f"tradewind_check_{secrets.token_hex(4)}"
     with written_to(settings) as uri, _room_told(settings):
         restored: dict[str, Any] = run(restore_into(name, reader, settings, uri, chosen.into is not None, later))

@@ -16,7 +16,8 @@ from config.database.raw_documents import RawDatabase, RawDocument
 from config.settings import Settings
 from handlers.schema.errors import ApiError
 from plugins.files.lifespan import open_storage
-from plugins.files.records import OBJECTS
+from plugins.files.names import KEY
+from plugins.files.records import OBJECTS, VISIBILITIES
 from plugins.files.settings import FilesSettings
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
@@ -29,7 +30,7 @@ _UPDATES_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class StoredFile:
-    """The facts about a stored file that its record holds."""
+    """The facts about a stored file that its record holds. Raises `BackupError` for a place that no service makes."""
 
     key: str
     visibility: Visibility
@@ -38,6 +39,10 @@ class StoredFile:
     etag: str
     name: str
     content_type: str
+
+    def __post_init__(self) -> None:
+        if self.visibility not in VISIBILITIES or not KEY.fullmatch(self.key):
+            raise BackupError(f"The file {self.visibility}/{self.key} is none that Tradewind stores.")
 
     @classmethod
     def of(cls, document: RawDocument) -> StoredFile | None:

@@ -52,7 +52,7 @@ class Place:
 
     async def restore(self, path: Path, name: str, keeps: bool = True) -> dict[str, Any]:
         with path.open("rb") as source:
-            reader = ArchiveReader(source, path.name, KEY)
+            reader = ArchiveReader(source, path.name, KEY, unencrypted=True)
             return await restore_into(name, reader, self.settings, self.embedded.uri, keeps)
 
     async def command(self, name: str, *arguments: str) -> tuple[int, str]:

@@ -246,6 +246,16 @@ async def test_an_invalid_key_reaches_nothing(storage: Storage, name: str) -> No
     assert refused.value.kind.code == 40400
 
 
+@pytest.mark.parametrize("visibility", ["../elsewhere", "/elsewhere", "arriving"])
+async def test_a_bucket_that_is_none_reaches_nothing(tmp_path: Path, visibility: Any) -> None:
+    local = LocalStorage(tmp_path / "storage", Signatures(["secret"]))
+    local.prepare()
+    name = key()
+    for call in (local.stat(visibility, name), local.delete(visibility, name)):
+        with pytest.raises(ApiError):
+            await call
+
+
 async def test_the_label_goes_with_the_addresses(storage: Storage) -> None:
     label = Label("图.png", PNG_TYPE)
     address = await storage.upload_address("private", key(label), label, 5, 900)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bson import Timestamp
 from tornado.ioloop import IOLoop
 
 from config.database.raw_documents import RawDatabase, SnapshotLost
@@ -19,7 +20,7 @@ from plugins.listening import StartError
 from plugins.rbac.records import USERS
 from plugins.testing import Client, serving
 from scripts.backups import archive
-from scripts.backups.archive import ArchiveReader
+from scripts.backups.archive import ArchiveReader, ArchiveWriter, Kind, described_moment
 from scripts.backups.errors import BackupError
 from scripts.backups.restore_command import main, read_through
 from scripts.backups.stored_files import open_files
@@ -27,6 +28,7 @@ from scripts.s3_stand_in import s3_server
 from tests.api.files.samples import PDF, PNG, upload
 from tests.support.backup_place import DATABASE, KEY, NAMES, PLUGINS, Place, opened, transfer, transfers
 from tests.support.transfers import peak_growth
+from tests.support.written_backup import write_backup
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 OTHER_KEY = "another-key-that-is-as-long-as-a-key-must-be"
@@ -54,7 +56,7 @@ def fault_of(path: Path, key: str = KEY) -> str:
     """What is wrong with a backup; "" where nothing is."""
     with path.open("rb") as source:
         try:
-            read_through(ArchiveReader(source, path.name, key))
+            read_through(ArchiveReader(source, path.name, key, unencrypted=True))
         except BackupError as error:
             return str(error)
     return ""
@@ -198,6 +200,32 @@ def test_a_backup_is_listed_on_a_machine_without_settings(
     assert "is shorter than 32 bytes" in capsys.readouterr().err
 
 
+def test_where_there_is_a_key_a_backup_without_encryption_is_refused_unless_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged, key = tmp_path / "forged.backup", tmp_path / "key"
+    write_backup(forged, megabytes=1)
+    key.write_text(KEY)
+    assert main([str(forged), "--list", "--key-file", str(key)]) == 1
+    assert "forged.backup is not encrypted although there is a key" in capsys.readouterr().err
+    assert main([str(forged), "--list", "--key-file", str(key), "--unencrypted"]) == 0
+
+
+@pytest.mark.parametrize("visibility", ["../escaped", "arriving"])
+async def test_a_file_that_a_forged_backup_places_elsewhere_is_not_restored(place: Place, visibility: str) -> None:
+    path, before = place.folder / "forged.backup", {*place.folder.rglob("*.txt")}
+    key = f"20260101-{'0' * 32}.txt"
+    facts = {"size": 1, "sha256": None, "etag": "", "name": "a.txt", "content_type": "text/plain"}
+    with path.open("wb") as output:
+        forged = ArchiveWriter(output, {"database": DATABASE, "moment": described_moment(Timestamp(1, 1))}, None)
+        forged.describe(Kind.FILE, {"key": key, "visibility": visibility, **facts})
+        forged.write(Kind.BYTES, b"x")
+        forged.describe(Kind.MANIFEST, {"collections": {}, "files": {"count": 1}})
+    with pytest.raises(BackupError, match="is none that Tradewind stores"):
+        await place.restore(path, "forged")
+    assert {*place.folder.rglob("*.txt")} == before
+
+
 async def test_a_backup_of_a_newer_version_is_refused(place: Place) -> None:
     path = await place.backup("newer.backup")
     whole, start = path.read_bytes(), len(archive.MAGIC)
@@ -214,7 +242,7 @@ async def test_secrets_are_kept_in_encrypted_backups_alone(place: Place, monkeyp
     kept = []
     for key in ("", KEY):
         with (await place.backup("settings.backup", key)).open("rb") as source:
-            reader = ArchiveReader(source, "settings.backup", KEY)
+            reader = ArchiveReader(source, "settings.backup", key)
             read_through(reader)
         kept.append(reader.settings)
     assert [settings["TRADEWIND_PLUGINS"] for settings in kept] == [",".join(NAMES)] * 2
