@@ -32,12 +32,11 @@ from plugins.listening import StartError
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import DEPARTMENTS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
-from plugins.rbac.users import FIRST_USER, credentials
+from plugins.rbac.users import FIRST_USER, UNLOCKED, credentials
 from scripts.command_parser import command_parser
 from scripts.diagnosis.report import database_uri
 
 Record = dict[str, Any]
-_UNLOCKED: Record = {"failures": 0, "locked_until": None}
 _EPILOG = """\
 examples:
   {program} unlock admin
@@ -73,7 +72,7 @@ class Accounts:
     async def unlock(self) -> Told:
         """Reset the failed log-ins of the account."""
         user = await self._named()
-        await self._write(user["id"], _UNLOCKED)
+        await self._write(user["id"], UNLOCKED)
         return self._told(user, f"{user['username']} is unlocked.")
 
     async def reset(self) -> Told:
@@ -87,7 +86,7 @@ class Accounts:
             going_on = {"user_id": user["id"], "ended_at": None}
             await self.database.store(SESSIONS).update_many(going_on, ended)
 
-        await self._write(user["id"], {**values, **_UNLOCKED}, end_sessions)
+        await self._write(user["id"], {**values, **UNLOCKED}, end_sessions)
         sentence = f"The new password of {user['username']} is {password} and must be changed at the next log-in."
         return self._told(user, sentence, password=password)
 

@@ -1,4 +1,8 @@
-"""Locks accounts after failed log-ins, which are counted over all instances."""
+"""Locks accounts after failed log-ins, which are counted over all instances.
+
+Each network from which a person has logged in has a count and a lock of its own. So strangers who guess lock the account
+for themselves, and the person still logs in from where they usually do.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import LOCKED, ApiError, Request, Store
+from plugins.api import LOCKED, ApiError, Request, Store, network_of
 from plugins.auth import unknown_names
 from plugins.auth.login_log import note_typed
 from plugins.auth.records import UNKNOWN_NAMES
@@ -14,19 +18,60 @@ from plugins.auth.settings import AuthSettings
 from plugins.rbac.api import USERS
 
 _NOBODY = 0
+_MOST_NETWORKS = 20
+_NETWORKS: Any = {"$ifNull": ["$networks", []]}
+_NETWORK_LOCKS: Any = {"$ifNull": ["$network_locks", []]}
 
 
-def unlocked_filter(req: Request) -> dict[str, Any]:
-    """Return the filter for accounts that are not locked."""
-    return {"$or": [{"locked_until": None}, {"locked_until": {"$lte": req.now}}]}
+def _known_network(req: Request, user: dict[str, Any] | None) -> str | None:
+    """Return the network of the request if the person has logged in from there, else None."""
+    network = network_of(req.remote_ip)
+    return network if user and network in (user.get("networks") or ()) else None
+
+
+def unlocked_filter(req: Request, user: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the filter for accounts that are not locked for the network of the request."""
+    network = _known_network(req, user)
+    if network is None:
+        return {"$or": [{"locked_until": None}, {"locked_until": {"$lte": req.now}}]}
+    return {"network_locks": {"$not": {"$elemMatch": {"network": network, "locked_until": {"$gt": req.now}}}}}
+
+
+def admitted(req: Request, user: dict[str, Any]) -> dict[str, Any]:
+    """Return the expressions that reset the failures at a log-in and make its network known.
+
+    A lock for strangers stays if the log-in comes from a network that was known before.
+    """
+    network, known = network_of(req.remote_ip), _known_network(req, user) is not None
+    others = {"$filter": {"input": _NETWORKS, "cond": {"$ne": ["$$this", {"$literal": network}]}}}
+    return {
+        "failures": 0,
+        "networks": {"$slice": [{"$concatArrays": [{"$literal": [network]}, others]}, _MOST_NETWORKS]},
+        "network_locks": _locks_where("$ne", network),
+        **({} if known else {"locked_until": None}),
+    }
+
+
+def _locks_where(comparison: str, network: str) -> dict[str, Any]:
+    condition = {comparison: ["$$this.network", {"$literal": network}]}
+    return {"$filter": {"input": _NETWORK_LOCKS, "cond": condition}}
 
 
 def refuse_locked(req: Request, user: dict[str, Any] | None) -> None:
-    """Raise 42300 with `Retry-After` if the account is locked."""
-    until = user.get("locked_until") if user else None
+    """Raise 42300 with `Retry-After` if the account is locked for the network of the request."""
+    until = _count_of(req, user).get("locked_until")
     if until is not None and until > req.now:
         wait = math.ceil((until - req.now).total_seconds())
         raise ApiError(LOCKED, headers={"Retry-After": str(max(1, wait))})
+
+
+def _count_of(req: Request, user: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what holds `failures` and `locked_until` for the network of the request; empty before the first failure."""
+    network = _known_network(req, user)
+    if network is None:
+        return user or {}
+    locks = (user or {}).get("network_locks") or ()
+    return next((lock for lock in locks if lock["network"] == network), {})
 
 
 async def count_failure(req: Request, user: dict[str, Any] | None, typed: str) -> ApiError | None:
@@ -54,24 +99,38 @@ def _find_counter(req: Request, user: dict[str, Any] | None, typed: str) -> tupl
 
 async def _increase_failures(req: Request, user: dict[str, Any] | None, typed: str) -> bool:
     """Count a failure in one atomic step and lock the account at the limit. Returns False if it is locked already."""
-    settings = req.service.settings_of(AuthSettings)
-    life = timedelta(minutes=settings.lockout_minutes)
-    until, alike = req.now + life, unknown_names.are_locked(req)
-    earlier: Any = {"$ifNull": ["$failures", 0]}
+    until, alike = req.now + _life(req), unknown_names.are_locked(req)
     if alike:
         await unknown_names.begin(req, typed, until)
-        # the failures of an unknown name expire after `life`, so those of an account must expire as well
-        earlier = {"$cond": [{"$gt": ["$failed_at", req.now - life]}, earlier, 0]}
-    counted = {"$add": [earlier, 1]}
-    full = {"$gte": [counted, settings.lockout_failures]}
-    changes = {
-        "failures": {"$cond": [full, 0, counted]},
-        "locked_until": {"$cond": [full, until, "$locked_until"]},
-        **({"failed_at": req.now} if alike else {}),
-        **({"expires_at": until} if alike and user is None else {}),
-    }
+    network = _known_network(req, user)
+    if network is None:
+        changes = _counted(req, "$") | ({"expires_at": until} if alike and user is None else {})
+    else:
+        following = {"network": {"$literal": network}, **_counted(req, "$$count.")}
+        mine = {"$let": {"vars": {"count": {"$first": _locks_where("$eq", network)}}, "in": following}}
+        changes = {"network_locks": {"$concatArrays": [_locks_where("$ne", network), [mine]]}}
     store, id = _find_counter(req, user, typed)
-    changed = await store.update_unversioned({"$and": [{"_id": id}, unlocked_filter(req)]}, [{"$set": changes}])
-    if changed and changed["failures"] == 0:
+    changed = await store.update_unversioned({"$and": [{"_id": id}, unlocked_filter(req, user)]}, [{"$set": changes}])
+    if changed and _count_of(req, changed)["failures"] == 0:
         await note_typed(req, "lockout", typed, changed if user else None, LOCKED.code)
     return changed is not None
+
+
+def _counted(req: Request, count: str) -> dict[str, Any]:
+    """Return the expressions for what holds `failures` and `locked_until` after one more failure; it is at `count`."""
+    alike, life = unknown_names.are_locked(req), _life(req)
+    earlier: Any = {"$ifNull": [f"{count}failures", 0]}
+    if alike:
+        # the failures of an unknown name expire after `life`, so those of an account must expire as well
+        earlier = {"$cond": [{"$gt": [f"{count}failed_at", req.now - life]}, earlier, 0]}
+    following = {"$add": [earlier, 1]}
+    full = {"$gte": [following, req.service.settings_of(AuthSettings).lockout_failures]}
+    return {
+        "failures": {"$cond": [full, 0, following]},
+        "locked_until": {"$cond": [full, req.now + life, {"$ifNull": [f"{count}locked_until", None]}]},
+        **({"failed_at": req.now} if alike else {}),
+    }
+
+
+def _life(req: Request) -> timedelta:
+    return timedelta(minutes=req.service.settings_of(AuthSettings).lockout_minutes)

@@ -24,7 +24,7 @@ from plugins.api import (
     text,
 )
 from plugins.auth import unknown_names
-from plugins.auth.lockout import count_failure, refuse_locked, unlocked_filter
+from plugins.auth.lockout import admitted, count_failure, refuse_locked, unlocked_filter
 from plugins.auth.login_log import note, note_typed
 from plugins.auth.login_rate import take_attempt
 from plugins.auth.profile import PERMISSIONS, USER_INFO, user_info
@@ -106,10 +106,11 @@ async def admit(
 async def _record_login(
     req: Request, user: dict[str, Any], values: Mapping[str, Any], unchanged: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Reset the failures and set the time of the log-in. An account that was locked meanwhile stays locked."""
+    """Note the log-in and reset the failures. An account that was locked meanwhile stays locked."""
     same = {"_id": user["id"], "status": "enabled", **unchanged}
-    noted = {"failures": 0, "locked_until": None, "last_login_at": req.now, **values}
-    user_now = await req.system_store(USERS).update_unversioned({"$and": [same, unlocked_filter(req)]}, {"$set": noted})
+    noted = {name: {"$literal": value} for name, value in {**values, "last_login_at": req.now}.items()}
+    unlocked = {"$and": [same, unlocked_filter(req, user)]}
+    user_now = await req.system_store(USERS).update_unversioned(unlocked, [{"$set": {**noted, **admitted(req, user)}}])
     if user_now is None:
         refuse_locked(req, await req.part(Directory).by_username(user["username"]))
         raise ApiError(LOGIN_REFUSED)

@@ -216,7 +216,7 @@ USERS = Collection(
         Index("role_ids"),
         Index("department_id", "username"),
     ),
-    internal=("password_hash", "password_history", "failures", "failed_at"),
+    internal=("password_hash", "password_history", "failures", "failed_at", "networks", "network_locks"),
 )
 
 MENU_NODE = tree_of(

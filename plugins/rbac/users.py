@@ -41,6 +41,8 @@ from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import USERS
 
 FIRST_USER = 1
+# every lock goes; the networks that the person is known from stay
+UNLOCKED: dict[str, Any] = {"failures": 0, "locked_until": None, "network_locks": []}
 HOLDINGS_HEADER = "X-Holdings"
 NEW_PASSWORD = shape("NewPassword", password=text(nullable=False))
 # these fields decide what the account can do, or who can log in with it: a WeCom member is linked by user name
@@ -182,8 +184,7 @@ async def reset_password(req: Request) -> dict[str, Any]:
     values = {
         **credentials(passwords, await passwords.hash(password), _list_used_hashes(user)),
         "must_change_password": True,
-        "failures": 0,
-        "locked_until": None,
+        **UNLOCKED,
     }
 
     async def work() -> None:
@@ -199,7 +200,7 @@ async def unlock(req: Request) -> None:
     """Reset the count of failed log-ins, and remove the lock."""
     user = await req.store(USERS).get(req.path["id"])
     await may_manage(req, user)
-    await req.store(USERS).update(user["id"], {"failures": 0, "locked_until": None})
+    await req.store(USERS).update(user["id"], UNLOCKED)
 
 
 async def new_credentials(

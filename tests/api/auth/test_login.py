@@ -176,6 +176,38 @@ async def test_a_lock_is_over_after_its_time(tradewind: Running, people: People)
     expect(await try_login(tradewind.url, user["username"], PASSWORD))
 
 
+async def from_address(server: Running, address: str, password: str = WRONG) -> int:
+    """The code of a log-in as admin from this address, behind a trusted proxy."""
+    body = {"username": "admin", "password": password}
+    return (await Client(server.url).post(LOGIN, body, headers={"X-Forwarded-For": address})).code
+
+
+async def test_strangers_lock_an_account_for_themselves_and_not_where_its_owner_has_logged_in(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    owner, stranger = "198.51.100.1", "203.0.113.9"
+    async with instances(mongodb_uri, tmp_path, {}, trusted_proxies=("127.0.0.1",)) as (server,):
+        assert await from_address(server, owner, PASSWORD) == 0
+        assert [await from_address(server, stranger) for _ in range(5)] == [40010] * 5
+        for address, code in ((stranger, 42300), (owner, 0), (owner, 0), (stranger, 42300)):
+            assert await from_address(server, address, PASSWORD) == code
+
+
+async def test_a_known_network_is_locked_by_its_own_failures_until_an_administrator_unlocks(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    owner, elsewhere = "198.51.100.1", "198.51.100.2"
+    async with instances(mongodb_uri, tmp_path, {}, trusted_proxies=("127.0.0.1",)) as (server,):
+        admin = await Client(server.url).log_in("admin")
+        assert [await from_address(server, address, PASSWORD) for address in (owner, elsewhere)] == [0, 0]
+        codes = await asyncio.gather(*(from_address(server, owner) for _ in range(12)))
+        assert sorted(codes) == [40010] * 5 + [42300] * 7
+        assert [await from_address(server, address, PASSWORD) for address in (owner, elsewhere)] == [42300, 0]
+        assert len(await logged(server, event="lockout")) == 1
+        expect(await admin.post(f"{USERS_PATH}/1/unlock"))
+        assert await from_address(server, owner, PASSWORD) == 0
+
+
 async def test_failures_count_together_over_two_instances_and_none_is_lost(mongodb_uri: str, tmp_path: Path) -> None:
     async with instances(mongodb_uri, tmp_path, {}, {}, lockout_failures=20) as servers:
         urls = [server.url for server in servers]
