@@ -362,6 +362,7 @@ from handlers.ports import (
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
     Passes as Passes,  # port: what people may read because they are asked about it
 )
+from handlers.rate_limit import AtOnce as AtOnce  # limits what one person does at the same time
 from handlers.rate_limit import RateLimit as RateLimit  # limits the calls a minute for each key
 from handlers.routing import Router as Router  # finds the route of a path
 from handlers.schema.envelope import as_json as as_json  # a record in JSON types

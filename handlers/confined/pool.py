@@ -16,9 +16,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from handlers.confined.process import WorkerEnded, WorkerProcess
+from handlers.rate_limit import too_many_of_yours
 from handlers.request import Request
-from handlers.schema.errors import BAD_REQUEST, RATE_LIMITED, ApiError, unavailable
-from handlers.schema.messages import BUSY, STOPPING, TOO_MANY_OF_YOURS
+from handlers.schema.errors import BAD_REQUEST, ApiError, unavailable
+from handlers.schema.messages import BUSY, STOPPING
 
 log = logging.getLogger("tradewind.confined")
 _RETRY_SECONDS = 5
@@ -192,7 +193,7 @@ class Lane:
         if self.confined.stopping:
             raise unavailable(reason=STOPPING)
         if work.person != NOBODY and self._of_person[work.person] >= limits.each:
-            raise _too_many_of_yours()
+            raise too_many_of_yours()
         free = self._may_run(work)
         if not free and len(self._waiting) >= limits.waiting:
             raise unavailable(_RETRY_SECONDS, BUSY)
@@ -221,7 +222,7 @@ class Lane:
                 await work.turn
         except TimeoutError as error:
             waits_for_own = self._running.total() < self.limits.at_once
-            raise (_too_many_of_yours() if waits_for_own else unavailable(_RETRY_SECONDS, BUSY)) from error
+            raise (too_many_of_yours() if waits_for_own else unavailable(_RETRY_SECONDS, BUSY)) from error
         finally:
             if work in self._waiting:
                 self._waiting.remove(work)
@@ -248,10 +249,6 @@ class Lane:
         """End all jobs, because the service stops."""
         for work in list(self._present):
             work.end("stopping")
-
-
-def _too_many_of_yours() -> ApiError:
-    return ApiError(RATE_LIMITED, TOO_MANY_OF_YOURS, headers={"Retry-After": str(_RETRY_SECONDS)})
 
 
 class Work:

@@ -22,6 +22,7 @@ from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Proxies, context_address
 from handlers.http.request_head import bearer_of
 from handlers.lifecycle import admit, authenticate, begin, find_route, require_permission
+from handlers.rate_limit import AtOnce
 from handlers.request import Request
 from handlers.results import name_references
 from handlers.schema.envelope import failed, to_json
@@ -37,6 +38,7 @@ SUBPROTOCOL = "bearer."
 PING_SECONDS = 30
 MAX_MESSAGE_BYTES = 64 << 10
 WAITING_MESSAGES = 100
+_OF_PERSON = 50  # far more than the tabs and devices of anybody
 GOING_AWAY, POLICY, FAILED, SERVICE_RESTART, OVERLOADED = 1001, 1008, 1011, 1012, 1013
 
 
@@ -48,6 +50,7 @@ class Sockets:
         self.proxies = proxies
         self.origins = origins
         self.open: set[Socket] = set()
+        self.at_once = AtOnce(_OF_PERSON)
         self.ended = asyncio.Event()
         self.application = Application(
             [(r".*", Socket, {"sockets": self})],
@@ -94,6 +97,7 @@ class Socket(WebSocketHandler):
         try:
             self._route = find_route(request)
             await within(request.service.request_limit, admit(request, self._route))
+            self._sockets.at_once.refuse_more(request.actor.user_id)
         except ApiError as error:
             self._refuse(request, error)
         except (DatabaseUnavailable, TimeoutError):
@@ -143,7 +147,8 @@ class Socket(WebSocketHandler):
 
     async def _run(self) -> None:
         try:
-            await self._route.handler(self._asked)
+            with self._sockets.at_once.counted(self._asked.actor.user_id):
+                await self._route.handler(self._asked)
             self.close()
         except WebSocketClosedError:
             pass

@@ -5,6 +5,8 @@ from __future__ import annotations
 from plugins.api import anything, array, boolean, choice, integer, obj, shape, text
 from plugins.rbac.records import MAX_MENUS, METHODS
 
+_LONGEST_REASON = 100 * 102  # the names of all roles that somebody may have
+
 QUERY = {
     "user_id": integer(label=("用户 ID", "User ID"), minimum=1, required=True, example=2),
     "method": choice(*METHODS, "HEAD", required=True, example="GET", label=("请求方法", "Method")),
@@ -12,9 +14,10 @@ QUERY = {
         label=("请求路径", "Path"),
         required=True,
         max_length=2000,
-        pattern="^/",
+        # what is before the query is repeated in the response
+        pattern=r"^/[^?]{0,399}(\?|$)",
         example="/api/v1/crm/customers/{id}",
-        description="A concrete path, or a template with `{id}` or `:id`.",
+        description="A concrete path, or a template with `{id}` or `:id`; at most 400 characters before the query.",
     ),
     "resource_id": text(
         label=("记录 ID", "Record ID"),
@@ -69,7 +72,7 @@ EXPLANATION = shape(
     code=integer(
         label=("返回码", "Code"), description="The `code` of the response: 0, or that of an error.", nullable=False
     ),
-    reasons=array(text(nullable=False), nullable=False, label=("原因", "Reasons")),
+    reasons=array(text(nullable=False, max_length=_LONGEST_REASON), nullable=False, label=("原因", "Reasons")),
     conditions=array(
         shape(
             "ExplainedCondition",

@@ -9,12 +9,15 @@ from plugins.api import Accounts, Authorizer, Departments, Service
 from plugins.rbac.directory import Directory
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.policy import Policy
+from plugins.rbac.rehearsal import RunningRehearsals
 from plugins.rbac.settings import RbacSettings
+
+_REHEARSALS_OF_PERSON = 2
 
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the policy, the directory and the hashing threads."""
+    """Provide the policy, the directory, the hashing threads and the count of rehearsals."""
     policy = Policy(service.database)
     passwords = Passwords(service.settings_of(RbacSettings))
     service.provide(Authorizer, policy)
@@ -24,5 +27,6 @@ async def start(service: Service) -> AsyncIterator[None]:
     service.provide(Directory, directory)
     service.provide(Accounts, directory)
     service.provide(Passwords, passwords)
+    service.provide(RunningRehearsals, RunningRehearsals(_REHEARSALS_OF_PERSON))
     yield
     passwords.close()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import (
+    AtOnce,
     Catalogue,
     Handler,
     Message,
@@ -95,13 +96,21 @@ class _Outcome:
     rows: RowComparison | None
 
 
+class RunningRehearsals(AtOnce):
+    """The rehearsals that run in this process; real changes of the same records wait for them."""
+
+
 def rehearser(change: Handler) -> Handler:
-    """Return a handler that returns what `change` would do with the same request, and raises what `change` raises."""
+    """Return a handler that returns what `change` would do with the same request, and raises what `change` raises.
+
+    It raises 42900 for a person who has too many of them running.
+    """
 
     async def rehearse(req: Request) -> dict[str, Any]:
-        outcome = await undone(req.service.database, lambda: _make(req, change))
-        rows = await outcome.rows.finish() if outcome.rows is not None else RowChanges()
-        return await _describe(req, outcome, rows)
+        with req.part(RunningRehearsals).counted(req.actor.user_id):
+            outcome = await undone(req.service.database, lambda: _make(req, change))
+            rows = await outcome.rows.finish() if outcome.rows is not None else RowChanges()
+            return await _describe(req, outcome, rows)
 
     return rehearse
 

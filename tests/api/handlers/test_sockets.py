@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 from plugins.api import Menu, Message, Plugin, Request, route
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import Client, serving
+from plugins.testing import Client, eventually, serving
 from tests.support.raw_http import connected as connected_raw
 from tests.support.raw_http import exchange
 
@@ -82,6 +82,32 @@ async def test_without_a_token_the_handshake_is_refused(mongodb_uri: str, tmp_pa
         with pytest.raises(HTTPClientError) as refused:
             await connected(service)
         assert refused.value.code == 401
+
+
+async def test_one_person_has_fifty_conversations_and_another_after_one_ends(
+    mongodb_uri: str, tmp_path: Path, http: str
+) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
+        token = {"Authorization": f"Bearer {admin.token}"}
+        opening = [connected(service, headers=token) for _ in range(70)]
+        opened = await asyncio.gather(*opening, return_exceptions=True)
+        sockets = [one for one in opened if isinstance(one, WebSocketClientConnection)]
+        for socket in sockets:
+            with suppress(WebSocketClosedError):
+                await socket.write_message("1")
+        answers = await asyncio.gather(*(socket.read_message() for socket in sockets))
+        assert answers.count('{"you":"admin","said":1}') == 50
+        with pytest.raises(HTTPClientError, match="429"):
+            await connected(service, headers=token)
+        next(socket for socket, answer in zip(sockets, answers, strict=True) if answer).close()
+
+        async def taken() -> WebSocketClientConnection | None:
+            with suppress(HTTPClientError):
+                return await connected(service, headers=token)
+            return None
+
+        for socket in [*sockets, await eventually(taken)]:
+            socket.close()
 
 
 async def test_another_origin_is_refused(mongodb_uri: str, tmp_path: Path, http: str) -> None:

@@ -298,3 +298,21 @@ async def test_the_response_is_the_real_one_for_every_route(tradewind: Running, 
         doors = (40300, 40301, 40302)
         code = real.code if real.status in (401, 403) else 0
         assert answer["code"] == (code if code in doors else 0), (route.method, route.path, real.body[:200])
+
+
+async def test_a_path_is_as_long_as_its_explanation_may_be(admin: Client) -> None:
+    path = "/" + "x" * 399
+    answer = await explained(admin, 1, "GET", f"{path}?q={'y' * 1000}")
+    assert path in answer["reasons"][0]
+    longer = await admin.get(f"{EXPLAIN}?user_id=1&method=GET&path={path}x")
+    expect(longer, 40001)
+    assert [(error["field"], error["rule"]) for error in longer.data["errors"]] == [("path", "pattern")]
+
+
+async def test_the_names_of_many_roles_fit_into_a_reason(admin: Client, people: People) -> None:
+    roles = [await people.role() for _ in range(8)]
+    for number, role in enumerate(roles):
+        expect(await admin.patch(f"/api/v1/system/roles/{role}", {"version": 1, "name": f"{number}{'r' * 99}"}))
+    person = await people.account(roles)
+    answer = await explained(admin, person["id"], "DELETE", f"{CUSTOMERS}/{{id}}")
+    assert any(len(reason) > 700 for reason in answer["reasons"])

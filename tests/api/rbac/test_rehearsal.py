@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -55,6 +56,15 @@ async def test_menus_that_a_role_gets_are_gained_by_its_holders(admin: Client, p
     }
     assert (reply.data["losses"], reply.data["people"], reply.data["rows_counted"]) == ([], 1, True)
     assert await stored(admin, "roles", role) == before
+
+
+async def test_one_person_rehearses_two_changes_at_once_and_no_more(admin: Client, people: People) -> None:
+    role = await people.role([LIST])
+    change = await body(admin, "roles", role, {"name": unique("other")})
+    replies = await asyncio.gather(*(admin.post(f"{SYSTEM}/roles/{role}/rehearse", change) for _ in range(12)))
+    assert {reply.code for reply in replies} == {0, 42900}
+    assert all(int(reply.headers["Retry-After"]) > 0 for reply in replies if reply.code)
+    expect(await admin.post(f"{SYSTEM}/roles/{role}/rehearse", change))
 
 
 async def test_a_wider_scope_gains_the_rows_that_the_list_then_has(admin: Client, people: People) -> None:
