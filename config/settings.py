@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from ipaddress import ip_network
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,6 +20,7 @@ from config.listening import UNIX
 from config.tls_files import TlsFiles
 
 EXAMPLE_SECRET = "change-me-to-32-or-more-random-characters"
+_LEAST_PAIRS, _LEAST_STEPS = 20, 8  # of neighbouring characters; 32 random hexadecimal digits have about 29 and 20
 DESKTOP_ORIGINS = ("tauri://localhost", "http://tauri.localhost")
 DEV_ORIGINS = (
     "http://localhost:5173",
@@ -287,8 +289,16 @@ def secret_weakness(secret: str) -> str | None:
         return "is not set"
     if len(secret.encode()) < 32:
         return "is shorter than 32 bytes"
-    if secret == EXAMPLE_SECRET:
+    if is_placeholder(secret):
         return "is the documented example"
     if len(set(secret)) < 8:
         return "has fewer than eight different characters"
+    pairs = set(pairwise(secret))
+    if len(pairs) < _LEAST_PAIRS or len({ord(after) - ord(before) for before, after in pairs}) < _LEAST_STEPS:
+        return "repeats itself or counts up"
     return None
+
+
+def is_placeholder(secret: str) -> bool:
+    """Return whether a secret was copied from the examples of the documentation, where a real one is to be put."""
+    return secret == EXAMPLE_SECRET or "openssl rand" in secret or "…" in secret

@@ -18,6 +18,10 @@ ReadinessCheck = Callable[[], Awaitable[None]]
 PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)
 
 
+class StartError(Exception):
+    """The service cannot start; the message is one line that says why, and what to do."""
+
+
 @dataclass
 class Service:
     """One running process: settings, database, events, and the parts that the core and plugins provide.

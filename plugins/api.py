@@ -326,6 +326,7 @@ from plugins.tables import ImportNotices as ImportNotices  # notifies the person
 
 # -- Advanced: ports, services, uploads, permissions
 from config.settings import EnvironmentSettings as EnvironmentSettings  # base of a plugin's settings in the environment
+from config.settings import is_placeholder as is_placeholder  # whether a secret is that of an example
 from config.tracing import (
     span as span,  # a span of a trace, for calls of other services
     trace_headers as trace_headers,  # the header fields by which other services join the trace
@@ -369,3 +370,4 @@ from handlers.schema.envelope import as_json as as_json  # a record in JSON type
 from handlers.schema.json_schema import json_schema as json_schema  # the JSON Schema of a field
 from handlers.schema.redaction import redacted as redacted  # a copy without secrets
 from handlers.service import Service as Service  # what is shared within one process
+from handlers.service import StartError as StartError  # refuses the start with a sentence

@@ -19,13 +19,10 @@ from handlers.jobs import Jobs
 from handlers.metrics import Metrics
 from handlers.processes import Processes
 from handlers.service import Service
+from handlers.service import StartError as StartError
 
 if TYPE_CHECKING:
     from config.tls import Certificate
-
-
-class StartError(Exception):
-    """The service cannot start; the message is one line that says why, and what to do."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 
-from plugins.api import Catalogue, Service
+from plugins.api import Catalogue, Service, StartError, is_placeholder
 from plugins.rbac.declared_menus import synchronise
-from plugins.rbac.passwords import Passwords
+from plugins.rbac.passwords import Passwords, against_policy
 from plugins.rbac.records import USERS
 from plugins.rbac.settings import RbacSettings
 from plugins.rbac.users import FIRST_USER, credentials
@@ -15,12 +15,22 @@ log = logging.getLogger("tradewind.rbac")
 
 
 async def prepare(service: Service) -> None:
-    """Write the declared menus into the database, and create user 1 if it is missing."""
+    """Write the declared menus into the database, and create user 1 if it is missing.
+
+    Raises `StartError` if its password in the settings is against the policy, or that of an example.
+    """
     await service.database.transaction(lambda: synchronise(service.database, service.part(Catalogue)))
     users = service.database.store(USERS)
     if await users.find_one({"_id": FIRST_USER}):
         return
-    given = service.settings_of(RbacSettings).admin_password.get_secret_value()
+    settings = service.settings_of(RbacSettings)
+    given = settings.admin_password.get_secret_value()
+    if given and (is_placeholder(given) or against_policy(service, given)):
+        raise StartError(
+            "TRADEWIND_ADMIN_PASSWORD is too easy to guess: it takes at least "
+            f"{settings.password_min_length} characters of {settings.password_min_kinds} kinds (upper case, lower case, "
+            "digits, symbols), and not those of an example; without it a password is made up and printed."
+        )
     passwords = service.part(Passwords)
     demo = service.demo_password("admin") if service.settings.demo and not given else ""
     password = given or demo or passwords.make()

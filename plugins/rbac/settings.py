@@ -12,7 +12,7 @@ class RbacSettings(EnvironmentSettings):
 
     admin_password: SecretStr = Field(
         SecretStr(""),
-        description="Password of user 1, `admin`, at the first start; if empty, one is made up and printed.",
+        description="Password of user 1, `admin`, at the first start, within the policy; if empty, one is made up and printed.",
     )
     password_min_length: int = Field(10, ge=8, le=128, description="Least number of characters in a password.")
     password_min_kinds: int = Field(

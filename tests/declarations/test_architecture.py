@@ -115,11 +115,11 @@ PLUGIN_API = """
 
     Migration Stage
 
-    Action Actor Approval Demonstration Response ApiError Authenticator Authorizer Catalogue Collection Confined
+    Action Actor Approval AtOnce Demonstration Response ApiError Authenticator Authorizer Catalogue Collection Confined
     Dashboard Database DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions
     Form FormFile Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option
     OwnRequests Page Passage Passes Period Plugin Query RateLimit Record RecordCache RecordNames Refusal Request Route
-    RouteOptions Router Scope Service SingleFlight StateMachine Step Store TooCostly Transition ValidationFailed View Work
+    RouteOptions Router Scope Service SingleFlight StartError StateMachine Step Store TooCostly Transition ValidationFailed View Work
     WorkFailed
 
     Accounts DryRun ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
@@ -132,7 +132,7 @@ PLUGIN_API = """
 
     Encoded encode_once respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud csv_response day day_of
     exact follow_at_once
-    integer invalid json_schema last_days last_months link mapping may_decide_on_own missing_permission money
+    integer invalid is_placeholder json_schema last_days last_months link mapping may_decide_on_own missing_permission money
     name_references network_of new_id number obj object_id pass_for people_behind period_of quantity redacted refusal
     reading_from_secondaries refuse_own remove_dangling restore rounded route rows_before share span start_of store_money store_quantity text times
     timestamp trace_headers transitions tree_of unavailable undone utc_now

@@ -36,6 +36,12 @@ REFUSED = {
         {"JWT_SECRET": "abcdefg" * 8},
         r"TRADEWIND_JWT_SECRET has fewer than eight different characters",
     ),
+    "a pattern": ({"JWT_SECRET": "abcdefgh" * 8}, r"TRADEWIND_JWT_SECRET repeats itself or counts up"),
+    "the password admin": ({"ADMIN_PASSWORD": "admin"}, r"TRADEWIND_ADMIN_PASSWORD is too easy to guess"),
+    "the password of the manual": (
+        {"ADMIN_PASSWORD": "Aa1-$(openssl rand -hex 12)"},
+        r"TRADEWIND_ADMIN_PASSWORD is too easy to guess",
+    ),
     "an old secret that is short": ({"JWT_OLD_SECRETS": "short"}, r"TRADEWIND_JWT_OLD_SECRETS"),
     "an unknown plugin": ({"PLUGINS": "auth,rbac,sales"}, r"Plugin sales is unknown"),
     "a plugin that is a path": ({"PLUGINS": "auth,rbac,../evil"}, r"Plugin \.\./evil is unknown"),
@@ -85,7 +91,7 @@ def test_a_setting_that_cannot_be_is_reported_in_one_line(
     said: Refusal, mongodb_uri: str, settings: dict[str, str], sentence: str
 ) -> None:
     # a plugin's own settings are read once the database is reachable
-    own = {"BCRYPT_COST", "ACCESS_TOKEN_MINUTES"} & set(settings)
+    own = {"BCRYPT_COST", "ACCESS_TOKEN_MINUTES", "ADMIN_PASSWORD"} & set(settings)
     line = said(uri=mongodb_uri if own else NOWHERE, **settings)
     assert re.match(f"tradewind: {sentence}", line)
     assert line.count("\n") == 1

@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 from config.settings import EXAMPLE_SECRET, Settings
 from plugins.auth.tokens import Tokens, key_id
 from plugins.runtime import Running
-from plugins.testing import Client, People, expect, unique
+from plugins.testing import Client, People, expect
 from tests.support.servers import KEYS, PROFILE, claims_of, instances, refresh
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -230,7 +231,7 @@ def test_a_weak_old_key_is_refused_because_its_tokens_are_believed() -> None:
 
 
 def test_a_random_key_of_32_bytes_is_accepted() -> None:
-    assert made(jwt_secret=unique("0123456789abcdef0123456789abcdef")).jwt_secret
+    assert made(jwt_secret=secrets.token_hex(16)).jwt_secret
 
 
 def made(**settings: Any) -> Settings:

@@ -17,6 +17,7 @@ from plugins.testing import Client, eventually, expect, serving, unique
 from tests.support import probe
 from tests.support.raw_http import connected, request
 from tests.support.refusals import refused
+from tests.support.servers import KEYS
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 
@@ -25,9 +26,7 @@ pytestmark = pytest.mark.gen_test(timeout=20)
 async def server(uri: str, folder: Path, **settings: object) -> AsyncIterator[Running]:
     """A server of the probe with other settings."""
     plugins = [*load_plugins(("auth", "rbac", "system")), probe.plugin]
-    async with serving(
-        uri, folder, plugins, demo=False, jwt_secret="0123456789abcdefghijklmnopqrstuv", **settings
-    ) as it:
+    async with serving(uri, folder, plugins, demo=False, jwt_secret=KEYS[0], **settings) as it:
         yield it
 
 

@@ -1,15 +1,19 @@
 """Settings: where they come from, what they default to, what they refuse."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex, token_urlsafe
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import ValidationError
 
-from config.settings import EXAMPLE_SECRET, Settings, secret_weakness
+from config.settings import EXAMPLE_SECRET, Settings, is_placeholder, secret_weakness
 
+ROOT = Path(__file__).resolve().parents[3]
+TEXTS = {".md", ".yml", ".yaml", ".env", ".example", ".service"}
 GOOD = "Zq8-one-signing-secret-of-these-tests-only"
 Given = Callable[..., Settings]
 
@@ -86,6 +90,17 @@ WEAK = {
     "a" * 40: "has fewer than eight different characters",
     "abcdefg" * 10: "has fewer than eight different characters",
     EXAMPLE_SECRET: "is the documented example",
+    "the output of openssl rand -base64 48": "is the documented example",
+    **dict.fromkeys(
+        (
+            "abcdefgh" * 4,
+            "0123456789abcdef" * 2,
+            "密钥" * 6 + "abcdef",
+            "0123456789abcdefghijklmnopqrstuv",
+            "x7Kq2mZp" * 5,
+        ),
+        "repeats itself or counts up",
+    ),
 }
 
 
@@ -93,9 +108,24 @@ def test_a_weak_signing_key_has_its_weakness() -> None:
     assert {secret: secret_weakness(secret) for secret in WEAK} == WEAK
 
 
-def test_a_sound_signing_key_has_no_weakness() -> None:
-    sound = [GOOD, "abcdefgh" * 4, "密钥" * 6 + "abcdef", "0123456789abcdef" * 2]
-    assert [secret for secret in sound if secret_weakness(secret) is not None] == []
+@pytest.mark.parametrize(
+    "made", [lambda: GOOD, lambda: token_hex(16), lambda: token_hex(500), lambda: token_urlsafe(24)]
+)
+def test_a_sound_signing_key_has_no_weakness(made: Callable[[], str]) -> None:
+    assert [secret_weakness(made()) for _ in range(1000)] == [None] * 1000
+
+
+def test_no_secret_that_an_example_of_ours_shows_is_taken() -> None:
+    written = "\n".join(
+        path.read_text() for path in (*ROOT.glob("*.y*ml"), *ROOT.glob("docs/**/*.*")) if path.suffix in TEXTS
+    )
+    shown = re.findall(
+        r"TRADEWIND_(?:JWT_SECRET|JWT_OLD_SECRETS|BACKUP_KEY|ADMIN_PASSWORD)=[\"']?([^\n\"'|#]*)", written
+    )
+    assert len(shown) > 10
+    assert [
+        secret for secret in shown if secret.strip() and not (is_placeholder(secret) or secret_weakness(secret))
+    ] == []
 
 
 def test_a_weak_signing_key_is_refused(given: Given) -> None:

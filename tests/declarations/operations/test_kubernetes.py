@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ def manifest(name: str) -> dict[str, Any]:
 
 def variables(name: str) -> dict[str, str]:
     """The lines of a file of settings."""
-    lines = (FOLDER / name).read_text().splitlines()
+    lines = [line for line in (FOLDER / name).read_text().splitlines() if not line.startswith("#")]
     return {line.partition("=")[0]: line.partition("=")[2] for line in lines}
 
 
@@ -47,7 +48,7 @@ def test_every_setting_exists_and_takes_its_value() -> None:
     assert (CONFIG.keys() | SECRETS.keys()) - KNOWN.keys() == set()
     given = {name.removeprefix("TRADEWIND_").lower(): value for name, value in CONFIG.items()}
     Settings(
-        **{name: value for name, value in given.items() if name in Settings.model_fields}, jwt_secret="abcdefgh" * 8
+        **{name: value for name, value in given.items() if name in Settings.model_fields}, jwt_secret=token_urlsafe(48)
     )
 
 
