@@ -300,13 +300,9 @@ async def test_the_response_is_the_real_one_for_every_route(tradewind: Running, 
         assert answer["code"] == (code if code in doors else 0), (route.method, route.path, real.body[:200])
 
 
-async def test_a_path_is_as_long_as_its_explanation_may_be(admin: Client) -> None:
-    path = "/" + "x" * 399
-    answer = await explained(admin, 1, "GET", f"{path}?q={'y' * 1000}")
-    assert path in answer["reasons"][0]
-    longer = await admin.get(f"{EXPLAIN}?user_id=1&method=GET&path={path}x")
-    expect(longer, 40001)
-    assert [(error["field"], error["rule"]) for error in longer.data["errors"]] == [("path", "pattern")]
+async def test_the_longest_path_fits_into_a_reason(admin: Client) -> None:
+    path = "/" + "x" * 1999
+    assert path in (await explained(admin, 1, "GET", path))["reasons"][0]
 
 
 async def test_the_names_of_many_roles_fit_into_a_reason(admin: Client, people: People) -> None:
