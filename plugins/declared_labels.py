@@ -27,10 +27,9 @@ def label_problems(where: str, collection: Collection) -> Iterator[str]:
 
 
 def _levels(path: str, fields: Mapping[str, Field]) -> Iterator[tuple[str, Mapping[str, Field]]]:
-    """Yield the documented fields of a record, and those of each object within it, with the path of the object."""
-    shown = {name: field for name, field in fields.items() if field.documented}
-    yield path, shown
-    for name, field in shown.items():
+    """Yield the fields of a record, and those of each object within it, with the path of the object."""
+    yield path, fields
+    for name, field in fields.items():
         inner, place = field, f"{path}{name}"
         while inner.kind == "array" and inner.items is not None:
             inner, place = inner.items, f"{place}[]"

@@ -78,7 +78,6 @@ class FieldOptions(TypedDict, total=False):
     dictionary: str | None
     check: Callable[[HasSettings, str], str | None] | None
     secret: bool
-    documented: bool
     history: bool
 
 
@@ -110,7 +109,6 @@ class Field:
     `named_by`: for a list of objects, the reference in each object that gives the list its names, `collaborator_names`.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
     `history`: the history of a record shows it; False for what follows from other records or only traces use.
-    `documented`: part of the OpenAPI document; False for an alias that is still accepted.
     `check`: only for top-level fields of a body: returns the rule that a value breaks under the settings, or None.
     """
 
@@ -139,7 +137,6 @@ class Field:
     dictionary: str | None = None
     check: Callable[[HasSettings, str], str | None] | None = None
     secret: bool = False
-    documented: bool = True
     history: bool = True
 
     @cached_property

@@ -58,7 +58,7 @@ def object_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], J
     fields = {
         name: child
         for name, child in (field.fields or {}).items()
-        if not (child.read_only if mode == "input" else child.write_only) and (child.documented or component is None)
+        if not (child.read_only if mode == "input" else child.write_only)
     }
     if mode == "reply":
         fields |= {sibling.name: name_shape(sibling) for sibling in field.siblings if not sibling.own}

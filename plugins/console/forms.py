@@ -65,7 +65,7 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
 def _shown(field: Field) -> bool:
     """Return whether a form has a control for the field: JSON of any shape has none."""
     inside = field.items if field.kind == "array" else field
-    return field.documented and inside is not None and inside.kind not in ("any", "mapping", "array")
+    return inside is not None and inside.kind not in ("any", "mapping", "array")
 
 
 def _control(viewer: Viewer, name: str, field: Field) -> Node:

@@ -15,7 +15,6 @@ RELEASED: dict[str, Any] = json.loads((Path(__file__).resolve().parents[2] / "do
 
 # sentence → why clients do not miss it; agreed with those who use the API
 AGREED: dict[str, str] = {
-    "POST /api/v1/auth/refresh body.refresh_token is gone": "still accepted; orval took it for `refreshToken` twice",
     "GET /api/v1/notifications/ws 200 is gone": "a WebSocket never said so; 101 and its messages are described",
 }
 

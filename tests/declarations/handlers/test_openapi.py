@@ -18,8 +18,7 @@ from handlers.request import Request
 from handlers.route import PUBLIC, Route, route
 from handlers.schema.envelope import to_json
 from handlers.schema.errors import ApiError
-from handlers.schema.fields import NOTHING, Field, choice, integer, number, obj, text
-from handlers.schema.validation import Checker
+from handlers.schema.fields import Field, choice, integer, number, obj, text
 from plugins.registry import RegistryError, freeze, load_plugins
 from tests.support.catalogue import CATALOGUE
 from tests.support.document import DOCUMENT
@@ -219,13 +218,6 @@ def test_a_web_socket_switches_protocols_and_its_messages_are_described() -> Non
     assert list(messages) == ["ready", "notification", "progress", "unread"]
     assert [message["properties"]["type"]["enum"] for message in messages.values()] == [[name] for name in messages]
     assert messages["notification"]["properties"]["data"] == {"$ref": "#/components/schemas/Notification"}
-
-
-def test_a_second_name_of_a_field_is_taken_and_not_described() -> None:
-    shape = obj("NamesBody", {"newName": text(), "new_name": text(documented=False)}, nullable=False)
-    described = describe([replace(serving_shape("/api/names", NOTHING), method="POST", body=shape)], "1")
-    assert list(described["components"]["schemas"]["NamesBody"]["properties"]) == ["newName"]
-    assert Checker(shape)({"new_name": "a"}) == {"new_name": "a"}
 
 
 def test_a_response_without_an_envelope_has_its_media_type() -> None:
