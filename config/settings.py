@@ -171,7 +171,7 @@ class Settings(EnvironmentSettings):
     max_json_depth: int = Field(32, ge=4, le=200, description="Deepest nesting of a JSON body.")
     max_json_values: int = Field(20_000, ge=1000, description="Most values and names in a JSON body, approximately.")
     max_public_body_bytes: int = Field(
-        64 << 10, ge=1024, description="Largest JSON body of requests that need no log-in, in bytes."
+        64 << 10, ge=1024, description="Largest JSON body of requests without a log-in, in bytes."
     )
     request_seconds: float = Field(30, gt=0, description="Time limit of one request, in seconds.")
     import_bytes: int = Field(100 << 20, ge=1024, le=1 << 30, description="Largest file of an import, in bytes.")

@@ -51,6 +51,7 @@ from handlers.schema.errors import (
     unavailable,
 )
 from handlers.schema.fields import MAX_TEXT
+from handlers.schema.messages import WANTS_JSON
 from handlers.schema.redaction import redacted
 from handlers.schema.validation import MAX_ERRORS, bound_fields
 from handlers.schema.values import Body, Json, Record
@@ -154,7 +155,7 @@ async def authenticate(request: Request, route: Route) -> None:
     if route.access == PUBLIC or (route.signed is not None and route.signed(request)):
         return
     if request.bearer is None:
-        raise ApiError(UNAUTHENTICATED)
+        raise ApiError(TOO_LARGE if _exceeds_public(request) else UNAUTHENTICATED)
     request.actor = await request.service.parts[Authenticator].authenticate(request.bearer)
     request.log_fields["user_id"] = request.actor.user_id
     request.log_fields["route"] = route.name
@@ -241,12 +242,17 @@ def read_input(request: Request, route: Route, standing: Record | None = None) -
         raise ValidationFailed(faults)
 
 
+def _exceeds_public(request: Request) -> bool:
+    """Return whether the body is larger than one may be that comes without a log-in."""
+    return len(request.raw_body) > request.service.settings.max_public_body_bytes
+
+
 def _body(request: Request, route: Route, standing: Record | None) -> Body:
     given: Json = {}
     if request.raw_body and request.method != "GET":
         if not _JSON.match(request.headers.get("Content-Type", "")):
-            raise ApiError(MEDIA_TYPE)
-        if route.access == PUBLIC and len(request.raw_body) > request.service.settings.max_public_body_bytes:
+            raise ApiError(MEDIA_TYPE, WANTS_JSON)
+        if route.access == PUBLIC and _exceeds_public(request):
             raise ApiError(TOO_LARGE)
         given = request.given = request.sent()
     if route.check_body is not None:

@@ -76,6 +76,13 @@ def _parse_weight(parameter: str) -> float:
 
 SUCCESS = Message("成功", "OK")
 STOPPING = Message("服务正在停止", "The service is stopping")
+WANTS_JSON = Message(
+    "请求体须为 JSON（Content-Type: application/json，UTF-8）",
+    "Send JSON: Content-Type: application/json, in UTF-8",
+)
+WANTS_FORM = Message(
+    "请求体须为表单（Content-Type: multipart/form-data）", "Send a form: Content-Type: multipart/form-data"
+)
 NOT_READY = Message("服务未就绪：{parts}", "The service is not ready: {parts}")
 SILENT = Message("进程无响应：{processes}", "Processes do not respond: {processes}")
 BUSY = Message("同类任务过多，请稍后重试", "Too many tasks of this kind are running; try again later")

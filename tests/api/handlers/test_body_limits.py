@@ -110,3 +110,12 @@ async def test_a_body_of_somebody_who_is_not_logged_in_is_small(probed: Running)
     longest = {"username": "nobody", "password": "密" * 10_000}  # as long as a password may be
     expect(await client.post(LOGIN, longest), 40010)
     refused(await client.post(LOGIN, {"username": "nobody", "password": "密" * 30_000}), 41300)
+
+
+async def test_a_large_body_without_a_token_is_too_large_before_it_is_unauthenticated(
+    probed: Running, probe_admin: Client
+) -> None:
+    large, small = ({"name": "a", "notes": ["x" * size]} for size in (70_000, 60_000))
+    stranger = Client(probed.url)
+    assert [(await stranger.post(WIDGETS_AT, body)).code for body in (large, small)] == [41300, 40100]
+    expect(await probe_admin.post(WIDGETS_AT, large))
