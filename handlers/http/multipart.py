@@ -15,6 +15,7 @@ from python_multipart.multipart import MultipartState, parse_options_header
 
 from handlers.request import Request
 from handlers.schema.errors import BAD_REQUEST, MEDIA_TYPE, TOO_LARGE, ApiError, FieldError, ValidationFailed, invalid
+from handlers.schema.messages import WANTS_FORM
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -152,7 +153,7 @@ async def read_form(content_type: str, chunks: AsyncIterator[bytes]) -> AsyncIte
 def _boundary(content_type: str) -> bytes:
     media, options = parse_options_header(content_type)
     if media != b"multipart/form-data":
-        raise ApiError(MEDIA_TYPE)
+        raise ApiError(MEDIA_TYPE, WANTS_FORM)
     boundary = options.get(b"boundary", b"")
     if not 1 <= len(boundary) <= 70:  # RFC 2046 section 5.1.1
         raise ApiError(BAD_REQUEST)

@@ -10,7 +10,7 @@ from plugins.files.images import FORMATS
 from plugins.files.messages import ACTIVE_SVG, BROKEN_IMAGE, TWO_THINGS, TYPE_CONTRADICTS, TYPE_REFUSED
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import Visibility
-from plugins.files.types import SVG, ZIP, FileType, contradicts, ends_as_zip, list_claims
+from plugins.files.types import BY_MEDIA, SVG, ZIP, FileType, contradicts, ends_as_zip, list_claims
 
 _BLOCK_BYTES = 1 << 20
 
@@ -25,12 +25,21 @@ def check_type(settings: FilesSettings, type: FileType, name: str, media: str, v
 
     Without `visibility` it is enough that either bucket accepts it.
     """
-    accepted = {"public": settings.public_file_types, "private": settings.private_file_types}
-    lists = accepted.values() if visibility is None else (accepted[visibility],)
-    if not any(type.media in allowed for allowed in lists):
-        raise make_refusal(TYPE_REFUSED, type)
+    if type.media not in _accepted(settings, visibility):
+        raise not_accepted(settings, type.media, visibility)
     if any(contradicts(claimed, type) for claimed in list_claims(name, media)):
         raise make_refusal(TYPE_CONTRADICTS, type)
+
+
+def not_accepted(settings: FilesSettings, media: str, visibility: Visibility | None) -> ApiError:
+    """Return the 41500 for a type that the bucket does not accept; it names those that it does."""
+    extensions = {BY_MEDIA[one].extension for one in _accepted(settings, visibility) if one in BY_MEDIA}
+    return ApiError(MEDIA_TYPE, TYPE_REFUSED.filled(type=media, accepted=" ".join(sorted(extensions))))
+
+
+def _accepted(settings: FilesSettings, visibility: Visibility | None) -> set[str]:
+    accepted = {"public": settings.public_file_types, "private": settings.private_file_types}
+    return set().union(*(accepted.values() if visibility is None else (accepted[visibility],)))
 
 
 def check_end(type: FileType, tail: bytes) -> None:

@@ -2,7 +2,10 @@
 
 from plugins.api import Message
 
-TYPE_REFUSED = Message("不支持的文件类型：{type}", "Files of this type are not accepted: {type}")
+TYPE_REFUSED = Message(
+    "不支持的文件类型：{type}；可接受：{accepted}",
+    "Files of this type are not accepted: {type}; accepted are {accepted}",
+)
 TYPE_CONTRADICTS = Message(
     "文件内容与文件名或类型不符：{type}", "The content does not match the name or the type: {type}"
 )

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from plugins.api import MEDIA_TYPE, NOT_FOUND, Actor, ApiError, Database, Lane, Store, try_transition, utc_now
 from plugins.files.inspection import check_end, check_type, needs_proof, prove
+from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED
 from plugins.files.names import check_key, new_key
 from plugins.files.presence import Presence
 from plugins.files.records import OBJECTS
@@ -113,7 +114,7 @@ class Files:
             raise ApiError(NOT_FOUND)
         try:
             if found.size != file["size"]:
-                raise ApiError(MEDIA_TYPE)
+                raise ApiError(MEDIA_TYPE, OTHER_THAN_SIGNED)
             type = await self._inspect(file, found.etag)
         except ApiError as error:
             if error.kind is MEDIA_TYPE:
@@ -130,7 +131,7 @@ class Files:
         check_end(type, tail)
         if needs_proof(type):
             if size > self.settings.max_image_bytes:
-                raise ApiError(MEDIA_TYPE)
+                raise ApiError(MEDIA_TYPE, FILE_TOO_LARGE.filled(bytes=self.settings.max_image_bytes))
             with self.spool() as spool:
                 await self._read(file, etag, 0, size, spool)
                 await prove(self.proving, self.settings, type, spool)

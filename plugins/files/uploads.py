@@ -26,8 +26,8 @@ from plugins.api import (
     route,
     text,
 )
-from plugins.files.inspection import check_type, needs_proof
-from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, TYPE_REFUSED, UPLOADED_ALREADY
+from plugins.files.inspection import check_type, needs_proof, not_accepted
+from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, UPLOADED_ALREADY
 from plugins.files.names import clean_name
 from plugins.files.objects import File, Files
 from plugins.files.receiving import Intake
@@ -111,9 +111,10 @@ async def sign(req: Request) -> dict[str, Any]:
     files, query = req.part(Files), req.query
     visibility: Visibility = query["visibility"]
     name = clean_name(query["file_name"], "file_name")
-    type = BY_MEDIA.get(normalise_media(query["content_type"]))
+    media = normalise_media(query["content_type"])
+    type = BY_MEDIA.get(media)
     if type is None:
-        raise ApiError(MEDIA_TYPE, TYPE_REFUSED.filled(type=""))
+        raise not_accepted(files.settings, media, visibility)
     check_type(files.settings, type, name, "", visibility)
     limit = files.settings.max_upload_bytes
     limit = min(limit, files.settings.max_image_bytes) if needs_proof(type) else limit

@@ -205,5 +205,7 @@ REFUSED = {
 
 async def test_no_address_is_signed_for_a_file_that_would_be_refused(here: Place) -> None:
     before = await here.list_stored()
-    assert {query: (await here.admin.get(f"/api/upload/sts?{query}")).code for query in REFUSED} == REFUSED
+    replies = {query: await here.admin.get(f"/api/upload/sts?{query}") for query in REFUSED}
+    assert {query: reply.code for query, reply in replies.items()} == REFUSED
+    assert ".pdf" in next(iter(replies.values())).json["msg"]
     assert await here.list_stored() == before
