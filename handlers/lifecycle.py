@@ -40,6 +40,7 @@ from handlers.schema.errors import (
     INTERNAL,
     MEDIA_TYPE,
     PASSWORD_CHANGE_REQUIRED,
+    STALE,
     SUPER_ONLY,
     TOO_LARGE,
     UNAUTHENTICATED,
@@ -121,6 +122,20 @@ def find_route(request: Request) -> Route:
     return route
 
 
+async def _leave_out_unread(request: Request, route: Route, error: ApiError) -> None:
+    """Remove the fields from a 40902 that the caller may not read, or all if they may not read the record."""
+    data: Any = error.data
+    prefix, _, _ = route.path.partition("{id}")
+    try:
+        reading, _ = request.service.parts[Router].match("GET", f"{prefix}{request.path['id']}")
+    except (ApiError, KeyError):
+        return  # the record is read by the response of the change itself
+    if await refusal(request.actor, reading, request.part(Authorizer)) is not None:
+        data["changed"] = None
+    elif data["changed"] is not None and reading.returns.fields:
+        data["changed"] = [name for name in data["changed"] if name in reading.returns.fields]
+
+
 def serve(request: Request, route: Route) -> Awaitable[Response]:
     """Admit and handle the request within the time limit of requests."""
     if route.streamed:
@@ -135,7 +150,12 @@ async def _serve_stream(request: Request, route: Route) -> Response:
 
 async def _admit_and_handle(request: Request, route: Route) -> Response:
     await admit(request, route)
-    return await handle(request, route)
+    try:
+        return await handle(request, route)
+    except ApiError as error:
+        if error.kind is STALE and error.data is not None:
+            await _leave_out_unread(request, route, error)
+        raise
 
 
 async def admit(request: Request, route: Route) -> None:

@@ -15,7 +15,7 @@ from handlers.data.visibility import decisive_fields
 from handlers.events import Event
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, RouteOptions, conflicts, route
-from handlers.schema.errors import DUPLICATE, STALE, ApiError, ErrorKind
+from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
 from handlers.schema.fields import NOTHING, integer
 from handlers.schema.messages import REFERENCES_GONE
 from handlers.schema.values import Record
@@ -220,7 +220,7 @@ def with_version(collection: Collection, deletion: Route) -> Route:
             # a change by somebody else after this is a write conflict, and the work runs again
             record = await req.store(collection).get(req.path["id"])
             if record["version"] != version:
-                raise ApiError(STALE)
+                raise await req.store(collection).stale(record["id"], version)
             return await deletion.handler(req)
 
         return await req.transaction(work)

@@ -97,7 +97,7 @@ class Lifecycle:
         step = Step(req.service, self.collection, action.names[0], record, req.now, by, reason, body, req)
         if any(self.collection.machine.transitions[name].decides for name in action.names):
             await refuse_own(req, people_behind(record))
-        step.require(*action.names)
+        await step.require(*action.names)
         step.refuse_barred(action.unless, waits=action.waits)
         await self._make(step, action)
         if self.approval is not None and step.action == self.approval.submit:

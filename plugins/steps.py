@@ -11,7 +11,7 @@ from handlers.data.store import Store
 from handlers.events import Event
 from handlers.request import Request
 from handlers.schema.calendar import day_of
-from handlers.schema.errors import CONFLICT, STALE, ApiError
+from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId, Values
 from handlers.service import Service
@@ -62,14 +62,15 @@ class Step:
         """Send an event to the listeners of other plugins, in the same transaction."""
         await self.service.events.emit(event, {"request": self.request, **payload})
 
-    def require(self, *actions: str) -> None:
+    async def require(self, *actions: str) -> None:
         """Raise an error unless the record can make one of the actions now.
 
         40902: the body has another `version` than the record. 40901: the state allows none of the actions.
         """
         machine = self.collection.machine
-        if self.body.get("version") not in (None, self.record.get("version")):
-            raise ApiError(STALE)
+        version = self.body.get("version")
+        if version not in (None, self.record.get("version")):
+            raise await self.store(self.collection).stale(self.record["id"], version)
         if not any(machine.permits(self.record, action) for action in actions):
             raise machine.refuse(actions[0])
 

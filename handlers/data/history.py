@@ -212,6 +212,15 @@ class History:
             await end([self._moving])
 
 
+def changed_since(collection: Collection, document: Document, version: int) -> list[str] | None:
+    """Return which fields of a stored record changed after `version`; None if its notes do not reach back so far."""
+    later = [change for change in changes_in(collection, document) if change.version > version]
+    wanted = range(version + 1, document["version"] + 1)
+    if not wanted or {change.version for change in later} != set(wanted):
+        return None
+    return sorted({name for change in later for name in change.after})
+
+
 def total_changes(document: Document) -> int:
     """Return how many changes a stored record has had, its creation included."""
     return int((document.get(HISTORY) or {}).get("n", 0)) + 1

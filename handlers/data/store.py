@@ -17,7 +17,7 @@ from handlers.actor import Actor
 from handlers.data.cause import CAUSE
 from handlers.data.collection import HISTORY, Collection
 from handlers.data.context import DataContext
-from handlers.data.history import note
+from handlers.data.history import changed_since, note
 from handlers.data.listing import Page, sort_keys
 from handlers.data.paging import Pager
 from handlers.data.recorded_change import recorded_change, recorded_update
@@ -197,6 +197,18 @@ class Store(SeveralUpdates):
             raise await _update_error(self, key, version, otherwise, reason)
         return await self._written(changed)
 
+    async def stale(self, id: RecordId, version: int) -> ApiError:
+        """Return the 40902 for a `version` that is not the current one, or 40400 if the actor sees no such record.
+
+        Its `data` has the current version, and the fields that changed since the other one.
+        """
+        visible = self._visibility.filter({"_id": self.collection.parse_id(id)})
+        found = await self._driver.find_one(self.collection.name, visible)
+        if found is None:
+            return ApiError(NOT_FOUND)
+        changed = changed_since(self.collection, found, version)
+        return ApiError(STALE, data={"version": found["version"], "changed": changed})
+
     async def update_many(self, filter: Filter, operators: Operators, *, unversioned: bool = False) -> int:
         """Change every visible record that matches with MongoDB update operators; return how many changed.
 
@@ -338,7 +350,7 @@ async def _update_error(
     if found is None:
         return ApiError(NOT_FOUND)
     if version is not None and found["version"] != version:
-        return ApiError(STALE)
+        return await store.stale(key, version)
     return ApiError(otherwise, reason)
 
 

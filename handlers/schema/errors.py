@@ -143,6 +143,18 @@ _OBSTACLE = obj(
         "field": text(nullable=False, description="The field that asks for more than is left."),
     },
 )
+_STALE = obj(
+    "Stale",
+    {
+        "version": integer(minimum=1, nullable=False, description="The current version."),
+        "changed": array(
+            text(nullable=False),
+            max_items=1000,
+            description="The fields that changed since the version that was sent, as far as the caller may read them; "
+            "null if that is not known.",
+        ),
+    },
+)
 _TRACE = obj(None, {"request_id": text(nullable=False)}, nullable=False)
 
 
@@ -270,7 +282,8 @@ STALE = _kind(
     409,
     "数据已被他人修改，请刷新后重试",
     "Changed by someone else; reload and try again",
-    "the `version` sent is not the current one",
+    "the `version` sent is not the current one; `data` has that one, and what changed since, or is null",
+    _STALE,
 )
 IDEMPOTENCY_REUSED = _kind(
     "idempotency_reused",

@@ -82,7 +82,8 @@ async def update(req: Request) -> Record:
     owner_id = values.get("owner_id", before["owner_id"])
     if owner_id != before["owner_id"]:
         if version != before["version"]:
-            raise ApiError(STALE)  # another request may have changed the owner
+            # another request may have changed the owner
+            raise await req.store(CUSTOMERS).stale(before["id"], version)
         if not await may_change_owner(req, owner_id):
             raise missing_permission(req, permission_to_own(owner_id), NO_TRANSFER)
     return await change(req, before, values, version)

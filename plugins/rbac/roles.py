@@ -7,7 +7,6 @@ from typing import Any
 
 from plugins.api import (
     STALE,
-    ApiError,
     Page,
     Request,
     Route,
@@ -77,7 +76,7 @@ async def update(req: Request) -> dict[str, Any]:
     before = await _add_menus_to(req, await req.store(ROLES).get(req.path["id"]))
     if before["version"] != version:
         # so that the checks below apply to the version that is changed
-        raise ApiError(STALE)
+        raise await req.store(ROLES).stale(before["id"], version)
     wanted = _drop_duplicates(values.pop("menu_ids", before["menu_ids"]))
     regranted = set(wanted) != set(before["menu_ids"])
     if regranted or any(name in values and values[name] != before[name] for name in _RIGHTS):

@@ -87,7 +87,7 @@ async def update(req: Request) -> dict[str, Any]:
     before = await req.store(USERS).get(req.path["id"])
     if before["version"] != version:
         # so that the checks below apply to the version that is changed
-        raise ApiError(STALE)
+        raise await req.store(USERS).stale(before["id"], version)
     await _check_update(req, before, values)
     password = values.pop("password", None)
     if password is not None:

@@ -247,7 +247,8 @@ async def check_stale(exercise: Exercise, collection: Collection, office: Office
     # somebody else was faster
     before = await office.database.driver.update_one(collection.name, {"_id": key}, {"$inc": {"version": 1}})
     assert before is not None
-    expect(await at_version(exercise, before["version"] - 1).send(), 40902)
+    stale = await at_version(exercise, before["version"] - 1).send()
+    assert expect(stale, 40902) == {"version": before["version"], "changed": None}
     assert await office.stored(collection, exercise.record["id"]) == before
     return at_version(exercise, before["version"])
 
