@@ -24,7 +24,7 @@ from handlers.actor import Actor
 from handlers.data.cause import CAUSE
 from handlers.data.collection import HISTORY, Collection
 from handlers.data.detached import start_detached
-from handlers.schema.errors import NOT_FOUND, ApiError, invalid
+from handlers.schema.errors import NOT_FOUND, STALE, ApiError, invalid
 from handlers.schema.fields import anything, integer, text, timestamp
 from handlers.schema.values import Operators, RecordId, Values
 from handlers.tasks import end
@@ -147,6 +147,14 @@ class History:
         start = skip if newest is None else max(total - 1 - newest, 0)
         return await self.read(collection, document, start, size), total
 
+    async def stale(self, collection: Collection, filter: Values, version: int) -> ApiError:
+        """Return the 40902 with the current version, and what changed since `version`; 40400 if no record matches."""
+        document = await self._driver.find_one(collection.name, filter)
+        if document is None:
+            return ApiError(NOT_FOUND)
+        changed = _changed_since(collection, document, version)
+        return ApiError(STALE, data={"version": document["version"], "changed": changed})
+
     async def look_after(self, collection: Collection, document: Document) -> None:
         """Have the notes of a record that was just written moved if there are many of them."""
         pending = (document.get(HISTORY) or {}).get("pending", ())
@@ -212,7 +220,7 @@ class History:
             await end([self._moving])
 
 
-def changed_since(collection: Collection, document: Document, version: int) -> list[str] | None:
+def _changed_since(collection: Collection, document: Document, version: int) -> list[str] | None:
     """Return which fields of a stored record changed after `version`; None if its notes do not reach back so far."""
     later = [change for change in changes_in(collection, document) if change.version > version]
     wanted = range(version + 1, document["version"] + 1)

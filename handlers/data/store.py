@@ -17,7 +17,7 @@ from handlers.actor import Actor
 from handlers.data.cause import CAUSE
 from handlers.data.collection import HISTORY, Collection
 from handlers.data.context import DataContext
-from handlers.data.history import changed_since, note
+from handlers.data.history import note
 from handlers.data.listing import Page, sort_keys
 from handlers.data.paging import Pager
 from handlers.data.recorded_change import recorded_change, recorded_update
@@ -27,7 +27,7 @@ from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.several_updates import SeveralUpdates
 from handlers.data.visibility import Visibility
 from handlers.data.writing import keeps_references, omit, refusing_duplicates, releases_holders
-from handlers.schema.errors import CONFLICT, NOT_FOUND, STALE, ApiError, ErrorKind, ValidationFailed
+from handlers.schema.errors import CONFLICT, NOT_FOUND, ApiError, ErrorKind, ValidationFailed
 from handlers.schema.messages import Message
 from handlers.schema.values import Operators, Query, RecordId, Values
 
@@ -198,16 +198,9 @@ class Store(SeveralUpdates):
         return await self._written(changed)
 
     async def stale(self, id: RecordId, version: int) -> ApiError:
-        """Return the 40902 for a `version` that is not the current one, or 40400 if the actor sees no such record.
-
-        Its `data` has the current version, and the fields that changed since the other one.
-        """
+        """Return the 40902 for a `version` that is not the current one, or 40400 if the actor sees no such record."""
         visible = self._visibility.filter({"_id": self.collection.parse_id(id)})
-        found = await self._driver.find_one(self.collection.name, visible)
-        if found is None:
-            return ApiError(NOT_FOUND)
-        changed = changed_since(self.collection, found, version)
-        return ApiError(STALE, data={"version": found["version"], "changed": changed})
+        return await self._context.history.stale(self.collection, visible, version)
 
     async def update_many(self, filter: Filter, operators: Operators, *, unversioned: bool = False) -> int:
         """Change every visible record that matches with MongoDB update operators; return how many changed.
