@@ -14,7 +14,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
@@ -85,7 +85,7 @@ class StageState:
 
 @dataclass
 class Progress:
-    """What a run has done so far: the documents that it looked at and changed."""
+    """What has been done of a stage so far: the documents that were looked at and changed."""
 
     looked_at: int = 0
     changed: int = 0
@@ -139,26 +139,25 @@ class Migrations:
         """Return why this version cannot use the database, as a sentence, or None if it can."""
         return await find_newer(self._driver, self._plugins, [migration.name for _, migration in self._all])
 
-    async def run_due(self, *, contract: bool = False, again: bool = False, tell: Tell | None = None) -> Progress:
+    async def run_due(self, *, contract: bool = False, again: bool = False, tell: Tell | None = None) -> None:
         """Run what is due, unless another instance is doing so. Raises `MigrationFailed`.
 
         `contract`: run `contract` migrations too. `again`: read collections a second time now and not a day after the
-        first time. With `tell`, which is called with the name of the stage and the progress after each batch, the run
+        first time. With `tell`, which is called with the name of the stage and its progress after each batch, the run
         waits for the other instance and does not pause between batches.
         """
-        progress, lease = Progress(), Lease(self._service.database, "migrations", _LEASE_SECONDS)
+        lease = Lease(self._service.database, "migrations", _LEASE_SECONDS)
         while not await lease.acquire():
             if tell is None:
-                return progress
+                return
             await asyncio.sleep(_WAIT_SECONDS)
         lease.keep()
         try:
-            await self._run_all(progress, contract, ("due", "again") if again else ("due",), tell)
+            await self._run_all(contract, ("due", "again") if again else ("due",), tell)
         finally:
             await lease.leave()
-        return progress
 
-    async def _run_all(self, progress: Progress, contract: bool, wanted: Sequence[State], tell: Tell | None) -> None:
+    async def _run_all(self, contract: bool, wanted: Sequence[State], tell: Tell | None) -> None:
         kept = await self._kept()
         waiting: set[str] = set()  # plugins whose further migrations must wait for a `contract` one
         earlier: dict[str, list[tuple[Migration, Stage]]] = defaultdict(list)
@@ -173,10 +172,10 @@ class Migrations:
             if due and migration.contract:
                 await self._announce(plugin, migration)
                 for before, stage in earlier[plugin]:  # once more, for what older instances wrote until now
-                    await self._run_stage(before, stage, {"passes": _PASSES - 1}, progress, tell)
+                    await self._run_stage(before, stage, {"passes": _PASSES - 1}, tell)
             earlier[plugin] += [(migration, stage) for stage in stages]
             for stage in due:
-                await self._run_stage(migration, stage, kept.get(_key(migration, stage)) or {}, progress, tell)
+                await self._run_stage(migration, stage, kept.get(_key(migration, stage)) or {}, tell)
 
     async def _kept(self) -> Mapping[str, Document]:
         return {row["_id"]: row for row in await self._driver.find(MIGRATIONS, {})}
@@ -194,10 +193,9 @@ class Migrations:
         migration: Migration,
         stage: Stage,
         kept: Mapping[str, Any],
-        progress: Progress,
         tell: Tell | None,
     ) -> None:
-        key, looked_at, changed = _key(migration, stage), progress.looked_at, progress.changed
+        key, progress = _key(migration, stage), Progress()
         try:
             await self._go_through(key, stage, kept, progress, tell)
         except (DatabaseUnavailable, asyncio.CancelledError):
@@ -212,9 +210,8 @@ class Migrations:
                 f"The migration {migration.name} failed on {stage.collection.name} ({reason}). What it has done "
                 "stays; the next run goes on from there."
             ) from error
-        if progress.changed > changed:
-            counts = {"looked_at": progress.looked_at - looked_at, "changed": progress.changed - changed}
-            log.info("documents migrated", extra={"migration": key, **counts})
+        if progress.changed:
+            log.info("documents migrated", extra={"migration": key, **asdict(progress)})
 
     async def _go_through(
         self, key: str, stage: Stage, kept: Mapping[str, Any], progress: Progress, tell: Tell | None
@@ -249,6 +246,13 @@ class Migrations:
     async def _keep(self, key: str, values: Mapping[str, Any]) -> None:
         await self._driver.update_one(MIGRATIONS, {"_id": key}, {"$set": values}, upsert=True)
 
+    async def _count(self, stage: Stage, after: Any) -> int:
+        which = _after(stage, after)
+        try:
+            return await self._driver.count(stage.collection.name, which, hint=stage.hint or None)
+        except NoSuchIndex:  # the first start of this version has yet to make it
+            return await self._driver.count(stage.collection.name, which)
+
     async def states(self, *, count: bool = False) -> list[StageState]:
         """Return the progress of each stage; with `count`, how many documents are left. Writes nothing."""
         kept = await self._kept()
@@ -258,9 +262,7 @@ class Migrations:
                 row = kept.get(_key(migration, stage)) or {}
                 state, left = _state_of(migration, stage, kept), None
                 if state == "due" and count:
-                    left = await self._driver.count(
-                        stage.collection.name, _after(stage, row.get("after")), hint=stage.hint or None
-                    )
+                    left = await self._count(stage, row.get("after"))
                 if state == "due" and row.get("failed"):
                     state = "failed"
                 described = (plugin, migration.name, migration.summary, stage.collection.name, migration.contract)

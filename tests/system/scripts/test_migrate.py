@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from config.database import open_driver
+from handlers.data.collection import OUTDATED_INDEX
 from handlers.migrations import MIGRATIONS
 from plugins.testing import SECRET, Client, empty_database, serving
 from tests.api.finance.books import Books
@@ -45,6 +47,38 @@ async def test_what_is_due_is_planned_then_done(mongodb_uri: str, tmp_path: Path
             assert stored["day"]
             code, output, _ = await run(mongodb_uri, name, tmp_path, "--plan")
             assert (code, "looked through once more" in output) == (0, True), output
+        finally:
+            await driver.close()
+
+
+async def test_the_plan_before_the_first_start_of_a_version_needs_none_of_its_indexes(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with empty_database(mongodb_uri) as name:
+        async with serving(mongodb_uri, tmp_path, mongodb_database=name):
+            pass
+        driver = open_driver("pymongo", mongodb_uri, name, 5000)
+        try:
+            await driver.command({"dropIndexes": "crm_customers", "index": OUTDATED_INDEX.name})
+            await driver.insert("crm_customers", [{"_id": "0", "deleted": False, "search_text": [""]}])
+            code, output, errors = await run(mongodb_uri, name, tmp_path, "--plan")
+            assert (code, errors) == (1, ""), output
+            assert "crm_customers: 1 documents" in output
+        finally:
+            await driver.close()
+
+
+async def test_the_progress_of_a_collection_counts_its_own_documents(mongodb_uri: str, tmp_path: Path) -> None:
+    async with empty_database(mongodb_uri) as name:
+        async with serving(mongodb_uri, tmp_path, mongodb_database=name) as server:
+            await (await Books.fresh(await Client(server.url).log_in("admin"))).invoice()
+        driver = open_driver("pymongo", mongodb_uri, name, 5000)
+        try:
+            await driver.delete_many(MIGRATIONS, {})
+            _, _, errors = await run(mongodb_uri, name, tmp_path)
+            told = re.findall(r"/(\w+): (\d+) documents, (\d+) changed", errors)
+            assert {name for name, looked_at, _ in told if int(looked_at)} >= {"finance_invoices"}
+            assert ("crm_contracts", "0", "0") in told
         finally:
             await driver.close()
 
