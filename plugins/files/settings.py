@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -80,6 +81,8 @@ class FilesSettings(EnvironmentSettings):
         missing = [f"TRADEWIND_{name.upper()}" for name in S3_NEEDS if not getattr(self, name)]
         if self.storage == "s3" and missing:
             raise ValueError(f"TRADEWIND_STORAGE=s3 needs {' and '.join(missing)}")
+        if self.storage == "s3" and find_spec("aiobotocore") is None:
+            raise ValueError("TRADEWIND_STORAGE=s3 needs a library: pip install 'tradewind[s3]'")
         if self.storage == "s3" and self.s3_public_bucket == self.s3_private_bucket:
             raise ValueError("TRADEWIND_S3_PUBLIC_BUCKET and TRADEWIND_S3_PRIVATE_BUCKET must be two buckets")
         return self

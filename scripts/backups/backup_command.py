@@ -80,7 +80,9 @@ def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
     secret = backup_secret(chosen.key_file and folder / chosen.key_file)
     if chosen.changes:
         return _back_up_changes(chosen, settings, secret, folder)
-    path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, chosen.to and folder / chosen.to)
+    given_path = chosen.to and folder / chosen.to
+    in_folder = chosen.keep is not None
+    path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, given_path, in_folder=in_folder)
     with read_from(settings) as uri:
         with _opened(path) as output:
             taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))
@@ -93,7 +95,7 @@ def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
 
 def _back_up_changes(chosen: argparse.Namespace, settings: Settings, secret: str, folder: Path) -> int:
     given = chosen.to and folder / chosen.to
-    path = _new_path(settings, given, CHANGES)
+    path = _new_path(settings, given, CHANGES, in_folder=True)
     with read_from(settings) as uri:
         for since in (starts := newest_moments(path.parent, settings.mongodb_database)):
             try:
@@ -140,9 +142,10 @@ async def _note(settings: Settings, uri: str, moment: str) -> None:
         await driver.close()
 
 
-def _new_path(settings: Settings, given: Path | None, ending: str = WHOLE) -> Path:
+def _new_path(settings: Settings, given: Path | None, ending: str = WHOLE, *, in_folder: bool) -> Path:
+    """Return the path of a new backup: `given` itself, or a new name in it if it is a folder or, by `in_folder`, meant."""
     path = given or Path(settings.backup_folder or settings.data_dir / "backups")
-    if given is None:
+    if given is None or in_folder:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.is_dir():
         remove_abandoned(path, settings.mongodb_database)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Literal
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
+_MOST_ROWS = 5  # of one check; JSON has all of them
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,20 @@ class Finding:
 
 def as_table(findings: Sequence[Finding]) -> str:
     """Return the findings in plain columns, the worst first, and a closing line with the counts."""
-    rows = [(one.level, one.check, one.subject, one.advice) for one in _worst_first(findings)]
+    rows = list(_rows(findings))
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
     lines = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
     ]
     return "\n".join([*lines, summary(findings)])
+
+
+def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str, str]]:
+    for (level, check), alike in groupby(_worst_first(findings), lambda one: (one.level, one.check)):
+        shown = list(alike)
+        yield from ((level, check, one.subject, one.advice) for one in shown[:_MOST_ROWS])
+        if more := shown[_MOST_ROWS:]:
+            yield level, check, f"{len(more)} more", "--json names them"
 
 
 def as_json(findings: Sequence[Finding]) -> str:

@@ -18,6 +18,7 @@ from handlers.data.database import Database, utc_now
 from handlers.http.unnamed_proxies import KEPT, NOTES
 from plugins.auth.settings import AuthSettings
 from plugins.connecting import check_connection
+from plugins.files.settings import FilesSettings
 from plugins.listening import StartError
 from plugins.plugin import Plugin
 from plugins.rbac.policy import Policy
@@ -32,6 +33,7 @@ from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
 from scripts.diagnosis.running import check_running
 from scripts.diagnosis.settings import check_proxies, check_settings
 from scripts.diagnosis.sharding import check_sharding
+from scripts.diagnosis.storage import check_backups, check_storage
 
 _EPILOG = """\
 examples:
@@ -67,6 +69,7 @@ def diagnose(given: dict[str, Any]) -> list[Finding]:
         return [Finding("error", "plugin", "plugins", problem) for problem in error.problems]
     findings = [
         *check_settings(settings, own),
+        *check_backups(settings),
         *(Finding("warning", "setting", name, advice) for name, advice in unknown_settings(plugins).items()),
     ]
     auth: Any = own.get(AuthSettings)
@@ -75,7 +78,10 @@ def diagnose(given: dict[str, Any]) -> list[Finding]:
         with database_uri(settings) as uri:
             if uri is None:
                 return [*findings, Finding("error", "database", str(settings.data_dir), _NEVER_STARTED)]
-            return [*findings, *asyncio.run(_looked_into(settings, plugins, uri, default_roles))]
+            return [
+                *findings,
+                *asyncio.run(_looked_into(settings, plugins, uri, default_roles, own.get(FilesSettings))),
+            ]
     except (EmbeddedError, StartError, ValueError, DatabaseUnavailable) as error:
         advice = "MongoDB does not respond" if isinstance(error, DatabaseUnavailable) else str(error)
         return [*findings, Finding("error", "database", settings.mongodb_database, advice)]
@@ -115,7 +121,7 @@ def database_uri(settings: Settings) -> Iterator[str | None]:
 
 
 async def _looked_into(
-    settings: Settings, plugins: Sequence[Plugin], uri: str, default_roles: Sequence[str]
+    settings: Settings, plugins: Sequence[Plugin], uri: str, default_roles: Sequence[str], files: Any
 ) -> list[Finding]:
     driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
     try:
@@ -124,6 +130,8 @@ async def _looked_into(
         findings = [finding async for finding in check_database(database)]
         findings += [finding async for finding in check_sharding(database)]
         findings += [finding async for finding in check_running(database, catalogue, settings.data_dir)]
+        if files is not None:
+            findings += [finding async for finding in check_storage(driver, settings, files)]
         noted = await driver.find(NOTES, {"at": {"$gte": utc_now() - KEPT}})
         findings += check_proxies(settings, [note["_id"] for note in noted])
         if MENUS.name not in catalogue.collections:

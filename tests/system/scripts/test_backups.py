@@ -273,3 +273,15 @@ async def test_only_the_newest_backups_are_kept(place: Place) -> None:
     assert (code, json.loads(output)["removed"]) == (0, [old[0].name])
     assert (old[0].exists(), old[1].exists(), (folder / "mine.backup").exists()) == (False, True, True)
     assert fault_of(Path(json.loads(output)["file"])) == ""
+
+
+async def test_the_folder_in_which_backups_are_kept_is_made(place: Place) -> None:
+    folder = place.folder / "new" / "backups"
+    code, output = await place.command("backup", str(folder), "--keep", "2", "--json")
+    assert (code, Path(json.loads(output)["file"]).parent) == (0, folder)
+
+
+async def test_a_folder_of_backups_that_cannot_be_made_is_a_sentence(place: Place) -> None:
+    (place.folder / "a-file").touch()
+    code, output = await place.command("backup", str(place.folder / "a-file"), "--keep", "2")
+    assert (code, output.strip().endswith("a-file: File exists")) == (1, True), output
