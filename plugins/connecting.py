@@ -46,15 +46,18 @@ async def connected(settings: Settings, uri: str) -> AsyncIterator[Driver]:
 
 async def _check(driver: Driver, uri: str) -> None:
     try:
-        missing = missing_set(await driver.command({"hello": 1}))
+        hello = await driver.command({"hello": 1})
     except DatabaseRefused as error:
         raise StartError("MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.") from error
     except DatabaseUnavailable as error:
         out_of_reach = "MongoDB does not respond: check TRADEWIND_MONGODB_URI and that the server runs."
         why = _unusable_certificate(uri, str(error)) or await missing_set_at(uri)
         raise StartError(why or out_of_reach) from error
-    if missing is not None:
+    if (missing := missing_set(hello)) is not None:
         raise StartError(missing)
+    if not hello.get("isWritablePrimary", True):
+        advice = "name all members, without directConnection"
+        raise StartError(f"{_SETTING} leads to a member of the replica set that takes no writes: {advice}.")
 
 
 def _unusable_certificate(uri: str, failure: str) -> str | None:

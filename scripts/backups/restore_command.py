@@ -17,6 +17,7 @@ from typing import Any
 from config.database import DatabaseUnavailable
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
+from plugins.files.records import OBJECTS
 from scripts.backups.archive import ArchiveReader, Kind, described_moment, moment_of
 from scripts.backups.errors import BackupError
 from scripts.backups.kept_settings import write_settings
@@ -24,7 +25,7 @@ from scripts.backups.keys import backup_secret
 from scripts.backups.replaying import Later, moment_to_reach, replay
 from scripts.backups.restoring import finish, restore, undo
 from scripts.backups.running import DONE, EXIT_CODES, exit_code_of, run, written_to
-from scripts.backups.stored_files import FileTarget, NoTarget, Spool, StorageTarget, open_files
+from scripts.backups.stored_files import FileTarget, NoTarget, Spool, StorageTarget, StoredFile, open_files
 
 _EXAMPLES = """examples:
   {0} today.backup --list           what is in it; every byte is checked
@@ -143,12 +144,24 @@ async def restore_into(
             manifest = await restore(reader, database, files)
             if later is not None:
                 manifest["moment"] = described_moment(await replay(later, database, files, reader))
+                manifest |= await _count_stored(database, manifest)
             await finish(database, files, settings, uri)
             if not keeps:
                 await undo(database, files)
         return manifest
     finally:
         await database.close()
+
+
+async def _count_stored(database: RawDatabase, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers of documents and files of the manifest, as they are after the changes."""
+    known = manifest["collections"]
+    counts = {name: await database.estimate(name) for name in await database.collections()}
+    stored = [1 async for page in database.pages(OBJECTS.name) for one in page if StoredFile.of(one)]
+    return {
+        "collections": {name: {**known.get(name, {}), "documents": count} for name, count in counts.items()},
+        "files": {**manifest["files"], "count": len(stored)},
+    }
 
 
 @asynccontextmanager

@@ -98,6 +98,10 @@ async def test_changes_lead_from_a_backup_to_any_later_second(place: Place) -> N
     assert code == 0, output
     async with place.database("then") as driver:
         assert await state(driver) == wanted
+        listed = await driver.command({"listCollections": 1, "nameOnly": True})
+        names = [one["name"] for one in listed["cursor"]["firstBatch"]]
+        documents = sum([await driver.count(name, {}) for name in names])
+    assert f"then has {documents:,} documents in {len(names)} collections" in output
     stored = {path.name for path in place.folder.glob("files/private/*/*")}
     keys = [Path(one["objectKey"]).name for one in (before, between, late)]
     assert [key in stored for key in keys] == [True, True, False]

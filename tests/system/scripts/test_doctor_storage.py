@@ -71,7 +71,9 @@ def test_scheduled_backups_need_a_folder_and_want_a_key(tmp_path: Path) -> None:
     (tmp_path / "a-file").touch()
 
     def found(**settings: Any) -> list[str]:
-        return [one.subject for one in check_backups(Settings(_env_file=None, demo=True, data_dir=tmp_path, **settings))]
+        return [
+            one.subject for one in check_backups(Settings(_env_file=None, demo=True, data_dir=tmp_path, **settings))
+        ]
 
     key = {"backup_key": "Zq8-one-key-of-these-tests-that-is-long-enough"}
     assert found() == []
