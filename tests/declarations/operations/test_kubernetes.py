@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from config.settings import Settings
+from config.version import VERSION
 from handlers.route import PUBLIC
 from plugins.registry import load_plugins
 from tests.support.catalogue import CATALOGUE
@@ -26,9 +27,13 @@ KNOWN = {
 ROOTS = re.search(r"uid (\d+)", (FOLDER.parents[2] / "Dockerfile").read_text())
 
 
-def manifest(name: str) -> dict[str, Any]:
+def manifests(name: str) -> list[dict[str, Any]]:
     yaml: Any = importlib.import_module("yaml")  # it comes without types
-    parsed: dict[str, Any] = yaml.safe_load((FOLDER / name).read_text())
+    return list(yaml.safe_load_all((FOLDER / name).read_text()))
+
+
+def manifest(name: str) -> dict[str, Any]:
+    (parsed,) = manifests(name)
     return parsed
 
 
@@ -76,10 +81,11 @@ def test_kustomize_builds_what_refers_to_what_it_builds() -> None:
     built = subprocess.run(["kubectl", "kustomize", str(FOLDER)], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     made = {one["kind"]: one for one in yaml.safe_load_all(built.stdout)}
-    assert made.keys() == {"ConfigMap", "Deployment", "PodDisruptionBudget", "Service"}
+    usual = {"ConfigMap", "Deployment", "PodDisruptionBudget", "Service"}
+    assert made.keys() == usual | {"CronJob", "Ingress", "NetworkPolicy", "PersistentVolumeClaim"}
     (container,) = made["Deployment"]["spec"]["template"]["spec"]["containers"]
     assert container["envFrom"][0]["configMapRef"]["name"] == made["ConfigMap"]["metadata"]["name"] != "tradewind"
-    assert container["image"] == "registry.example.com/tradewind:1.0.0"
+    assert container["image"] == f"registry.example.com/tradewind:{VERSION}"
     assert made["ConfigMap"]["data"] == CONFIG
 
 
@@ -112,9 +118,37 @@ def test_every_selector_finds_the_pods() -> None:
         manifest("deployment.yaml")["spec"]["selector"]["matchLabels"],
         manifest("service.yaml")["spec"]["selector"],
         manifest("poddisruptionbudget.yaml")["spec"]["selector"]["matchLabels"],
+        manifest("networkpolicy.yaml")["spec"]["podSelector"]["matchLabels"],
         POD["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"],
     ]
-    assert selectors == [labels] * 4
+    assert selectors == [labels] * 5
+
+
+def test_the_tag_of_the_image_is_this_version() -> None:
+    assert manifest("kustomization.yaml")["images"][0]["newTag"] == VERSION
+
+
+def test_a_backup_is_taken_as_the_service_is_run() -> None:
+    claim, job = manifests("backup.yaml")
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["command"][:4] == ["python", "-m", "scripts.command", "backup"]
+    for name in ("image", "envFrom", "securityContext"):
+        assert container[name] == CONTAINER[name]
+    assert pod["securityContext"] == POD["securityContext"]
+    assert pod["volumes"][0]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    assert container["command"][4] == container["volumeMounts"][0]["mountPath"]
+    assert "TRADEWIND_BACKUP_KEY" in SECRETS
+
+
+def test_the_ingress_leads_to_the_service() -> None:
+    (path,) = manifest("ingress.yaml")["spec"]["rules"][0]["http"]["paths"]
+    service = manifest("service.yaml")
+    backend = path["backend"]["service"]
+    assert (backend["name"], backend["port"]["name"]) == (
+        service["metadata"]["name"],
+        service["spec"]["ports"][0]["name"],
+    )
 
 
 def test_the_pod_is_confined_as_the_image_expects() -> None:
