@@ -19,7 +19,7 @@ CANNOT_USE_FOLDER = 100
 
 MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+):|Library not loaded: (\S+)")
 OLD_C_LIBRARY = re.compile(r"version `(GLIBC\w*_[\d.]+)' not found")
-DATABASE_FILE = re.compile(r"(?:journal/)?[\w-]+\.(?:wt|turtle|bson|lock)\b|journal/WiredTigerLog\.\d+")
+DATABASE_FILE = re.compile(r"(?<![\w-])(?:journal/)?[\w-]++\.(?:wt|turtle|bson|lock)\b|journal/WiredTigerLog\.\d+")
 OTHER_VERSION = (
     "Wrong mongod version",
     "unsupported WiredTiger file version",

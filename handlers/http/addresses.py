@@ -17,7 +17,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network | str  # the text is alw
 _MOST_FORWARDED = 4096
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # a pair of RFC 7239 section 4, if there is one, and the delimiter that ends it
-_PAIR = re.compile(rf'[ \t]*(?:({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*)"))?[ \t]*([;,]|$)')
+_PAIR = re.compile(rf'[ \t]*+(?:({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)"))?+[ \t]*+([;,]|$)')
 
 
 def networks(addresses: Sequence[str]) -> tuple[Network, ...]:
@@ -61,8 +61,8 @@ class Proxies:
     def client(self, peer: str, headers: httputil.HTTPHeaders) -> str:
         """Return the address of the client: `peer`, or the one that trusted proxies name, read from the right."""
         address = peer
-        if not self.networks:
-            return address
+        if not listed(peer, self.networks):
+            return address  # what others send is not even parsed
         said = headers.get(self.field, "")
         for hop in reversed(forwarded_for(said) if self.field == "Forwarded" else said.split(",")):
             if not listed(address, self.networks) or not hop.strip():

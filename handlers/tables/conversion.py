@@ -26,7 +26,7 @@ _SEPARATOR = ";"
 _REPORTED_COLUMNS = 20
 # numbers as JSON writes them; Python also accepts `1_0` and `٣`
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,16}\s*", re.ASCII)
-_NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?\s*", re.ASCII)
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", re.ASCII)
 _DAY = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})([T ]00:00(:00)?)?", re.ASCII)
 YES, NO = Message("是", "Yes"), Message("否", "No")

@@ -6,7 +6,7 @@ from plugins.api import Field, Route, obj
 from plugins.console.behind import opened_by
 from plugins.console.forms import controls
 from plugins.console.lists import filter_controls
-from plugins.console.nodes import Node, call, node, page, values_of
+from plugins.console.nodes import Node, call, node, page, shown_by, values_of
 from plugins.console.shown import lines
 from plugins.console.viewer import Viewer
 
@@ -55,12 +55,13 @@ def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
 
 def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
     """Return a figure with its label; it is a button if there are records behind it."""
-    number = f"${{{name} | {'amount' if field.kind in ('money', 'quantity') else 'text'}}}"
+    shown_as = "amount" if field.kind in ("money", "quantity") else "text"
     opens = opened_by(viewer, route, "", name)
     label = viewer.label(name, field)
     if opens is None:
-        return node("tpl", className="figure", tpl=f"<b>{number}</b><span>{label}</span>")
-    button = node("button", level="link", label=number, className="number", **opens)
+        return node("tpl", className="figure", tpl=f"<b>{shown_by(name, shown_as)}</b><span>{label}</span>")
+    # the label of a button is no markup
+    button = node("button", level="link", label=f"${{{name} | {shown_as}}}", className="number", **opens)
     return node("wrapper", size="none", className="figure", body=[button, node("tpl", tpl=label)])
 
 

@@ -55,6 +55,11 @@ def addressed(path: str, id: str = "record_id") -> str:
     return path.replace(f"{{{last}}}", f"${{{id if last == 'id' else last}}}")
 
 
+def shown_by(expression: str, shown_as: str) -> str:
+    """Return the template of a value through a filter that `values.js` registers, as text: a filter alone gives markup."""
+    return f"${{{expression} | {shown_as} | html}}"
+
+
 def values_of(names: Mapping[str, object]) -> dict[str, object]:
     """Return the templates that send the values of these fields under their own names."""
     return {name: f"${{{name}}}" for name in names}

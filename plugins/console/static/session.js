@@ -16,6 +16,13 @@ function keep(given) {
   else sessionStorage.removeItem(KEPT);
 }
 
+/** Return the address of a path of the API. Throws TypeError for one that a browser would read as another. */
+function addressOf(path) {
+  const address = base + path, { origin, pathname, search } = new URL(address, location.origin);
+  if (origin !== location.origin || pathname + search !== address) throw new TypeError(`not a path of the API: ${path}`);
+  return address;
+}
+
 /** Send a request, and return its status, headers and envelope, or a file. Throws TypeError if the network fails. */
 async function send(path, { method = "GET", body, headers = {}, file = false } = {}) {
   const sent = { "Accept-Language": language, ...headers };
@@ -23,7 +30,7 @@ async function send(path, { method = "GET", body, headers = {}, file = false } =
   const isForm = body instanceof FormData;
   if (body !== undefined && !isForm) sent["Content-Type"] = "application/json";
   const content = body === undefined || isForm ? body : JSON.stringify(body);
-  const response = await fetch(base + path, { method, headers: sent, body: content, credentials: "omit" });
+  const response = await fetch(addressOf(path), { method, headers: sent, body: content, credentials: "omit" });
   const isJson = (response.headers.get("Content-Type") ?? "").startsWith("application/json");
   if (file && response.ok && !isJson) return { status: 200, headers: response.headers, file: await response.blob() };
   return { status: response.status, headers: response.headers, ...(isJson ? await response.json() : {}) };

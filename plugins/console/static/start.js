@@ -83,13 +83,19 @@ function frame(user, menus, box) {
   root.replaceChildren(skip, header, navigation(menus, say("menu")), content);
 }
 
+/** Return the parts of an address, or none if one of them could be more than a name or an id in a path of the API. */
+function parts(hash) {
+  const found = hash.replace(/^#\//, "").split("/");
+  return found.every((one) => /^[\w.-]*$/.test(one) && !/^\.+$/.test(one)) ? found : [];
+}
+
 /** Draw the page of the address: `#/<menu>`, or `#/records/<list>/<id>`. */
 async function show(embed, me) {
-  const { hash } = location, [first, list, id] = hash.replace(/^#\//, "").split("/").map(decodeURIComponent);
+  const { hash } = location, [first, list, id] = parts(hash);
   const code = first || document.querySelector("nav a[data-menu]")?.dataset.menu;
   const content = document.getElementById("content");
   if (!code) return content.replaceChildren(element("p", { className: "notice", textContent: say("empty") }));
-  const path = first === "records" ? `records/${encodeURIComponent(list)}` : `pages/${encodeURIComponent(code)}`;
+  const path = first === "records" ? `records/${list}` : `pages/${code}`;
   if (first !== "records") mark(code);
   const reply = await call(`/api/v1/console/${path}`).catch(() => null);
   if (hash !== location.hash) return null; // another page has been opened in the meantime

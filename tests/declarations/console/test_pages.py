@@ -250,3 +250,18 @@ def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> No
     page = menu_page(Viewer(SITE, "en", ENTRIES, EVERYTHING), "notifications")
     (row,) = [node for node in nodes(page) if node.get("type") == "operation"]
     assert [button["label"] for button in row["buttons"]] == ["Mark as read", "Delete"]
+
+
+TEMPLATE = re.compile(r"\$\{(?:[^}|]|\|\|)+\|(?!\|)\s*([^}]+)\}")
+# these give the renderer data, a series of a chart for example, or the label of a button, which is no markup
+OF_DATA = ("data", "schema", "trackExpression", "label")
+
+
+def test_a_value_that_a_filter_shows_is_text() -> None:
+    acting = []
+    for name, page in {**WHOLE, **CHINESE}.items():
+        for node in nodes(page):
+            for place, template in node.items():
+                filters = TEMPLATE.findall(template) if isinstance(template, str) and place not in OF_DATA else []
+                acting += [f"{name}: {template}" for one in filters if not one.endswith("| html")]
+    assert acting == []
