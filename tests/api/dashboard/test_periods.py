@@ -22,7 +22,7 @@ from plugins.hrm.attendance_records import DAYS
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 
-pytestmark = pytest.mark.gen_test(timeout=30)
+pytestmark = [pytest.mark.gen_test(timeout=30), pytest.mark.usefixtures("payments_without_contracts")]
 SEES = ("dashboard:chart:sales-trend", "dashboard:chart:finance-summary", "dashboard:chart:sales-ranking")
 COUNT: Mapping[str, Any] = {"count": {"$sum": 1}}
 NOW = datetime(2026, 11, 20, 16, 30, tzinfo=UTC)  # the 21st in Shanghai

@@ -17,7 +17,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.support.query_plans import profiled
 
-pytestmark = pytest.mark.gen_test(timeout=30)
+pytestmark = [pytest.mark.gen_test(timeout=30), pytest.mark.usefixtures("payments_without_contracts")]
 RANGE = f"date_from={utc_now():%Y-%m-01}&date_to={utc_now().year + 1}-12-31"
 
 
