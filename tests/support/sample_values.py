@@ -131,7 +131,7 @@ def completed(collection: Collection, values: dict[str, Any]) -> dict[str, Any]:
     lacking = {name: field for name, field in collection.fields.items() if not field.nullable and name not in values}
     return {
         **{
-            name: [] if field.kind == "array" else decode(field, example(field))
+            name: [] if field.kind == "array" and not field.rules.get("minItems") else decode(field, example(field))
             for name, field in lacking.items()
             if field.default is None and not field.write_only and not field.ref
         },
