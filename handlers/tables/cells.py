@@ -61,6 +61,7 @@ def as_text(value: Any) -> str:
     """Return a cell of a workbook as the text that people see."""
     if value is None:
         return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, float):
+        # spreadsheets show and mean 15 significant digits; the others are remains of binary arithmetic
+        return format(Decimal(format(value, ".15g")), "f")
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

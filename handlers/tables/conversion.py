@@ -28,7 +28,13 @@ _REPORTED_COLUMNS = 20
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,16}\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?\s*", re.ASCII)
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", re.ASCII)
-_DAY = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})([T ]00:00(:00)?)?", re.ASCII)
+# as in ISO 8601, as Chinese editions of Excel write days, and as those for the United States do: never with a zero
+_YEAR_FIRST = r"(?P<year>[0-9]{4})[-/.](?P<month>[0-9]{1,2})[-/.](?P<day>[0-9]{1,2})"
+_MONTH_FIRST = r"(?P<month>[1-9][0-9]?)/(?P<day>[1-9][0-9]?)/(?P<year>[0-9]{4})"
+_DAYS = tuple(re.compile(form, re.ASCII) for form in (_YEAR_FIRST, _MONTH_FIRST))
+_MIDNIGHT = re.compile(r"[T ]0?0:00(:00)?", re.ASCII)
+_CLOCK = re.compile(r"(?P<hour>[0-9]):(?P<rest>[0-5][0-9].*)", re.ASCII)
+_FULL_CLOCK = re.compile(r"([0-9]{1,2}:[0-9]{2}):00", re.ASCII)
 YES, NO = Message("是", "Yes"), Message("否", "No")
 _BOOLEANS = {
     **dict.fromkeys(("true", "1", "y", *(text.casefold() for text in YES)), True),
@@ -63,7 +69,8 @@ def to_cell(column: TableColumn, value: Any, zone: ZoneInfo | None, language: La
 
 
 def _local(moment: datetime, zone: ZoneInfo) -> str:
-    return moment.astimezone(zone).replace(tzinfo=None).isoformat(" ")
+    # to the second: of a finer time, Excel shows and keeps the minutes and seconds alone
+    return moment.astimezone(zone).replace(tzinfo=None).isoformat(" ", "seconds")
 
 
 def _join(texts: Sequence[str]) -> str:
@@ -133,12 +140,46 @@ def _convert_plain(field: Field, text: str, zone: ZoneInfo) -> Any:
             bare = text.strip()
             return bare.replace(",", "") if _GROUPED.fullmatch(bare) else bare
         case "day":
-            found = _DAY.fullmatch(text.strip())
-            return date(*(int(part) for part in found.groups()[:3])).isoformat() if found else text
+            written, rest = _split_day(text.strip())
+            return written if not rest or _MIDNIGHT.fullmatch(rest) else text
         case "timestamp":
-            moment = datetime.fromisoformat(text.strip().replace("/", "-"))
+            written, rest = _split_day(text.strip())
+            moment = datetime.fromisoformat(f"{written}{rest[:1]}{_two_digits(rest[1:].lstrip())}")
             return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
+        case "text" if "pattern" in field.rules:
+            return _clock_of(field.rules["pattern"], text)
     return text
+
+
+def _split_day(text: str) -> tuple[str, str]:
+    """Return the day with which a text begins, as in ISO 8601, and what follows it; all of a text without one.
+
+    Raises ValueError for a day that does not exist.
+    """
+    found = next(filter(None, (form.match(text) for form in _DAYS)), None)
+    if found is None:
+        return text, ""
+    return date(*(int(found[part]) for part in ("year", "month", "day"))).isoformat(), text[found.end() :]
+
+
+def _two_digits(clock: str) -> str:
+    """Return a time of day with two digits for the hour."""
+    return _CLOCK.sub(r"0\g<hour>:\g<rest>", clock, count=1) if _CLOCK.match(clock) else clock
+
+
+def _clock_of(pattern: str, text: str) -> str:
+    """Return the time of day that a field accepts, where a spreadsheet wrote `9:00` or `09:00:00` for it."""
+    whole = _FULL_CLOCK.fullmatch(text.strip())
+    clock = _two_digits(whole[1] if whole else text.strip())
+    return clock if clock != text and not re.search(pattern, text) and re.search(pattern, clock) else text
+
+
+def same_as_shown(value: Any, stored: Any) -> bool:
+    """Return whether an imported value is the stored one, of which spreadsheets show times to the minute or second."""
+    if not (isinstance(value, datetime) and isinstance(stored, datetime)):
+        return bool(value == stored)
+    aware = stored.astimezone(value.tzinfo) if stored.tzinfo else stored.replace(tzinfo=value.tzinfo)
+    return value in (aware, aware.replace(microsecond=0), aware.replace(second=0, microsecond=0))
 
 
 def _parse_json(text: str) -> Any:

@@ -24,7 +24,7 @@ from handlers.schema.fields import Field
 from handlers.schema.values import Record, RecordId
 from handlers.service import Service
 from handlers.tables.columns import ID, TableColumn
-from handlers.tables.conversion import parse_row, row_body
+from handlers.tables.conversion import parse_row, row_body, same_as_shown
 from handlers.tables.dry_run import DryRun
 from handlers.tables.lookups import find_called, key_fields, resolve
 from handlers.tables.report import ImportReport, RowFailed, TableRows
@@ -96,7 +96,7 @@ class RecordWriter:
         body = row_body({name: value for name, value in given.items() if self._is_written(name)})
         checked = self._check(req, route, body, faults, existing)
         if existing is not None:
-            checked = {name: value for name, value in checked.items() if value != existing.get(name)}
+            checked = {name: value for name, value in checked.items() if not same_as_shown(value, existing.get(name))}
             if not checked:
                 return "unchanged"
             await self._check_permission(req, route, known.key(row))

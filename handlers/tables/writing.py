@@ -29,8 +29,8 @@ def write_workbook(pieces: Iterator[bytes], target: str) -> None:
             for column, cell in enumerate(row):
                 if isinstance(cell, str) and len(cell) > MAX_CELL:
                     raise ValueError(f"a cell holds no more than {MAX_CELL} characters")
-                if isinstance(cell, str) or (cell is not None and float(f"{cell:.16G}") != cell):
-                    # the writer keeps only 16 digits of a number
+                if isinstance(cell, str) or (cell is not None and float(f"{cell:.15G}") != cell):
+                    # spreadsheets keep only 15 digits of a number
                     sheet.write_string(number, column, str(cell))
                 elif cell is not None:
                     sheet.write_number(number, column, cell)
