@@ -222,8 +222,12 @@ class Collection:
         """Return the stored search and sort fields of a record with these values."""
         if not self.searchable:
             return {}
-        orders = {stored: _order_key(values.get(name)) for name, stored in self.stored_orders.items()}
-        return {**search_values({name: values.get(name) for name in self.searchable}), **orders}
+        orders = {
+            stored: sort_key(value, self.fields[name].person) if isinstance(value := values.get(name), str) else None
+            for name, stored in self.stored_orders.items()
+        }
+        persons = {name for name in self.searchable if self.fields[name].person}
+        return {**search_values({name: values.get(name) for name in self.searchable}, persons), **orders}
 
     @cached_property
     def sortable(self) -> dict[str, Field]:
@@ -364,10 +368,6 @@ def _is_recorded(name: str, field: Field) -> bool:
 def order_field(name: str) -> str:
     """Return the name of the stored field by which a folded field is sorted."""
     return f"{name}_order"
-
-
-def _order_key(value: Any) -> str | None:
-    return sort_key(value) if isinstance(value, str) else None
 
 
 def new_id() -> ObjectId:

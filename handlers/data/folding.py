@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from handlers.data.readings import reader
+from handlers.data.surnames import read_surnames
 
 _KNOWN_WORDS = 4096
 # ideographs with their extensions and compatibility forms, and the two signs that stand for one
@@ -51,11 +52,14 @@ def _fold_characters(text: str, characters: _Characters) -> str:
     return unicodedata.normalize("NFC", plain.translate(characters))
 
 
-def sort_key(text: str) -> str:
-    """Return a key that sorts `text` as people expect; texts with equal folded forms are sorted by their characters."""
+def sort_key(text: str, person: bool = False) -> str:
+    """Return a key that sorts `text`, perhaps the name of a `person`, as people expect: surnames are read as such.
+
+    Texts with equal folded forms are sorted by their characters.
+    """
     whole = " ".join(text[:_MOST_SORTED].split())
     spelled = "".join(
-        part if at % 2 == 0 else " ".join((*pinyin(part), ""))
+        part if at % 2 == 0 else " ".join((*read_surnames(part, pinyin(part), person), ""))
         for at, part in enumerate(chinese_parts(_fold_characters(whole, _ALL)))
     )
     return f"{spelled[:_MOST_SORTED]}\x01{whole}"

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Any
 
 from handlers.data.folding import chinese_parts, fold, pinyin
 from handlers.data.phones import as_searched, as_stored
+from handlers.data.surnames import read_surnames
 
 # The form of the stored fields. A text of this form begins with `FORM`, which sorts after every text of an older form:
 # `SearchIndexing` rebuilds those. When the form changes, it must take the next letter.
-FORM_NAME = "B"
+FORM_NAME = "C"
 FORM = f"\U0010fffd{FORM_NAME}"
 # characters of a key: longer keys cost more to write and leave hardly fewer texts to compare
 WIDTH = 4
@@ -33,8 +34,11 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 _CJK = "\u2e80"  # the first script of East Asia, whose scripts put no blanks between words
 
 
-def search_values(values: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields `search_text` and `search_grams` of a record whose searchable fields have these values."""
+def search_values(values: Mapping[str, object], persons: Container[str] = ()) -> dict[str, Any]:
+    """Return the fields `search_text` and `search_grams` of a record whose searchable fields have these values.
+
+    `persons` are the fields with names of persons, which are found by the reading of the surname as well.
+    """
     lines = [FORM]
     keys: list[str] = []
     pinyin_keys: list[str] = []  # after the keys of all values, as keys beyond `MAX_KEYS` are dropped
@@ -45,7 +49,7 @@ def search_values(values: Mapping[str, object]) -> dict[str, Any]:
             starts = range(len(plain)) if len(plain) <= LONG else _word_starts(text, plain)
             keys += [plain[at : at + WIDTH] for at in starts]
             if len(plain) <= LONG and not plain.isascii():
-                for form, places in _pinyin_forms(plain):
+                for form, places in _pinyin_forms(plain, name in persons):
                     lines.append(_label(name) + form)
                     pinyin_keys += [form[at : at + WIDTH] for at in places]
     return {"search_text": "\n".join(lines), "search_grams": list(dict.fromkeys(keys + pinyin_keys))[:MAX_KEYS]}
@@ -125,11 +129,17 @@ def _texts(value: object) -> Iterator[str]:
             yield from as_stored(unicodedata.normalize("NFKC", str(item)))
 
 
-def _pinyin_forms(plain: str) -> Iterator[tuple[str, Sequence[int]]]:
-    """Yield a folded text in full pinyin and in initials, each with the positions of its keys, if it has Chinese."""
+def _pinyin_forms(plain: str, person: bool) -> Iterator[tuple[str, Sequence[int]]]:
+    """Yield a folded text in full pinyin and in initials, each with the positions of its keys, if it has Chinese.
+
+    Surnames follow in their own reading, where that is another one.
+    """
     parts = chinese_parts(plain)
-    if len(parts) > 1:
-        read = [pinyin(part) if at % 2 else (part,) for at, part in enumerate(parts)]
+    if len(parts) == 1:
+        return
+    usual = [pinyin(part) if at % 2 else (part,) for at, part in enumerate(parts)]
+    own = [read_surnames(part, usual[at], person) if at % 2 else (part,) for at, part in enumerate(parts)]
+    for read in (usual,) if own == usual else (usual, own):
         yield _join([syllable for syllables in read for syllable in syllables])
         initials = "".join([one[0] if at % 2 else one for at, syllables in enumerate(read) for one in syllables])
         yield initials, range(len(initials))

@@ -75,6 +75,7 @@ class FieldOptions(TypedDict, total=False):
     held: Message | None
     named_by: str | None
     past: bool
+    person: bool
     dictionary: str | None
     check: Callable[[HasSettings, str], str | None] | None
     secret: bool
@@ -100,6 +101,7 @@ class Field:
     `nullable`: null is accepted, and clears the field. `filter`, `sort`, `search`: what lists offer. `sort="folded"` is
     the order in which people look for names: it ignores case, width and accents, and sorts Chinese by pinyin; only for
     texts with `search`.
+    `person`: the name of a person, which is found and sorted by the reading of the surname.
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
     `dictionary`: the type of the dictionary whose values it holds; only enabled ones are accepted.
@@ -134,6 +136,7 @@ class Field:
     held: Message | None = None
     named_by: str | None = None
     past: bool = False
+    person: bool = False
     dictionary: str | None = None
     check: Callable[[HasSettings, str], str | None] | None = None
     secret: bool = False

@@ -64,8 +64,9 @@ async def find_called(store: Store, texts: Iterable[str]) -> Mapping[str, set[An
 def _filter(collection: Collection, name: str, texts: Sequence[str]) -> dict[str, Any]:
     filter: dict[str, Any] = {name: {"$in": list(texts)}}
     if name in collection.stored_orders:
+        person = collection.fields[name].person
         # names are indexed by their sort keys, not by their spelling
-        return {order_field(name): {"$in": [sort_key(text) for text in texts]}, **filter}
+        return {order_field(name): {"$in": [sort_key(text, person) for text in texts]}, **filter}
     return filter
 
 

@@ -189,7 +189,7 @@ CONTACTS = Collection(
     owner="owner_id",
     fields={
         "customer_id": OF_CUSTOMER,
-        "name": record_name(label=("姓名", "Name"), max_length=100, example="王芳"),
+        "name": record_name(label=("姓名", "Name"), max_length=100, person=True, example="王芳"),
         "title": text(label=("职务", "Job title"), max_length=100, example="采购经理"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0101"),
         "mobile": text(label=("手机", "Mobile"), max_length=50, search=True, example="13800000000"),
@@ -215,7 +215,7 @@ LEADS = Collection(
     shared=True,
     owner="owner_id",
     fields={
-        "name": record_name(label=("姓名", "Name"), max_length=100, example="刘洋"),
+        "name": record_name(label=("姓名", "Name"), max_length=100, person=True, example="刘洋"),
         "company": text(label=("公司名称", "Company"), max_length=200, sort="folded", search=True, example="晨光科技"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="13900000000"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="liu@example.com"),

@@ -204,7 +204,7 @@ EMPLOYEES = Collection(
             search=True,
             example="E-0001",
         ),
-        "name": _NAME.but(example="张伟"),
+        "name": _NAME.but(example="张伟", person=True),
         "user_id": integer(
             label=("用户账号", "User account"),
             minimum=1,

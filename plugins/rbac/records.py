@@ -184,7 +184,7 @@ USERS = Collection(
             search=True,
         ),
         "password": new_password(write_only=True),
-        "real_name": text(label=("姓名", "Name"), max_length=100, sort="folded", search=True),
+        "real_name": text(label=("姓名", "Name"), max_length=100, sort="folded", search=True, person=True),
         "avatar": link(
             label=("头像", "Avatar"), key=True, description="An address, or the `url`, key or id of a public file."
         ),
