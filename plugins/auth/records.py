@@ -123,7 +123,7 @@ PASSWORD_BODY = shape(
 PROFILE_BODY = shape(
     "ProfileBody",
     real_name=text(max_length=100),
-    email=text(max_length=200, format="email"),
+    email=text(max_length=200, format="idn-email"),
     mobile=text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$"),
     avatar=USERS.all_fields["avatar"],
 )

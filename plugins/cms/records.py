@@ -232,7 +232,7 @@ SITE = Collection(
         "contact": obj(
             "SiteContact",
             {
-                "email": text(label=("邮箱", "Email"), max_length=200, format="email"),
+                "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email"),
                 "phone": text(label=("电话", "Phone"), max_length=50),
                 "address": text(label=("地址", "Address"), max_length=300),
             },

@@ -105,7 +105,7 @@ CUSTOMERS = Collection(
             example="referral",
         ),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0100"),
-        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="office@example.com"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="office@example.com"),
         "website": link(label=("网址", "Website"), own=False, bare=True, max_length=300, example="https://example.com"),
         "address": text(label=("地址", "Address"), max_length=500),
         "location": POSITION.but(label=("定位", "Location")),
@@ -193,7 +193,9 @@ CONTACTS = Collection(
         "title": text(label=("职务", "Job title"), max_length=100, example="采购经理"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0101"),
         "mobile": text(label=("手机", "Mobile"), max_length=50, search=True, example="13800000000"),
-        "email": text(label=("邮箱", "Email"), max_length=200, format="email", search=True, example="wang@example.com"),
+        "email": text(
+            label=("邮箱", "Email"), max_length=200, format="idn-email", search=True, example="wang@example.com"
+        ),
         "is_primary": boolean(
             label=("主要联系人", "Primary contact"),
             default=False,
@@ -218,7 +220,7 @@ LEADS = Collection(
         "name": record_name(label=("姓名", "Name"), max_length=100, person=True, example="刘洋"),
         "company": text(label=("公司名称", "Company"), max_length=200, sort="folded", search=True, example="晨光科技"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="13900000000"),
-        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="liu@example.com"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="liu@example.com"),
         "source": text(
             dictionary="crm_lead_source", label=("线索来源", "Source"), max_length=64, filter=True, example="website"
         ),

@@ -230,7 +230,7 @@ EMPLOYEES = Collection(
             description="The last day of work.",
         ),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0100"),
-        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="office@example.com"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="office@example.com"),
         "attendance_group_id": object_id(
             label=("考勤组", "Attendance group"), ref="hrm_attendance_groups", held=IN_USE, filter=True
         ),

@@ -116,7 +116,7 @@ SUPPLIERS = Collection(
         "name": record_name(label=("供应商名称", "Supplier name"), example="华东金属"),
         "contact": text(label=("联系人", "Contact person"), max_length=100, search=True, person=True),
         "phone": text(label=("电话", "Phone"), max_length=50, example="021-5555 0200"),
-        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="orders@example.com"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="orders@example.com"),
         "address": text(label=("地址", "Address"), max_length=500),
         "terms_days": payment_terms(description="For receipts and invoices without payment terms of their own."),
         "status": _STATUS,

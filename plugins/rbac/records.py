@@ -188,7 +188,7 @@ USERS = Collection(
         "avatar": link(
             label=("头像", "Avatar"), key=True, description="An address, or the `url`, key or id of a public file."
         ),
-        "email": text(label=("邮箱", "Email"), max_length=200, format="email", search=True),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", search=True),
         "mobile": text(label=("手机号", "Mobile"), max_length=20, pattern=r"^\+?[0-9 -]{5,20}$", search=True),
         "department_id": integer(
             label=("部门", "Department"), minimum=1, ref="rbac_departments", held=DEPARTMENT_HAS_PEOPLE, filter=True

@@ -10,6 +10,8 @@ OPTIONS = (
     Option("site_description", text(max_length=500), Message("网站简介", "Description of the site"), public=True),
     Option("icp_number", text(max_length=100), Message("ICP 备案号", "ICP filing number"), public=True),
     Option("copyright", text(max_length=200), Message("版权信息", "Copyright notice"), public=True),
-    Option("contact_email", text(max_length=200, format="email"), Message("联系邮箱", "Contact e-mail"), public=True),
+    Option(
+        "contact_email", text(max_length=200, format="idn-email"), Message("联系邮箱", "Contact e-mail"), public=True
+    ),
     Option("contact_phone", text(max_length=50), Message("联系电话", "Contact phone"), public=True),
 )

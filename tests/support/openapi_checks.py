@@ -17,7 +17,7 @@ _ROOT = "urn:openapi"
 # RFC 3339 in UTC with milliseconds, and plain days
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-FORMATS = FormatChecker(("email",))
+FORMATS = FormatChecker(("email", "idn-email"))
 FORMATS.checks("date-time")(lambda value: not isinstance(value, str) or _MOMENT.fullmatch(value) is not None)
 FORMATS.checks("date")(lambda value: not isinstance(value, str) or _DAY.fullmatch(value) is not None)
 
