@@ -55,8 +55,11 @@ _ROWS = shape(
     "FigureRecords",
     value=anything(nullable=False, description="The figure: the sum over all its records."),
     total=integer(nullable=False, description="Number of records on all pages."),
+    sum=anything(nullable=False, description="The same as `value`."),
+    count=integer(nullable=False, description="The same as `total`."),
     page=integer(nullable=False),
     page_size=integer(nullable=False),
+    next_cursor=text(max_length=20, description="Give it as `cursor` for the next page; null at the end."),
     items=array(_ROW, max_items=_MOST, nullable=False),
 )
 
@@ -78,6 +81,12 @@ def rows_route(figures: Route) -> Route:
     paging = {
         "page": integer(minimum=1, default=1, nullable=False, example=1),
         "page_size": integer(minimum=1, maximum=_MOST, default=20, nullable=False, example=20),
+        "cursor": text(
+            max_length=20,
+            nullable=False,
+            description="`next_cursor` of the page before, instead of `page`.",
+            example="20",
+        ),
     }
     cell = text(
         required=True,
@@ -137,11 +146,15 @@ async def read_rows(req: Request, name: str, returned: Field) -> Row:
     field = _field_of(cell, returned)
     value = make_merge(field)([sum for _, sum in sums], period)
     items = [{**row, "value": _as_figure(field, row["value"])} for row in rows]
+    total, end = sum(count for count, _ in sums), skip + len(items)
     return {
         "value": value,
-        "total": sum(count for count, _ in sums),
+        "total": total,
+        "sum": value,
+        "count": total,
         "page": query["page"],
         "page_size": size,
+        "next_cursor": str(end) if items and end < total else None,
         "items": items,
     }
 

@@ -57,6 +57,7 @@ _QUERY = {
     ),
     "page": integer(minimum=1, default=1, nullable=False),
     "page_size": integer(minimum=1, maximum=_MOST, default=20, nullable=False),
+    "cursor": USERS.list_query["cursor"],
 }
 _ROW = obj(
     "AuthorizationRow",
@@ -107,6 +108,7 @@ MATRIX = obj(
         "total": integer(nullable=False),
         "page": integer(nullable=False),
         "page_size": integer(nullable=False),
+        "next_cursor": text(max_length=1000, description="Give it as `cursor` for the next page; null at the end."),
     },
     nullable=False,
 )
@@ -119,10 +121,17 @@ async def show(req: Request) -> Record | Response:
         first = await matrix.read(_AT_ONCE, None)
         req.note_rows(first.total or 0)
         return csv_response(req, "authorization-matrix", matrix.cells(first))
-    page = await matrix.read(req.query["page_size"], None, req.query["page"])
+    page = await matrix.read(req.query["page_size"], req.query.get("cursor"), req.query["page"])
     columns = [{"permission": code, "label": label} for code, label in matrix.columns.items()]
     rows = await matrix.rows(page.items)
-    return {"columns": columns, "items": rows, "total": page.total, "page": page.page, "page_size": page.page_size}
+    return {
+        "columns": columns,
+        "items": rows,
+        "total": page.total,
+        "page": page.page,
+        "page_size": page.page_size,
+        "next_cursor": page.next_cursor,
+    }
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,13 @@ class _Matrix:
         if (status := self.req.query.get("status")) is not None:
             asked["status"] = [status]
         store = self.req.store(ROLES if self._by_role else USERS)
-        paging = {"page": page, "page_size": size, "cursor": cursor, "with_total": cursor is None, "sort": "id"}
+        paging = {
+            "page": page,
+            "page_size": size,
+            "cursor": cursor,
+            "with_total": self.req.query["format"] == "json" or cursor is None,
+            "sort": "id",
+        }
         return await store.page({**asked, **paging})
 
     @property
