@@ -76,7 +76,10 @@ from plugins.background import (
 )
 from plugins.approvals import Approval as Approval  # how records of a kind are approved by flows
 from plugins.crud import (
+    FINAL as FINAL,  # the description of a deletion without restoring
     crud as crud,  # the routes to list, read, create, update and delete records
+    history_of as history_of,  # the route that lists the changes of a record
+    with_deleted as with_deleted,  # a list with `?deleted=true`
     with_version as with_version,  # a deletion that takes the version which the client read
 )
 from plugins.demonstration import Demonstration as Demonstration  # enters demonstration data as people would

@@ -42,6 +42,8 @@ _VERSION = integer(
 )
 _FURTHER = {"history": "read", "restore": "delete"}  # each is made together with this action, unless it is left out
 
+FINAL = "The deletion is final: there is no restoring."
+
 
 class CrudHandlers(TypedDict, total=False):
     """Handlers of a plugin, by the action whose handler they replace."""
@@ -90,9 +92,11 @@ def crud(
     )
     made = declared.routes(cast(Mapping[str, Handler], handlers))
     restore = made["restore"] if "restore" in actions else None
-    made["history"] = _history(collection, made["read"], restore, declared.one)
+    made["history"] = history_of(collection, made["read"], restore, declared.one)
     if restore is not None:
-        made["list"] = _with_deleted(collection, made["list"], restore)
+        made["list"] = with_deleted(collection, made["list"], (restore,))
+    else:
+        made["delete"] = replace(made["delete"], description=FINAL)
     notes = (declared.notes(always, find),) if always else ()
     return (*(made[action] for action in (*ACTIONS, *_FURTHER) if action in actions), *notes)
 
@@ -182,7 +186,7 @@ class _Crud:
         return route(endpoint, handler, summary=summary, access=f"{self.resource}:{action}", **options)
 
 
-def _history(collection: Collection, read: Route, restore: Route | None, one: str) -> Route:
+def history_of(collection: Collection, read: Route, restore: Route | None, one: str) -> Route:
     """Return the route that lists the changes of a record, for whoever may read it."""
     return route(
         f"GET {read.path}/history",
@@ -196,8 +200,9 @@ def _history(collection: Collection, read: Route, restore: Route | None, one: st
     )
 
 
-def _with_deleted(collection: Collection, listing: Route, restore: Route) -> Route:
-    """Return the list route with `?deleted=true`, for whoever may restore records."""
+def with_deleted(collection: Collection, listing: Route, made: Sequence[Route]) -> Route:
+    """Return the list route with `?deleted=true`, for whoever may use the restoring among the routes that `crud` made."""
+    restore = next(one for one in made if one.path == f"{listing.path}/{{id}}/restore")
     return replace(
         listing,
         handler=lister_of_deleted(collection, listing.handler, restore),

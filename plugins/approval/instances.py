@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import DUPLICATE, FORBIDDEN, STALE, ApiError, Page, Request, Route, choice, route, with_version
+from plugins.api import DUPLICATE, FINAL, FORBIDDEN, STALE, ApiError, Page, Request, Route, choice, route, with_version
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
 from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR
@@ -166,6 +166,7 @@ ROUTES: tuple[Route, ...] = (
             "DELETE /api/v1/approvals/instances/{id}",
             delete,
             summary="Delete an approval",
+            description=FINAL,
             access="approval:instance:delete",
             collection=INSTANCES.name,
             refusals=INITIATOR_ONLY,

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Page, Request, Route, conflicts, crud, invalid, route
+from plugins.api import (
+    CONFLICT,
+    DUPLICATE,
+    STALE,
+    ApiError,
+    Page,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    invalid,
+    route,
+    with_deleted,
+)
 from plugins.cms.messages import NEEDS_ITS_TIME, PUBLISHED_SINCE
 from plugins.cms.records import ARTICLE_SUMMARY, ARTICLES
 from plugins.cms.rendering import Renderer
@@ -85,24 +98,29 @@ def _reschedule(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[st
     return {"published_at": at}
 
 
+_USUAL = crud(
+    ARTICLES,
+    at="/api/v1/cms/manage/articles",
+    resource="cms:article",
+    only=("read", "create", "delete"),
+    create=create,
+)
 ROUTES: tuple[Route, ...] = (
-    route(
-        "GET /api/v1/cms/manage/articles",
-        list_articles,
-        summary="List articles",
-        access="cms:article:list",
-        paged=True,
-        query=ARTICLES.list_query,
-        returns=ARTICLE_SUMMARY,
-        collection=ARTICLES.name,
-    ),
-    *crud(
+    with_deleted(
         ARTICLES,
-        at="/api/v1/cms/manage/articles",
-        resource="cms:article",
-        only=("read", "create", "delete"),
-        create=create,
+        route(
+            "GET /api/v1/cms/manage/articles",
+            list_articles,
+            summary="List articles",
+            access="cms:article:list",
+            paged=True,
+            query=ARTICLES.list_query,
+            returns=ARTICLE_SUMMARY,
+            collection=ARTICLES.name,
+        ),
+        _USUAL,
     ),
+    *_USUAL,
     route(
         "PATCH /api/v1/cms/manage/articles/{id}",
         update,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import (
+    FINAL,
     FORBIDDEN,
     NOT_FOUND,
     SIGNED_IN,
@@ -122,6 +123,7 @@ ROUTES: tuple[Route, ...] = (
         "DELETE /api/attachments/{id}",
         delete,
         summary="Detach a file from a record",
+        description=FINAL,
         access=SIGNED_IN,
         refusals=(
             Refusal(NOT_FOUND, hint=NO_ATTACHMENT),

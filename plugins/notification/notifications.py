@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import NOT_FOUND, NOTHING, SIGNED_IN, Page, Refusal, Request, Route, invalid, route
+from plugins.api import FINAL, NOT_FOUND, NOTHING, SIGNED_IN, Page, Refusal, Request, Route, invalid, route
 from plugins.notification.inbox import Inbox, localise, own_store
 from plugins.notification.messages import NOT_YOURS
 from plugins.notification.records import COUNT, MESSAGES, SEND_BODY
@@ -105,6 +105,7 @@ ROUTES: tuple[Route, ...] = (
         "DELETE /api/v1/notifications/{id}",
         delete,
         summary="Delete a notification",
+        description=FINAL,
         access=SIGNED_IN,
         returns=NOTHING,
         refusals=(_NOT_YOURS,),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from plugins.api import (
@@ -17,8 +18,10 @@ from plugins.api import (
     array,
     conflicts,
     crud,
+    history_of,
     route,
     text,
+    with_deleted,
 )
 from plugins.system import labels
 from plugins.system.dictionary_use import refuse_lost
@@ -121,42 +124,55 @@ def edit_item(req: Request, before: Record, given: Mapping[str, Any]) -> Record:
     return {**before, **changes, "edited": sorted({*before.get("edited", ()), *changes})}
 
 
+_USUAL = crud(
+    DICTIONARIES,
+    at="/api/v1/system/dictionaries",
+    resource="system:dictionary",
+    only=("create", "update", "delete"),
+    create=create,
+    update=update,
+    delete=delete,
+    refusals=conflicts(DICTIONARY_DECLARED, ITEM_DECLARED, ITEM_USED),
+)
+_READ = route(
+    "GET /api/v1/system/dictionaries/{id}",
+    read,
+    summary="Read a dictionary",
+    access=SIGNED_IN,
+    record=DICTIONARIES,
+    etag=True,
+)
+_HISTORY = history_of(
+    DICTIONARIES,
+    replace(_READ, access="system:dictionary:update"),
+    next(one for one in _USUAL if one.path.endswith("/restore")),
+    "a dictionary",
+)
 ROUTES: tuple[Route, ...] = (
-    route(
-        "GET /api/v1/system/dictionaries",
-        list_dictionaries,
-        summary="List dictionaries",
-        access=SIGNED_IN,
-        query={
-            **DICTIONARIES.list_query,
-            "types": array(
-                text(max_length=64),
-                max_items=200,
-                nullable=False,
-                example=["crm_customer_level"],
-                description="Only the dictionaries of these types, all at once.",
-            ),
-        },
-        record=DICTIONARIES,
-        paged=True,
-        etag=True,
-    ),
-    route(
-        "GET /api/v1/system/dictionaries/{id}",
-        read,
-        summary="Read a dictionary",
-        access=SIGNED_IN,
-        record=DICTIONARIES,
-        etag=True,
-    ),
-    *crud(
+    with_deleted(
         DICTIONARIES,
-        at="/api/v1/system/dictionaries",
-        resource="system:dictionary",
-        only=("create", "update", "delete"),
-        create=create,
-        update=update,
-        delete=delete,
-        refusals=conflicts(DICTIONARY_DECLARED, ITEM_DECLARED, ITEM_USED),
+        route(
+            "GET /api/v1/system/dictionaries",
+            list_dictionaries,
+            summary="List dictionaries",
+            access=SIGNED_IN,
+            query={
+                **DICTIONARIES.list_query,
+                "types": array(
+                    text(max_length=64),
+                    max_items=200,
+                    nullable=False,
+                    example=["crm_customer_level"],
+                    description="Only the dictionaries of these types, all at once.",
+                ),
+            },
+            record=DICTIONARIES,
+            paged=True,
+            etag=True,
+        ),
+        _USUAL,
     ),
+    _READ,
+    *_USUAL,
+    _HISTORY,
 )

@@ -8,6 +8,7 @@ from typing import Any
 from plugins.api import (
     CONFLICT,
     DUPLICATE,
+    FINAL,
     NOT_FOUND,
     NOTHING,
     SIGNED_IN,
@@ -146,6 +147,7 @@ ROUTES: tuple[Route, ...] = (
         "DELETE /api/v1/system/dictionaries/{id}/items/{value}",
         delete,
         summary="Remove an item from a dictionary",
+        description=FINAL,
         access="system:dictionary:update",
         query={"version": VERSION.but(required=False, nullable=False)},
         returns=NOTHING,
