@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from plugins.api import (
@@ -144,7 +143,7 @@ _READ = route(
 )
 _HISTORY = history_of(
     DICTIONARIES,
-    replace(_READ, access="system:dictionary:update"),
+    _READ,
     next(one for one in _USUAL if one.path.endswith("/restore")),
     "a dictionary",
 )

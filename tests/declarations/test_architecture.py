@@ -139,7 +139,7 @@ PLUGIN_API = """
 
     Numbering OptionValues check_keeper dictionary hold_fields holds page record_code record_name routes_of service_fields shape try_transition
 
-    Dictionaries Entries Entry fields_in labels_of bars_of transitions_of with_version
+    Dictionaries Entries Entry fields_in labels_of bars_of transitions_of with_version FINAL history_of with_deleted
 
     ByTime ByValue Figures Filter end_of_month name_of split_cell summed
 

@@ -306,9 +306,9 @@ async def test_a_large_import_runs_in_the_background_and_reports_progress(people
 async def test_an_import_yields_to_other_requests(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, turn, rows_in = await seller(people), 0, Counter[int]()
 
-    def counted(values: Any) -> dict[str, Any]:
+    def counted(values: Any, persons: Any) -> dict[str, Any]:
         rows_in[turn] += 1
-        return search_values(values)
+        return search_values(values, persons)
 
     async def others() -> None:
         nonlocal turn

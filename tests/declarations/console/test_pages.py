@@ -210,7 +210,7 @@ def test_the_items_of_a_dictionary_are_made_changed_and_deleted_one_by_one() -> 
     (items,) = [
         one
         for one in nodes(WHOLE["a record of system.dictionaries"])
-        if one.get("type") == "crud" and "items" in str(one["id"])
+        if one.get("type") == "crud" and "items" in str(one.get("id"))
     ]
     sent = {(method, path) for method, path, _ in calls(items)}
     at = "/api/v1/system/dictionaries/1/items"
