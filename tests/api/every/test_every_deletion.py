@@ -33,7 +33,9 @@ def test_every_deletion_can_be_restored_or_says_that_it_is_final() -> None:
 
 
 def test_every_list_of_records_that_can_be_restored_shows_the_deleted_ones() -> None:
-    lists = {name.removeprefix("POST ").removesuffix("/{id}/restore") for name in ROUTES if name.endswith("/{id}/restore")}
+    lists = {
+        name.removeprefix("POST ").removesuffix("/{id}/restore") for name in ROUTES if name.endswith("/{id}/restore")
+    }
     assert {path for path in lists if "deleted" not in ROUTES[f"GET {path}"].query} == set()
 
 
