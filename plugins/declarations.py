@@ -10,6 +10,8 @@ from typing import TypeVar
 
 import jsonschema_rs
 
+from config.logs import is_secret_name
+from config.settings import Settings
 from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
 from handlers.data.history import CHANGES
 from handlers.data.locks import LOCKS
@@ -31,12 +33,13 @@ from handlers.schema.validation import Checker
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from plugins.declared_audits import audit_problems
 from plugins.declared_events import event_problems
+from plugins.declared_figures import figure_problems
 from plugins.declared_holdings import holding_problems
 from plugins.declared_keepers import keeper_problems
 from plugins.declared_labels import label_problems
 from plugins.declared_migrations import migration_problems
 from plugins.declared_owners import owner_problems
-from plugins.declared_references import deletion_problems, reference_problems
+from plugins.declared_references import deletion_problems, reference_problems, requirement_problems
 from plugins.declared_states import machines_of, state_problems
 from plugins.declared_tables import table_problems
 from plugins.declared_types import type_problems
@@ -66,6 +69,8 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
     kinds = [*CORE_ERRORS, *all_of(plugins, lambda plugin: plugin.errors)]
     resources = {route.access.rpartition(":")[0] for plugin in plugins for route in plugin.routes if route.guarded}
     menus = all_of(plugins, lambda plugin: plugin.menus)
+    routes = all_of(plugins, lambda plugin: plugin.routes)
+    accesses = {route.access for route in routes}
     routed = {route.collection for plugin in plugins for route in plugin.routes}
     dictionaries = {one.type for one in all_of(plugins, lambda plugin: plugin.dictionaries)}
     for plugin in plugins:
@@ -91,16 +96,19 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from audit_problems(plugin)
         yield from migration_problems(plugin)
         yield from view_problems(plugin, known)
+        yield from figure_problems(f"Plugin {plugin.name}", plugin.dashboards, routes)
+        for code in sorted(plugin.permissions.keys() - accesses):
+            yield f"Plugin {plugin.name}: permissions has a title for {code}, which no route needs."
         yield from _function_problems(plugin)
-        yield from table_problems(f"Plugin {plugin.name}", plugin.routes, all_of(plugins, lambda one: one.routes))
+        yield from table_problems(f"Plugin {plugin.name}", plugin.routes, routes)
         for biz_type, collection in plugin.biz_types.items():
             if collection not in known:
                 what = f"business type {biz_type} is the collection {collection.name}"
                 yield f"Plugin {plugin.name}: {what}, which no loaded plugin declares."
+    yield from requirement_problems(plugins)
     yield from deletion_problems(known)
-    routes = (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     try:
-        check_names(route for route in routes if route.method in METHODS)
+        check_names(route for route in (*CORE_ROUTES, *routes) if route.method in METHODS)
     except NameTaken as error:
         yield f"The API description has {error}."
 
@@ -120,6 +128,7 @@ CORE = Plugin(
     collections=CORE_COLLECTIONS,
     routes=CORE_ROUTES,
     errors=CORE_ERRORS,
+    settings=Settings,
 )
 # what must be unique among the core and all plugins
 _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
@@ -128,6 +137,8 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "error code": lambda declared: [kind.code for kind in declared.errors],
     "error name": lambda declared: [kind.name for kind in declared.errors],
     "menu code": lambda declared: [menu.code for menu in declared.menus],
+    "menu path": lambda declared: [menu.path for menu in declared.menus if menu.path],
+    "setting": lambda declared: [*declared.settings.model_fields] if declared.settings else [],
     "dictionary": lambda declared: [dictionary.type for dictionary in declared.dictionaries],
     "business type": lambda declared: list(declared.biz_types),
     "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
@@ -211,7 +222,13 @@ def _named_by_fault(path: str, field: Field) -> str | None:
     return f"{path} is named by {field.named_by}, which is no reference in its objects."
 
 
-_FIELD_CHECKS = (_pattern_fault, _default_fault, _past_fault, _named_by_fault)
+def _required_fault(path: str, field: Field) -> str | None:
+    if not field.required or field.default is None:
+        return None
+    return f"{path} is required and has a default, which nothing could ever use."
+
+
+_FIELD_CHECKS = (_pattern_fault, _default_fault, _required_fault, _past_fault, _named_by_fault)
 
 
 def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes: _ShapeFaults) -> Iterator[str]:
@@ -267,6 +284,12 @@ def _collection_problems(
             name = key.removeprefix("-").removeprefix("2dsphere:").split(".")[0]
             if name not in fields:
                 yield f"{where} has an index on {name}, which is no field of it."
+        if index.unique and not index.where and all(_may_be_left_out(collection, key) for key in index.keys):
+            names = " and ".join(index.keys)
+            yield (
+                f"{where} has a unique index on {names}, which may be empty, in one record only: make it required, or "
+                f'add where={{"{index.keys[0]}": {{"$type": "string"}}}} to the index.'
+            )
     for name, target in collection.references.items():
         if target not in known and name not in collection.optional_references:
             yield f"{where}: {name} refers to {target}, a collection that no loaded plugin declares."
@@ -282,12 +305,25 @@ def _collection_problems(
         yield f"{where} has a schema that is no JSON Schema: {getattr(error, 'message', error)}."
         return
     yield from shapes.problems(where, collection.read)
+    yield from _secret_problems(where, collection)
     for name in collection.stored_orders:
         if collection.fields[name].kind != "text" or name not in collection.searchable:
             yield f'{where}: {name} has sort="folded", which is for texts that are searched too.'
     for name in collection.fields:
         if name in _RESERVED or name in collection.audit_fields or name in collection.stored_orders.values():
             yield f"{where} has a field called {name}, which the core writes itself."
+
+
+def _may_be_left_out(collection: Collection, name: str) -> bool:
+    field = collection.writable.get(name)
+    return field is not None and field.nullable and not field.required and field.default is None
+
+
+def _secret_problems(where: str, collection: Collection) -> Iterator[str]:
+    for path, field in fields_in(collection.read):
+        named_so = field.kind == "text" and is_secret_name(re.split(r"[.\[]", path)[-1])
+        if named_so and not (field.secret or field.write_only or field.read_only):
+            yield f"{where}: {path} has the name of a secret, and responses contain it: give it secret=True."
 
 
 def _menu_problems(plugin: Plugin, menu: Menu, resources: set[str], menus: set[str]) -> Iterator[str]:

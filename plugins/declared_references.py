@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import get_args
 
-from handlers.data.collection import Collection, named
+from handlers.data.collection import THE_DEPARTMENTS, THE_USERS, Collection, named
 from handlers.data.links import Link
 from handlers.schema.fields import OnDelete, fields_in
+from plugins.plugin import Plugin
 
 _RULES: Sequence[str] = get_args(OnDelete)
 
@@ -35,6 +36,35 @@ def _fault(collection: Collection, link: Link) -> str | None:
     if link.on_delete == "clear" and not link.clearable:
         return 'has on_delete="clear", but it cannot be empty'
     return None
+
+
+def requirement_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
+    """Yield a sentence for each reference to a plugin that is loaded by chance: its own does not require that one."""
+    by_name = {plugin.name: plugin for plugin in plugins}
+    owner = {name: plugin.name for plugin in plugins for name in named(plugin.collections)}
+    for plugin in plugins:
+        required = _required(plugin, by_name)
+        for collection in plugin.collections:
+            for link in collection.links:
+                other = owner.get(link.target, plugin.name)
+                # the core itself refers to people and departments, whoever brings them
+                if not (other in required or link.field.ref_optional or link.target in (THE_USERS, THE_DEPARTMENTS)):
+                    yield (
+                        f"Plugin {plugin.name}: collection {collection.name}: {link.path} refers to {link.target}, and "
+                        f"the plugin does not require {other}: add it to requires, or give the field ref_optional=True."
+                    )
+
+
+def _required(plugin: Plugin, by_name: Mapping[str, Plugin]) -> set[str]:
+    """Return the names of a plugin and of those that it requires, directly or not."""
+    found: set[str] = set()
+    waiting = [plugin.name]
+    while waiting:
+        name = waiting.pop()
+        if name in by_name and name not in found:
+            found.add(name)
+            waiting += by_name[name].requires
+    return found
 
 
 def deletion_problems(collections: Sequence[Collection]) -> Iterator[str]:

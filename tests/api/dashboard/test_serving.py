@@ -217,13 +217,6 @@ async def test_a_part_that_fails_is_one_internal_error(mongodb_uri: str, tmp_pat
         expect(await admin.get(PATH), 50000)
 
 
-async def test_a_part_of_a_dashboard_that_nobody_serves_does_not_start(mongodb_uri: str, tmp_path: Path) -> None:
-    plugin = acme(Dashboard("overveiw", Gate().compute))
-    with pytest.raises(ValueError, match="overveiw"):
-        async with served(mongodb_uri, tmp_path, plugin):
-            pass
-
-
 @pytest.mark.parametrize(
     ("figures", "routes", "said"),
     [
@@ -233,13 +226,9 @@ async def test_a_part_of_a_dashboard_that_nobody_serves_does_not_start(mongodb_u
         (Figures(CHANGES, {"orders": 1}), WITH_ROWS, "figures of core_history, which no route lists"),
     ],
 )
-async def test_figures_that_no_response_has_do_not_start(
-    mongodb_uri: str, tmp_path: Path, figures: Figures, routes: Sequence[Route], said: str
-) -> None:
-    plugin = acme(summed("acme-orders", figures), routes=routes)
-    with pytest.raises(ValueError, match=said):
-        async with served(mongodb_uri, tmp_path, plugin):
-            pass
+def test_figures_that_no_response_has_are_refused(figures: Figures, routes: Sequence[Route], said: str) -> None:
+    with pytest.raises(RegistryError, match=said):
+        freeze([*load_plugins(()), acme(summed("acme-orders", figures), routes=routes)])
 
 
 def test_a_part_that_one_plugin_declares_twice_is_refused() -> None:

@@ -15,15 +15,18 @@ from plugins.api import (
     Approval,
     Audit,
     Authenticator,
+    ByTime,
     Collection,
     Dashboard,
     Debt,
     Dictionary,
     Difference,
     Due,
+    EnvironmentSettings,
     ErrorKind,
     Event,
     Field,
+    Figures,
     Holding,
     Index,
     Item,
@@ -52,6 +55,7 @@ from plugins.api import (
     obj,
     object_id,
     route,
+    summed,
     tables,
     text,
     transitions,
@@ -171,6 +175,18 @@ async def owed(piece: Piece) -> Mapping[object, Due]:
     return {}
 
 
+class OfTheCore(EnvironmentSettings):
+    """Settings with a name that the core has."""
+
+    port: int = 5
+
+
+REFERRING = Collection(
+    name="other_things",
+    title="OtherThing",
+    noun=NOUN,
+    fields=labelled({"thing_id": object_id(ref="acme_things")}),
+)
 LATE = ErrorKind("other.late", 60002, 409, TITLE)
 KEEPER = integer(ref="users", on_delete="keep")
 KEPT = replace(THINGS, fields=labelled({"keeper_id": KEEPER}))
@@ -796,6 +812,52 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
             )
         ],
         "Plugin acme: collection acme_things has an owner and rows by place_id: only one of them can say whose it is.",
+    ),
+    "setting of the core": (
+        [other(settings=OfTheCore)],
+        "Plugin other declares the setting port, which is declared by the core too.",
+    ),
+    "page of another plugin": (
+        [
+            acme(menus=(Menu("acme", TITLE, "/things", resource="acme:thing"),)),
+            other(menus=(Menu("o", TITLE, "/things"),)),
+        ],
+        "Plugin other declares the menu path /things, which is declared by acme too.",
+    ),
+    "title of a permission that no route needs": (
+        [acme(permissions={"acme:thing:sing": TITLE})],
+        "Plugin acme: permissions has a title for acme:thing:sing, which no route needs.",
+    ),
+    "reference to a plugin that is not required": (
+        [ACME, other(collections=(REFERRING,))],
+        "Plugin other: collection other_things: thing_id refers to acme_things, and the plugin does not require acme: "
+        "add it to requires, or give the field ref_optional=True.",
+    ),
+    "default of what is required": (
+        [fields(size=integer(required=True, default=6))],
+        "Plugin acme: collection acme_things: size is required and has a default, which nothing could ever use.",
+    ),
+    "unique value that may be empty": (
+        [things(indexes=(Index("colour", unique=True),), fields=labelled({"colour": text()}))],
+        "Plugin acme: collection acme_things has a unique index on colour, which may be empty, in one record only: "
+        'make it required, or add where={"colour": {"$type": "string"}} to the index.',
+    ),
+    "secret that responses contain": (
+        [fields(password=text())],
+        "Plugin acme: collection acme_things: password has the name of a secret, and responses contain it: "
+        "give it secret=True.",
+    ),
+    "figure of an unknown field": (
+        [acme(dashboards=(summed("acme", Figures(THINGS, {"amount": {"$sum": ["$amuont", 1]}})),))],
+        "Plugin acme: the dashboard acme adds up amuont of acme_things, which is no field of it.",
+    ),
+    "rows of a figure by an unknown field": (
+        [acme(dashboards=(summed("acme", Figures(THINGS, {"count": 1}, by=ByTime("maed_on", "month"))),))],
+        "Plugin acme: the dashboard acme adds up maed_on of acme_things, which is no field of it.",
+    ),
+    "part of a dashboard that no route serves": (
+        [acme(routes=(*ACME.routes, get("/api/dashboard/sales")), dashboards=(Dashboard("slaes", answer),))],  # type: ignore[arg-type]
+        "Plugin acme: no route serves its part of the dashboard slaes; declare it with dashboard_route.",
     ),
     "port that nobody provides": (
         [plugin for plugin in GOOD if plugin.name != "auth"],
