@@ -214,6 +214,21 @@ class Collection:
         return (*self.unread, HISTORY, *([SECOND_DEPARTMENT] if self.owner else []))
 
     @cached_property
+    def stored(self) -> frozenset[str]:
+        """The names of every field that a stored record may have."""
+        # `deleted` and `deleted_at` are those of a soft delete
+        of_the_store = ("_id", "shared_with", "deleted", "deleted_at", HISTORY, OWNER_DEPARTMENT, SECOND_DEPARTMENT)
+        return frozenset((*self.fields, *self.audit_fields, *self.internal, *self.unread, *of_the_store))
+
+    def require_declared(self, paths: Iterable[str]) -> None:
+        """Raise ValueError if a path such as `name` or `lines.0` begins with no field of a stored record."""
+        if not self.stored.issuperset(paths):
+            unknown = {path.partition(".")[0] for path in paths} - self.stored
+            if unknown:
+                names = ", ".join(sorted(unknown))
+                raise ValueError(f"{self.name} has no field {names}: declare it in fields, or in internal")
+
+    @cached_property
     def recorded(self) -> dict[str, Field]:
         """The fields whose changes the history of a record shows; never one that is, or contains, a secret."""
         return {} if self.plain else {name: child for name, child in self.fields.items() if _is_recorded(name, child)}

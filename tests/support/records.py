@@ -8,6 +8,7 @@ NOTES = Collection(
     name="probe_notes",
     title="ProbeNote",
     watched=True,
+    internal=("seen",),
     fields={
         "title": text(required=True, sort=True),
         "code": text(),

@@ -62,6 +62,29 @@ async def test_a_change_raises_the_version_and_names_its_author(database: Databa
     assert (changed["created_at"], changed["updated_at"]) == (made["created_at"], later)
 
 
+async def test_a_field_that_nobody_declares_is_stored_by_no_write(database: Database) -> None:
+    store, name = database.store(NOTES), unique("note")
+    made = await store.create({"title": name})
+    writes = {
+        "create": lambda: store.create({"title": name, "colour": "red"}),
+        "create_many": lambda: store.create_many([{"title": name, "colour": "red"}]),
+        "update": lambda: store.update(made["id"], {"colour": "red"}),
+        "operators": lambda: store.update(made["id"], {}, operators={"$push": {"colour.lines": "red"}}),
+        "update_each": lambda: store.update_each([(made, {"colour": "red"})]),
+        "update_many": lambda: store.update_many({"_id": made["id"]}, {"$set": {"colour": "red"}}),
+        "unversioned update_many": lambda: store.update_many(
+            {"_id": made["id"]}, {"$set": {"colour": "red"}}, unversioned=True
+        ),
+        "update_where": lambda: store.update_where({"_id": made["id"]}, {"colour": "red"}),
+        "update_unversioned": lambda: store.update_unversioned({"_id": made["id"]}, {"$set": {"colour": "red"}}),
+    }
+    for write in writes.values():
+        with pytest.raises(ValueError, match="probe_notes has no field colour: declare it"):
+            await write()
+    [stored] = await database.driver.find(NOTES.name, {"title": name})
+    assert (stored["version"], "colour" in stored) == (1, False)
+
+
 async def test_a_stale_version_changes_nothing(database: Database) -> None:
     store = database.store(WIDGETS)
     made = await store.create({"name": "a"})
