@@ -28,6 +28,7 @@ from plugins.runtime import catalogue_of
 from plugins.unknown_settings import unknown_settings
 from scripts.command_parser import command_parser
 from scripts.diagnosis.access import check_access, check_default_roles
+from scripts.diagnosis.dangling import check_references
 from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
 from scripts.diagnosis.running import check_running
@@ -128,6 +129,7 @@ async def _looked_into(
         catalogue = catalogue_of(settings, plugins)
         database = Database(driver, catalogue.collections.values())
         findings = [finding async for finding in check_database(database)]
+        findings += [finding async for finding in check_references(database)]
         findings += [finding async for finding in check_sharding(database)]
         findings += [finding async for finding in check_running(database, catalogue, settings.data_dir)]
         if files is not None:

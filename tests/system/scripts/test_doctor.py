@@ -14,6 +14,7 @@ from config.settings import Settings
 from handlers.data.database import Database, utc_now
 from handlers.http.unnamed_proxies import NOTES
 from plugins.auth.settings import AuthSettings
+from plugins.crm.records import CONTACTS, CUSTOMERS
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, ROLES, USERS
@@ -22,6 +23,7 @@ from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving, unique
 from scripts.diagnosis.access import check_access
+from scripts.diagnosis.dangling import check_references
 from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
 from scripts.diagnosis.report import _looked_into
@@ -155,6 +157,21 @@ async def test_missing_and_left_over_indexes_and_foreign_collections_are_found(i
     assert ("missing-index", f"{ROLES.name}.code_1_unique") in found
     assert ("extra-index", f"{ROLES.name}.left_over") in found
     assert ("unknown-collection", "acme_agreements") in found
+
+
+@slow
+async def test_a_reference_to_what_was_deleted_while_its_plugin_was_disabled_is_found(installation: Running) -> None:
+    database = installation.service.database
+    before = [one async for one in check_references(database)]
+    customer, contact = (await database.store(CUSTOMERS).create({"name": unique("held")}))["id"], unique("contact")
+    await database.store(CONTACTS).create({"name": contact, "customer_id": customer})
+    without = Database(database.driver, [CUSTOMERS])
+    await without.store(CUSTOMERS).delete(customer)
+    (found,) = [one async for one in check_references(database)]
+    await database.driver.delete_many(CONTACTS.name, {"name": contact})
+    assert before == []
+    assert (found.check, found.subject) == ("dangling-reference", f"{CONTACTS.name}.customer_id")
+    assert str(customer) in found.advice
 
 
 CODE = (("code", 1),)
