@@ -30,6 +30,7 @@ SEARCH_FIELDS = ("search_text", "search_grams")
 HISTORY = "_history"  # the field of a record that holds those of its changes that are not in `core_history` yet
 # records whose search and sort fields were stored by an older version of the service
 OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
+_OF_THE_STORE = ("_id", "shared_with", "deleted", "deleted_at", HISTORY, OWNER_DEPARTMENT, SECOND_DEPARTMENT)
 _SEARCH = (
     "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do "
     "not matter; digits find phone numbers however they are written; Chinese is found by pinyin and by initials too."
@@ -216,17 +217,7 @@ class Collection:
     @cached_property
     def stored(self) -> frozenset[str]:
         """The names of every field that a stored record may have."""
-        # `deleted` and `deleted_at` are those of a soft delete
-        of_the_store = ("_id", "shared_with", "deleted", "deleted_at", HISTORY, OWNER_DEPARTMENT, SECOND_DEPARTMENT)
-        return frozenset((*self.fields, *self.audit_fields, *self.internal, *self.unread, *of_the_store))
-
-    def require_declared(self, paths: Iterable[str]) -> None:
-        """Raise ValueError if a path such as `name` or `lines.0` begins with no field of a stored record."""
-        if not self.stored.issuperset(paths):
-            unknown = {path.partition(".")[0] for path in paths} - self.stored
-            if unknown:
-                names = ", ".join(sorted(unknown))
-                raise ValueError(f"{self.name} has no field {names}: declare it in fields, or in internal")
+        return frozenset((*self.fields, *self.audit_fields, *self.internal, *self.unread, *_OF_THE_STORE))
 
     @cached_property
     def recorded(self) -> dict[str, Field]:

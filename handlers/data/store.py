@@ -17,6 +17,7 @@ from handlers.actor import Actor
 from handlers.data.cause import CAUSE
 from handlers.data.collection import HISTORY, Collection
 from handlers.data.context import DataContext
+from handlers.data.declared import require_declared
 from handlers.data.history import note
 from handlers.data.listing import Page, sort_keys
 from handlers.data.paging import Pager
@@ -209,7 +210,7 @@ class Store(SeveralUpdates):
         """
         matching = self._visibility.filter(filter)
         change: Operators | Sequence[Operators] = operators
-        self._require_declared(operators)
+        require_declared(self.collection, operators)
         if not (unversioned or self.collection.plain):
             await self._context.history.make_room(self.collection, matching)
             change = await self._change({}, operators)
@@ -260,8 +261,7 @@ class Store(SeveralUpdates):
 
     async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
         """Do as `update_where`, with update operators, and without new version or audit stamp: for technical fields."""
-        if isinstance(update, Mapping):
-            self._require_declared(update)
+        require_declared(self.collection, update)
         if not self.collection.plain:
             recorded = recorded_update(self.collection, update, note(self.actor, self._now, {}))
             update = await placing(self.collection, recorded, update, self._context.departments)
@@ -288,7 +288,7 @@ class Store(SeveralUpdates):
 
     async def _stamped(self, values: Values) -> dict[str, Any]:
         """Return a new record, without its id."""
-        self.collection.require_declared(values)
+        require_declared(self.collection, {"$set": values})
         document = {**self.collection.defaults, **values, **self._stamp(values)}
         return await placed(self.collection, document, self._context.departments) if self.collection.owner else document
 
@@ -308,18 +308,12 @@ class Store(SeveralUpdates):
         }
 
     async def _change(self, values: Values, operators: Operators | None) -> Operators | Sequence[Operators]:
-        self._require_declared({"$set": values})
-        self._require_declared(operators or {})
+        require_declared(self.collection, {"$set": values}, operators)
         if self.collection.plain:
             return {**({"$set": dict(values)} if values else {}), **(operators or {})}
         stamped = {**values, "updated_at": self._now, "updater_id": self.actor.user_id}
         change = recorded_change(self.collection, stamped, operators, note(self.actor, self._now, values, operators))
         return await placing(self.collection, change, (values, operators), self._context.departments)
-
-    def _require_declared(self, operators: Operators) -> None:
-        for operator, changes in operators.items():
-            if operator != "$unset":  # it takes away what an older version has stored
-                self.collection.require_declared(changes)
 
     async def _derived_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         names = self.collection.searchable
