@@ -10,6 +10,7 @@ from handlers.data.database import Database
 from scripts.diagnosis.findings import Finding
 
 _CORE = "core_"
+_UNKNOWN = "no loaded plugin declares it: deletions do not heed what its records refer to"
 
 
 async def check_database(database: Database) -> AsyncIterator[Finding]:
@@ -30,7 +31,7 @@ async def check_database(database: Database) -> AsyncIterator[Finding]:
                 yield Finding("error", "different-index", f"{name}.{index}", advice)
     for name in sorted(names):
         if name not in database.collections and not name.startswith((_CORE, "system.")):
-            yield Finding("note", "unknown-collection", name, "no loaded plugin declares it")
+            yield Finding("note", "unknown-collection", name, _UNKNOWN)
 
 
 async def _indexes(database: Database, collection: str) -> dict[str, dict[str, Any]]:
