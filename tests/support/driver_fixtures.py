@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from tornado.ioloop import IOLoop
 
-from config.database import DRIVERS, Driver, open_driver
-from scripts.fault_injection.processes import ReplicaSet
+from config.database import Driver, open_driver
 from tests.support.proxy import Proxy
 
 LIMIT_MS = 1000  # of an operation behind the proxy
@@ -20,10 +19,10 @@ def database_name() -> str:
     return f"test_{uuid.uuid4().hex[:12]}"
 
 
-@pytest.fixture(params=sorted(DRIVERS), scope="module")
-def driver(request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, database_name: str) -> Iterator[Driver]:
-    """Each driver in turn, on this database."""
-    made = open_driver(request.param, mongodb_uri, database_name, 5000)
+@pytest.fixture(scope="module")
+def driver(driver_name: str, io_loop: IOLoop, mongodb_uri: str, database_name: str) -> Iterator[Driver]:
+    """The driver called `driver_name` on this database."""
+    made = open_driver(driver_name, mongodb_uri, database_name, 5000)
     yield made
     io_loop.run_sync(made.close)
 
@@ -32,16 +31,6 @@ def driver(request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, da
 def things() -> str:
     """A collection that no other test uses."""
     return f"things_{uuid.uuid4().hex[:8]}"
-
-
-@pytest.fixture(scope="module")
-def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
-    """A server with fault points."""
-    made = ReplicaSet(tmp_path_factory.mktemp("failing") / "set", members=1, election_ms=2000, failpoints=True)
-    try:
-        yield made.start()
-    finally:
-        made.stop()
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +48,18 @@ def address(proxy: Proxy, mongodb_uri: str) -> str:
     return f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
 
 
-@pytest.fixture(params=sorted(DRIVERS))
+@pytest.fixture
+def limit_ms() -> int:
+    """The time limit of the driver behind the proxy."""
+    return LIMIT_MS
+
+
+@pytest.fixture
 def behind(
-    request: pytest.FixtureRequest, io_loop: IOLoop, address: str, proxy: Proxy, database_name: str
+    driver_name: str, limit_ms: int, io_loop: IOLoop, address: str, proxy: Proxy, database_name: str
 ) -> Iterator[Driver]:
-    """Each driver in turn, without a connection yet, behind the proxy, which is up before and after."""
-    made = open_driver(request.param, address, database_name, LIMIT_MS)
+    """The driver called `driver_name`, without a connection yet, behind the proxy, which is up before and after."""
+    made = open_driver(driver_name, address, database_name, limit_ms)
     yield made
     proxy.delay = 0
     io_loop.run_sync(proxy.up)

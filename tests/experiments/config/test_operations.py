@@ -4,49 +4,30 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, suppress
-from contextvars import Context
 from functools import partial
 from typing import Any
 
 import pytest
-from pymongo.asynchronous.cursor import AsyncCursor
-from pymongo.cursor import Cursor
-from pymongo.errors import AutoReconnect, OperationFailure
+from pymongo.errors import AutoReconnect
 
 from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
 from config.database.keyed_locks import KeyedLocks
-from config.database.operations import SILENT_CODES, Operations
-from config.database.transactions import SESSION, Transactions
+from config.database.operations import Operations
+from config.database.transactions import SESSION
 from handlers.data.cached_snapshot import RecordCache
 from handlers.data.single_flight import SingleFlight
 from tests.support.driver_fixtures import LIMIT_MS
 from tests.support.proxy import Proxy
+from tests.system.config.test_waiting import in_a_request, went
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 LIMIT_SECONDS = LIMIT_MS / 1000 + MARGIN_SECONDS
 SLACK_SECONDS = 0.7  # a busy machine, and the attempt to abort a transaction
 
 
-def in_a_request(work: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
-    """Run `work` as a request of its own."""
-
-    async def run() -> Any:
-        begin_waiting()
-        return await work()
-
-    return asyncio.get_running_loop().create_task(run(), context=Context())
-
-
-async def went(work: Callable[[], Awaitable[Any]]) -> tuple[float, BaseException | None]:
-    """How long `work` took as a request, in seconds, and what it raised."""
-    started = time.monotonic()
-    (outcome,) = await asyncio.gather(in_a_request(work), return_exceptions=True)
-    return time.monotonic() - started, outcome if isinstance(outcome, BaseException) else None
-
-
-@pytest.mark.alone
-@pytest.mark.parametrize("fault", ["hanging", "dead"])
-async def test_a_request_that_keeps_on_asking_waits_once(behind: Driver, proxy: Proxy, things: str, fault: str) -> None:
+async def test_a_request_that_keeps_on_asking_a_dead_server_waits_once(
+    behind: Driver, proxy: Proxy, things: str
+) -> None:
     operations: tuple[Callable[[], Awaitable[Any]], ...] = (
         lambda: behind.insert(things, [{"n": 1}]),
         lambda: behind.insert(things, [{"_id": 1}]),
@@ -64,17 +45,13 @@ async def test_a_request_that_keeps_on_asking_waits_once(behind: Driver, proxy: 
             with pytest.raises(DatabaseUnavailable):
                 await operation()
 
-    if fault == "dead":
-        await proxy.down()
-    else:
-        proxy.stall()
+    await proxy.down()
     requests = [went(lambda first=first: ask_all(first)) for first in operations]
     for took, error in await asyncio.gather(*requests):
         assert error is None
         assert took < LIMIT_SECONDS + SLACK_SECONDS
 
 
-@pytest.mark.alone
 async def test_a_load_for_several_callers_waits_once(address: str, proxy: Proxy, database_name: str) -> None:
     seconds = 3.0  # the first attempt ends without a connection, the next one is the library's
     driver = open_driver("direct", address, database_name, int(seconds * 1000))
@@ -90,7 +67,6 @@ async def test_a_load_for_several_callers_waits_once(address: str, proxy: Proxy,
         await driver.close()
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("fault", ["hanging", "dead"])
 async def test_a_transaction_whose_server_goes_before_it_commits_waits_once(
     behind: Driver, proxy: Proxy, things: str, fault: str
@@ -108,7 +84,6 @@ async def test_a_transaction_whose_server_goes_before_it_commits_waits_once(
     assert took < LIMIT_SECONDS + SLACK_SECONDS
 
 
-@pytest.mark.alone
 async def test_transactions_that_wait_for_a_document_share_one_time_limit(
     behind: Driver, proxy: Proxy, things: str
 ) -> None:
@@ -211,34 +186,6 @@ async def test_a_conflict_after_a_silence_is_not_waited_out_for_a_whole_time_lim
         await holder.close()
 
 
-@pytest.mark.alone
-async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Driver, proxy: Proxy, things: str) -> None:
-    await behind.insert(things, [{"_id": 0, "n": 0}])
-
-    async def work() -> float:
-        asyncio.get_running_loop().call_later(LIMIT_MS / 2000, lambda: in_a_request(proxy.up))
-        proxy.stall()
-        assert await behind.update_one(things, {"_id": 0}, {"$inc": {"n": 1}})
-        proxy.stall()
-        started = time.monotonic()
-        with pytest.raises(DatabaseUnavailable):
-            await behind.update_one(things, {"_id": 0}, {"$inc": {"n": 1}})
-        return time.monotonic() - started
-
-    assert await in_a_request(work) > LIMIT_MS / 1000 - 0.1
-
-
-async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time_limit() -> None:
-    operations = Operations(1)
-    begin_waiting()
-    with operations():
-        await asyncio.sleep(0.8)
-    started = time.monotonic()
-    with pytest.raises(DatabaseUnavailable), operations():
-        await asyncio.sleep(5)
-    assert time.monotonic() - started == pytest.approx(operations.seconds - 0.8, abs=0.2)
-
-
 @pytest.mark.parametrize("late", [0.1, 1.0])
 @pytest.mark.parametrize("kind", [Operations.__call__, partial(Operations.__call__, long=True), Operations.shared])
 async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence(
@@ -330,25 +277,6 @@ async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
         await asyncio.sleep(0.8)
 
 
-async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_time_limit() -> None:
-    operations = Operations(LIMIT_MS / 1000)
-
-    async def never(*_: object) -> Any:
-        await asyncio.Event().wait()
-
-    transactions = Transactions(operations, never, never, never)
-
-    async def ask_twice() -> None:
-        with pytest.raises(DatabaseUnavailable), operations():
-            await never()
-        with pytest.raises(DatabaseUnavailable):
-            await transactions.run(never)
-
-    took, error = await went(ask_twice)
-    assert error is None
-    assert took < LIMIT_SECONDS + SLACK_SECONDS
-
-
 async def test_a_request_that_queues_behind_a_later_one_spends_what_remains_of_its_time_limit() -> None:
     operations = Operations(2)
     locks, keys = KeyedLocks(operations), {("things", 1)}
@@ -387,7 +315,6 @@ async def test_a_transaction_that_ends_with_the_silence_of_a_shared_load_is_not_
     assert took < LIMIT_SECONDS
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(("left", "waits"), [(0.0, 0.5), (0.8, 0.8)])
 async def test_a_request_that_is_late_or_soon_will_be_waits_less_for_an_abort(
     driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch, left: float, waits: float
@@ -422,71 +349,3 @@ async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(dri
         await asyncio.sleep(2 * operations.seconds + 0.1)  # no request takes so long
     with operations():
         await asyncio.sleep(0)
-
-
-async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as_long_again() -> None:
-    operations = Operations(0.3)
-    shared = SingleFlight()
-
-    async def silent() -> None:
-        with operations():
-            await asyncio.sleep(5)
-
-    started = time.monotonic()
-    outcomes = await asyncio.gather(*(shared.run("key", silent) for _ in range(5)), return_exceptions=True)
-    assert {type(one) for one in outcomes} == {DatabaseUnavailable}
-    assert time.monotonic() - started < 1.5 * operations.seconds
-
-
-@pytest.mark.parametrize(
-    ("error", "silent"),
-    [
-        (TimeoutError(), True),
-        (OperationFailure("no primary", 10107), True),
-        (OperationFailure("conflict", 112), False),
-        (OperationFailure("killed", 175), False),
-    ],
-)
-async def test_only_an_error_without_a_reply_counts_as_silence(error: Exception, silent: bool) -> None:
-    operations = Operations(1)
-    with suppress(DatabaseUnavailable), operations():
-        raise error
-    assert operations.silence.is_certain is silent
-
-
-def test_every_silent_code_is_a_state() -> None:
-    from config.database import AWAY_CODES
-
-    assert SILENT_CODES <= AWAY_CODES
-
-
-@pytest.mark.parametrize(("driver_name", "cursor"), [("motor", Cursor), ("pymongo", AsyncCursor)])
-@pytest.mark.parametrize(("code", "repeated"), [(175, True), (43, True), (112, False)])
-async def test_a_list_whose_cursor_was_killed_is_read_once_more(
-    driver_name: str,
-    cursor: type,
-    code: int,
-    repeated: bool,
-    mongodb_uri: str,
-    database_name: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    driver, to_list, failures = open_driver(driver_name, mongodb_uri, database_name, 5000), cursor.to_list, [code]
-    collection = f"things_{driver_name}_{code}"
-
-    def killed(self: Any, length: int | None = None) -> Any:
-        if failures:
-            raise OperationFailure("killed", failures.pop())
-        return to_list(self, length)
-
-    try:
-        await driver.insert(collection, [{"_id": number} for number in range(700)])
-        monkeypatch.setattr(cursor, "to_list", killed)
-        reading = driver.find(collection, {}, sort=[("_id", -1)], limit=600)
-        if repeated:
-            assert [row["_id"] for row in await reading] == list(range(699, 99, -1))
-        else:
-            with pytest.raises(DatabaseUnavailable):
-                await reading
-    finally:
-        await driver.close()

@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import Context
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,8 +47,8 @@ def driver(io_loop: IOLoop, mongodb_uri: str, name: str) -> Iterator[DirectDrive
 
 @pytest.fixture
 def hasty(io_loop: IOLoop, mongodb_uri: str, name: str) -> Iterator[DirectDriver]:
-    """A driver that waits for nothing longer than two seconds."""
-    made = open_driver("direct", mongodb_uri, name, 2000)
+    """A driver that waits for nothing longer than a second."""
+    made = open_driver("direct", mongodb_uri, name, 1000)
     assert isinstance(made, DirectDriver)
     yield made
     io_loop.run_sync(made.close)
@@ -363,3 +364,24 @@ async def test_a_write_whose_reply_was_lost_is_not_sent_again(
         await writing
     found = await driver.find_one("counted", {"_id": "n"})
     assert found == {"_id": "n", "value": 0}
+
+
+async def test_transactions_use_a_session_again(
+    mongodb_uri: str, name: str, things: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[bytes, int]] = []
+    run = WirePool.run
+
+    async def noted(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = (), *more: Any) -> Any:
+        if "startTransaction" in command:
+            seen.append((bytes(command["lsid"]["id"]), command["txnNumber"]))
+        return await run(pool, command, documents, *more)
+
+    monkeypatch.setattr(WirePool, "run", noted)
+    driver = open_driver("direct", mongodb_uri, name, 2000)
+    for number in range(3):
+        await driver.transaction(partial(driver.insert, things, [{"_id": number}]))
+    assert [number for _, number in seen] == [1, 2, 3]
+    assert len({session for session, _ in seen}) == 1
+    assert driver.open_sessions == []
+    await driver.close()

@@ -28,7 +28,7 @@ async def collects_as_usual() -> bool:
     return gc.get_threshold()[0] == USUAL
 
 
-@pytest.mark.parametrize("behind", ["direct"], indirect=True)  # Motor always collects in small steps
+@pytest.mark.parametrize("driver_name", ["direct"])  # Motor always collects in small steps
 async def test_garbage_is_collected_sooner_until_a_while_after_a_failure(
     behind: Driver, proxy: Proxy, things: str
 ) -> None:

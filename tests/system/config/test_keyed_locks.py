@@ -113,21 +113,6 @@ async def test_one_command_that_changes_several_documents_waits_for_the_locks_of
     assert runs.total() < 3 * AT_ONCE
 
 
-async def test_several_changes_by_one_command_happen_together_or_not_at_all(driver: Driver, things: str) -> None:
-    await driver.insert(things, [{"_id": 1, "n": 0}, {"_id": 2, "n": 0}])
-    with pytest.raises(RuntimeError):
-        await driver.update_each(things, [({"_id": 1}, {"$set": {"n": 1}})])
-
-    async def work() -> None:
-        changes = [({"_id": 1}, {"$set": {"n": 1}}), ({"_id": 9}, {"$set": {"n": 1}})]
-        assert await driver.update_each(things, changes) == 1
-        raise LookupError
-
-    with pytest.raises(LookupError):
-        await driver.transaction(work)
-    assert [row["n"] for row in await driver.find(things, {})] == [0, 0]
-
-
 async def test_a_transaction_that_fails_releases_its_locks(driver: Driver, things: str) -> None:
     await driver.insert(things, [{"_id": 1, "n": 0}])
 

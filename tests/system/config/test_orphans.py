@@ -27,17 +27,6 @@ async def is_free(driver: Driver, things: str) -> bool:
         return await driver.update_one(things, {"_id": "1"}, {"$inc": {"n": 10}}) == {"_id": "1", "n": 10}
 
 
-async def test_the_transaction_of_a_killed_process_is_ended(
-    driver: Driver, mongodb_uri: str, database_name: str, things: str
-) -> None:
-    await driver.insert(things, [{"_id": "1", "n": 0}])
-    with holder(mongodb_uri, database_name, things, "1") as process:
-        process.kill()
-        process.wait()
-        await looked(driver, 1)
-        assert await is_free(driver, things)
-
-
 @pytest.mark.parametrize("name", ["direct", "pymongo"])
 async def test_a_transaction_that_waits_for_a_living_process_is_left_alone(
     driver: Driver, mongodb_uri: str, database_name: str, things: str, name: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from types import SimpleNamespace
@@ -36,7 +35,6 @@ from plugins.testing import eventually
 from tests.support.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test
-MANY = 50
 
 _TAKEN = DuplicateKeyError("E11000", 11000, {"keyPattern": {"code": 1}, "keyValue": {"code": "a"}})
 
@@ -200,27 +198,6 @@ async def test_a_connection_that_is_refused_leaves_no_cycle(proxy: Proxy) -> Non
         garbage = collect()
     await proxy.up()
     assert [left for left in garbage if isinstance(left, ConnectionRefusedError)] == []
-
-
-@pytest.mark.gen_test(timeout=20)
-@pytest.mark.parametrize("behind", ["direct", "motor"], indirect=True)
-@pytest.mark.parametrize("operation", ["find", "insert", "transaction"])
-async def test_calls_of_a_server_that_is_away_leave_hardly_any_garbage(
-    behind: Driver, proxy: Proxy, things: str, operation: str
-) -> None:
-    calls: dict[str, Callable[[], Awaitable[object]]] = {
-        "find": lambda: behind.find(things, {}),
-        "insert": lambda: behind.insert(things, [{"_id": 1}]),
-        "transaction": lambda: behind.transaction(calls["insert"]),
-    }
-    await behind.insert(things, [{"_id": 0}])
-    await proxy.down()
-    await asyncio.gather(*(calls[operation]() for _ in range(MANY)), return_exceptions=True)
-    gc.collect()
-    await asyncio.gather(*(calls[operation]() for _ in range(MANY)), return_exceptions=True)
-    garbage = collect()
-    # a call had fifty or more
-    assert len(garbage) < 3 * MANY, Counter(getattr(left, "f_code", type(left)) for left in garbage).most_common(20)
 
 
 async def fail() -> None:
