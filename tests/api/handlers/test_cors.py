@@ -44,8 +44,8 @@ def test_the_desktop_client_and_the_dev_servers_are_on_the_list() -> None:
 
 
 @pytest.mark.parametrize("origin", LISTED)
-async def test_a_preflight_from_a_listed_origin_needs_no_token(either: Running, origin: str) -> None:
-    reply = await preflight(either, origin)
+async def test_a_preflight_from_a_listed_origin_needs_no_token(probed: Running, origin: str) -> None:
+    reply = await preflight(probed, origin)
     expect(reply)
     assert reply.headers["Access-Control-Allow-Origin"] == origin
     methods = set(reply.headers["Access-Control-Allow-Methods"].split(", "))
@@ -55,16 +55,16 @@ async def test_a_preflight_from_a_listed_origin_needs_no_token(either: Running, 
 
 
 @pytest.mark.parametrize("origin", STRANGERS)
-async def test_an_origin_off_the_list_gets_no_cors_headers(either: Running, origin: str) -> None:
+async def test_an_origin_off_the_list_gets_no_cors_headers(probed: Running, origin: str) -> None:
     for reply in (
-        await preflight(either, origin),
-        await Client(either.url).get("/api/health", headers={"Origin": origin}),
+        await preflight(probed, origin),
+        await Client(probed.url).get("/api/health", headers={"Origin": origin}),
     ):
         assert shared(reply) == set()
 
 
-async def test_a_response_to_a_listed_origin_may_be_read_with_its_tracing(either: Running) -> None:
-    reply = await Client(either.url).get("/api/health", headers={"Origin": "tauri://localhost"})
+async def test_a_response_to_a_listed_origin_may_be_read_with_its_tracing(probed: Running) -> None:
+    reply = await Client(probed.url).get("/api/health", headers={"Origin": "tauri://localhost"})
     assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
     assert {
         "X-Request-ID",
@@ -78,30 +78,30 @@ async def test_a_response_to_a_listed_origin_may_be_read_with_its_tracing(either
     } <= set(reply.headers["Access-Control-Expose-Headers"].split(", "))
 
 
-async def test_the_headers_of_a_preflight_are_not_those_of_a_request_with_the_same_fields(either: Running) -> None:
+async def test_the_headers_of_a_preflight_are_not_those_of_a_request_with_the_same_fields(probed: Running) -> None:
     replies = [
-        await Client(either.url).call(method, "/api/health", headers={"Origin": "tauri://localhost"})
+        await Client(probed.url).call(method, "/api/health", headers={"Origin": "tauri://localhost"})
         for method in ("GET", "OPTIONS", "GET")
     ]
     told = ["Access-Control-Allow-Methods" in reply.headers for reply in replies]
     assert told == [False, True, False]
 
 
-async def test_an_error_may_be_read_by_a_listed_origin_too(either: Running) -> None:
+async def test_an_error_may_be_read_by_a_listed_origin_too(probed: Running) -> None:
     for path, code in (("/api/nowhere", 40400), (WIDGETS_AT, 40100)):
-        reply = await Client(either.url).get(path, headers={"Origin": "tauri://localhost"})
+        reply = await Client(probed.url).get(path, headers={"Origin": "tauri://localhost"})
         refused(reply, code)
         assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
 
 
-async def test_caches_keep_the_responses_to_two_origins_apart(either: Running) -> None:
+async def test_caches_keep_the_responses_to_two_origins_apart(probed: Running) -> None:
     for headers in ({}, {"Origin": "tauri://localhost"}, {"Origin": "https://evil.example"}):
-        reply = await Client(either.url).get("/api/health", headers=headers)
+        reply = await Client(probed.url).get("/api/health", headers=headers)
         assert "Origin" in reply.headers["Vary"].split(", ")
 
 
-async def test_a_request_from_nowhere_gets_no_cors_headers(either: Running) -> None:
-    assert shared(await Client(either.url).get("/api/health")) == set()
+async def test_a_request_from_nowhere_gets_no_cors_headers(probed: Running) -> None:
+    assert shared(await Client(probed.url).get("/api/health")) == set()
 
 
 @pytest.mark.parametrize(

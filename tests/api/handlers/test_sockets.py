@@ -36,11 +36,6 @@ ECHO = Plugin(
 )
 
 
-@pytest.fixture(params=["tornado", "fast"])
-def http(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @asynccontextmanager
 async def echoing(uri: str, folder: Path, http: str) -> AsyncIterator[tuple[Running, Client]]:
     async with serving(uri, folder, plugins=[*load_plugins(("auth", "rbac")), ECHO], http=http) as service:

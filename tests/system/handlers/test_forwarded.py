@@ -69,7 +69,6 @@ def test_a_hop_that_hides_its_client_stands_for_it() -> None:
 
 
 @pytest.mark.gen_test(timeout=30)
-@pytest.mark.parametrize("http", ["tornado", "fast"])
 async def test_a_server_believes_the_field_of_the_setting(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     settings = {"trusted_proxies": ("::1",), "host": "::1", "forwarding_field": "Forwarded"}
     async with edge(mongodb_uri, tmp_path, http, **settings) as service:

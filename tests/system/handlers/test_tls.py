@@ -1,15 +1,17 @@
-"""TLS of the service's own: on both connections, with WebSockets, slow handshakes, and certificates that are renewed."""
+"""TLS of the service's own: with WebSockets, slow handshakes, and certificates that are renewed."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tornado.httpclient import HTTPRequest
+from tornado.ioloop import IOLoop
 from tornado.websocket import websocket_connect
 
 from plugins.runtime import Running
@@ -21,14 +23,20 @@ from tests.support.raw_http import Wire, request
 pytestmark = pytest.mark.gen_test(timeout=30)
 
 
-@pytest.fixture(params=["tornado", "fast"])
-def http(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
 
 
-@pytest.fixture
-def authority(tmp_path: Path) -> Authority:
-    return Authority(tmp_path)
+@pytest.fixture(scope="module")
+def secured(
+    http: str, authority: Authority, io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    """A server with a certificate that stays."""
+    stays = authority.issue("stays").settings
+    block = edge(mongodb_uri, tmp_path_factory.mktemp("secured"), http, tls_minimum="1.3", **stays)
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
 def served_certificate(at: Wire) -> int:
@@ -58,38 +66,29 @@ async def figure(service: Running, authority: Authority, name: str) -> float:
     return float(next(line for line in text.splitlines() if line.startswith(name)).split()[1])
 
 
-async def test_requests_are_served_one_after_the_other(
-    mongodb_uri: str, tmp_path: Path, http: str, authority: Authority
-) -> None:
-    async with edge(mongodb_uri, tmp_path, http, **authority.issue().settings) as service:
-        assert service.url == f"https://127.0.0.1:{service.port}"
-        async with wire(service, authority.client_context) as at:
-            assert at.writer.get_extra_info("ssl_object").version() == "TLSv1.3"
-            for _ in range(3):
-                assert await address_on(at) == "127.0.0.1"
+async def test_requests_are_served_one_after_the_other(secured: Running, authority: Authority) -> None:
+    assert secured.url == f"https://127.0.0.1:{secured.port}"
+    async with wire(secured, authority.client_context) as at:
+        assert at.writer.get_extra_info("ssl_object").version() == "TLSv1.3"
+        for _ in range(3):
+            assert await address_on(at) == "127.0.0.1"
 
 
-async def test_large_responses_and_pipelined_requests_arrive_whole(
-    mongodb_uri: str, tmp_path: Path, http: str, authority: Authority
-) -> None:
-    async with (
-        edge(mongodb_uri, tmp_path, http, **authority.issue().settings) as service,
-        wire(service, authority.client_context) as at,
-    ):
+async def test_large_responses_and_pipelined_requests_arrive_whole(secured: Running, authority: Authority) -> None:
+    async with wire(secured, authority.client_context) as at:
         await at.send(request(f"GET {ADDRESS}", "X-Rest: 3000000") * 3)
         sizes = [len((await at.reply()).json["data"]["rest"]) for _ in range(3)]
     assert sizes == [3_000_000] * 3
 
 
-async def test_a_websocket_talks(mongodb_uri: str, tmp_path: Path, http: str, authority: Authority) -> None:
-    async with edge(mongodb_uri, tmp_path, http, **authority.issue().settings) as service:
-        address = f"wss://localhost:{service.port}{TALK}"
-        talk: Any = await websocket_connect(HTTPRequest(address, ca_certs=str(authority.certificate)))
-        for said in ("one", "x" * 60_000, "two"):
-            await talk.write_message(f'"{said}"')
-            assert await talk.read_message() == f'{{"said":"{said}"}}'
-        talk.close()
-        assert await talk.read_message() is None
+async def test_a_websocket_talks(secured: Running, authority: Authority) -> None:
+    address = f"wss://localhost:{secured.port}{TALK}"
+    talk: Any = await websocket_connect(HTTPRequest(address, ca_certs=str(authority.certificate)))
+    for said in ("one", "x" * 60_000, "two"):
+        await talk.write_message(f'"{said}"')
+        assert await talk.read_message() == f'{{"said":"{said}"}}'
+    talk.close()
+    assert await talk.read_message() is None
 
 
 async def test_the_end_of_the_server_closes_a_websocket_with_its_code(
@@ -106,31 +105,25 @@ async def test_the_end_of_the_server_closes_a_websocket_with_its_code(
 
 
 async def test_a_refused_handshake_of_a_websocket_leaves_the_connection_open(
-    mongodb_uri: str, tmp_path: Path, http: str, authority: Authority
+    secured: Running, authority: Authority
 ) -> None:
-    async with (
-        edge(mongodb_uri, tmp_path, http, **authority.issue().settings) as service,
-        wire(service, authority.client_context) as at,
-    ):
+    async with wire(secured, authority.client_context) as at:
         await at.send(request(f"GET {WHISPER}", *SHAKE))
         assert (await at.reply()).status == 401
         assert await address_on(at) == "127.0.0.1"
 
 
-async def test_plain_http_and_old_versions_are_refused(
-    mongodb_uri: str, tmp_path: Path, http: str, authority: Authority
-) -> None:
-    async with edge(mongodb_uri, tmp_path, http, tls_minimum="1.3", **authority.issue().settings) as service:
-        async with wire(service) as at:
-            await at.send(request("GET /api/health"))
-            assert not (await answer(at)).startswith(b"HTTP")
-        old = authority.client_context
-        old.maximum_version = ssl.TLSVersion.TLSv1_2
-        with pytest.raises((ssl.SSLError, ConnectionError)):
-            async with wire(service, old):
-                pass
-        async with wire(service, authority.client_context) as at:
-            assert await address_on(at) == "127.0.0.1"
+async def test_plain_http_and_old_versions_are_refused(secured: Running, authority: Authority) -> None:
+    async with wire(secured) as at:
+        await at.send(request("GET /api/health"))
+        assert not (await answer(at)).startswith(b"HTTP")
+    old = authority.client_context
+    old.maximum_version = ssl.TLSVersion.TLSv1_2
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        async with wire(secured, old):
+            pass
+    async with wire(secured, authority.client_context) as at:
+        assert await address_on(at) == "127.0.0.1"
 
 
 async def test_a_handshake_that_does_not_end_is_closed_while_others_are_served(

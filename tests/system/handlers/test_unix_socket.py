@@ -16,11 +16,6 @@ from tests.support.edge import address_on, edge, wire
 pytestmark = pytest.mark.gen_test(timeout=30)
 
 
-@pytest.fixture(params=["tornado", "fast"])
-def http(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 async def test_both_the_socket_and_the_port_are_served(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     path = tmp_path / "http.sock"
     settings = {"unix_socket": str(path), "unix_socket_mode": "600", "trusted_proxies": ("unix",)}

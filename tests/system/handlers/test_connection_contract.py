@@ -1,4 +1,7 @@
-"""The fast connection gives the answers of Tornado's own, byte for byte, or refuses what that one lets pass.
+"""What both HTTP connections promise: to every sequence of bytes the same response, byte for byte, or a refusal.
+
+So what other tests prove of the fast connection holds for Tornado's own. What is no matter of bytes alone is proved for
+that one too by the tests that this file takes from others, with `http` set to `tornado`.
 
 `TRADEWIND_TEST_MUTANTS` sets how many mutated requests are tried; thousands take minutes.
 """
@@ -15,8 +18,120 @@ from tornado.netutil import bind_sockets
 
 from handlers.http.app import Front, listen
 from plugins.runtime import Running
+from tests.api.handlers.test_bad_requests import (
+    MALFORMED_QUERIES,
+    MALFORMED_TARGETS,
+    NO_HTTP,
+    NOWHERE,
+    test_a_body_shorter_than_it_says_is_never_served,
+    test_a_client_that_waits_for_100_continue_gets_the_interim_response,
+    test_headers_without_end_are_cut_off,
+    test_many_small_headers_are_too_large_together,
+    test_pipelined_requests_get_responses_in_order,
+    test_what_follows_a_body_is_another_request,
+)
+from tests.api.handlers.test_core_routes import (
+    odd,
+    test_a_client_that_goes_away_leaves_no_open_request,
+    test_a_handler_that_takes_too_long_is_given_up,
+    test_a_request_that_never_ends_is_cut_off,
+    test_an_idle_connection_is_closed,
+)
+from tests.api.handlers.test_cors import LISTED, STRANGERS
+from tests.api.handlers.test_sockets import (
+    test_a_message_right_behind_the_handshake_is_heard,
+    test_a_stopping_server_says_that_it_goes_away,
+    test_a_token_in_the_header_opens_a_conversation,
+    test_without_a_token_the_handshake_is_refused,
+)
+from tests.api.handlers.test_wire import (
+    test_a_bug_tells_the_request_id_and_nothing_of_the_inside,
+    test_head_returns_the_headers_of_get_without_the_body,
+)
 from tests.support.probe import AT, WIDGETS_AT
+from tests.support.raw_http import request
+from tests.system.handlers.test_draining import (
+    test_a_request_that_has_just_arrived_is_not_idle,
+    test_every_request_of_a_pipeline_gets_a_response,
+    test_what_is_half_received_or_half_read_is_waited_for,
+)
+from tests.system.handlers.test_proxy_protocol import (
+    announced,
+    test_garbage_in_its_place_closes_the_connection,
+    test_it_comes_before_tls,
+    test_it_comes_on_a_unix_socket_too,
+    test_one_that_does_not_come_closes_the_connection_while_others_are_served,
+    test_requests_come_from_whom_the_proxy_names,
+)
+from tests.system.handlers.test_receiving import (
+    test_a_process_holds_so_much_and_no_more,
+    test_an_upload_that_the_server_holds_back_is_not_idle,
+    test_long_extensions_and_trailers_are_a_head_that_is_too_large,
+    test_trailers_without_an_end_are_refused,
+    test_uploads_are_held_back_and_not_refused,
+    test_what_is_left_unfinished_is_given_back,
+)
+from tests.system.handlers.test_tls import (
+    authority,
+    secured,
+    test_a_handshake_that_does_not_end_is_closed_while_others_are_served,
+    test_a_new_certificate_is_for_new_connections_and_open_ones_go_on,
+    test_a_websocket_talks,
+    test_large_responses_and_pipelined_requests_arrive_whole,
+    test_plain_http_and_old_versions_are_refused,
+)
+from tests.system.handlers.test_unix_socket import test_both_the_socket_and_the_port_are_served
+from tests.system.handlers.test_upgrades_declined import (
+    HIDDEN,
+    NEXT,
+    OFFERS,
+    in_chunks,
+    test_a_body_that_comes_later_is_no_request,
+)
 
+__all__ = [
+    "announced",
+    "authority",
+    "odd",
+    "secured",
+    "test_a_body_shorter_than_it_says_is_never_served",
+    "test_a_body_that_comes_later_is_no_request",
+    "test_a_bug_tells_the_request_id_and_nothing_of_the_inside",
+    "test_a_client_that_goes_away_leaves_no_open_request",
+    "test_a_client_that_waits_for_100_continue_gets_the_interim_response",
+    "test_a_handler_that_takes_too_long_is_given_up",
+    "test_a_handshake_that_does_not_end_is_closed_while_others_are_served",
+    "test_a_message_right_behind_the_handshake_is_heard",
+    "test_a_new_certificate_is_for_new_connections_and_open_ones_go_on",
+    "test_a_process_holds_so_much_and_no_more",
+    "test_a_request_that_has_just_arrived_is_not_idle",
+    "test_a_request_that_never_ends_is_cut_off",
+    "test_a_stopping_server_says_that_it_goes_away",
+    "test_a_token_in_the_header_opens_a_conversation",
+    "test_a_websocket_talks",
+    "test_an_idle_connection_is_closed",
+    "test_an_upload_that_the_server_holds_back_is_not_idle",
+    "test_both_the_socket_and_the_port_are_served",
+    "test_every_request_of_a_pipeline_gets_a_response",
+    "test_garbage_in_its_place_closes_the_connection",
+    "test_head_returns_the_headers_of_get_without_the_body",
+    "test_headers_without_end_are_cut_off",
+    "test_it_comes_before_tls",
+    "test_it_comes_on_a_unix_socket_too",
+    "test_large_responses_and_pipelined_requests_arrive_whole",
+    "test_long_extensions_and_trailers_are_a_head_that_is_too_large",
+    "test_many_small_headers_are_too_large_together",
+    "test_one_that_does_not_come_closes_the_connection_while_others_are_served",
+    "test_pipelined_requests_get_responses_in_order",
+    "test_plain_http_and_old_versions_are_refused",
+    "test_requests_come_from_whom_the_proxy_names",
+    "test_trailers_without_an_end_are_refused",
+    "test_uploads_are_held_back_and_not_refused",
+    "test_what_follows_a_body_is_another_request",
+    "test_what_is_half_received_or_half_read_is_waited_for",
+    "test_what_is_left_unfinished_is_given_back",
+    "test_without_a_token_the_handshake_is_refused",
+]
 pytestmark = pytest.mark.gen_test(timeout=60)
 MUTANTS = int(os.environ.get("TRADEWIND_TEST_MUTANTS", "300"))
 SILENCE_SECONDS = 1.5
@@ -123,6 +238,38 @@ HARMLESS = {
 }
 
 
+OF_OTHER_TESTS = {
+    **{f"target {target}": head(f"GET {target} HTTP/1.1") for target in (*NOWHERE, *MALFORMED_TARGETS)},
+    **{f"query {query[:20]}": head(f"GET {AT}/echo?{query} HTTP/1.1") for query in MALFORMED_QUERIES},
+    **{f"no HTTP: {name}": sent for name, sent in NO_HTTP.items()},
+    **{f"method {name}": head(f"{name} /api/health HTTP/1.1") for name in ("TRACE", "PATCH", "get", "CONNECT")},
+    **{f"origin {one}": head("GET /api/health HTTP/1.1", f"Origin: {one}") for one in (*STRANGERS, *LISTED)},
+    **{
+        f"{method} that offers {name}": request(f"{method} /api/health", *offer, body=HIDDEN) + NEXT
+        for name, offer in OFFERS.items()
+        for method in ("GET", "POST", "OPTIONS")
+    },
+    **{
+        f"chunks that offer {name}": request("POST /api/health", *offer, "Transfer-Encoding: chunked")
+        + in_chunks(HIDDEN)
+        + NEXT
+        for name, offer in OFFERS.items()
+    },
+    "a target that is too long": head(f"GET /api/health?{'a' * 16_384} HTTP/1.1"),
+    "a long field": head("GET /api/health HTTP/1.1", f"X-Padding: {'a' * 15_000}"),
+    "a trace": head("GET /api/health HTTP/1.1", f"traceparent: 00-{'4b' * 16}-{'f0' * 8}-01"),
+    "a language": head("GET /api/nowhere HTTP/1.1", "Accept-Language: en-GB,en;q=0.9"),
+    "a bad key": head(f"POST {WIDGETS_AT} HTTP/1.1", "Idempotency-Key: a b", JSON, "Content-Length: 2", body=b"{}"),
+    "a stranger's large body": head(f"POST {WIDGETS_AT} HTTP/1.1", JSON, "Content-Length: 70000", body=b" " * 70_000),
+}
+
+
+@pytest.fixture(scope="module")
+def http() -> str:
+    """The connection of the tests that are taken from others."""
+    return "tornado"
+
+
 @pytest.fixture(scope="module")
 def ports(io_loop: IOLoop, probed: Running) -> Iterator[Ports]:
     """The same service behind both connections."""
@@ -159,7 +306,9 @@ async def told(port: int, sent: bytes) -> tuple[bytes, bool]:
     finally:
         writer.close()
     answer = CONTINUE.sub(b"", REQUEST_ID.sub(b"", CHANGING.sub(b"", answer)))
-    return answer.replace(b"Www-Authenticate", b"WWW-Authenticate"), closed
+    for name in (b"WWW-Authenticate", b"traceparent"):  # Tornado writes every name in its own way
+        answer = answer.replace(name.title(), name)
+    return answer, closed
 
 
 async def differences(ports: Ports, requests: dict[str, bytes]) -> dict[str, object]:
@@ -184,6 +333,11 @@ def refused(answer: bytes) -> bool:
     return re.findall(rb'"code":(\d+)', answer)[-1:] == [b"40000"]
 
 
+def served(answer: bytes) -> bool:
+    """Whether it is more than a refusal."""
+    return answer != b"" and not refused(answer)
+
+
 async def test_valid_requests_get_the_same_response(ports: Ports) -> None:
     assert await differences(ports, VALID) == {}
     answers = {name: (await told(ports["fast"], sent))[0] for name, sent in VALID.items()}
@@ -191,15 +345,21 @@ async def test_valid_requests_get_the_same_response(ports: Ports) -> None:
     assert [name for name, answer in answers.items() if refused(answer)] == ["unknown method"]
 
 
+async def test_what_the_tests_of_one_connection_send_gets_the_same_response(ports: Ports) -> None:
+    assert await differences(ports, OF_OTHER_TESTS) == {}
+
+
 async def test_what_smuggles_a_request_gets_the_same_response_or_is_refused(ports: Ports) -> None:
     assert await differences(ports, SMUGGLING) == {}
 
 
-@pytest.mark.parametrize("name", [name for name in SMUGGLING if name not in HARMLESS])
-async def test_a_request_that_two_readers_may_cut_differently_is_refused(ports: Ports, name: str) -> None:
-    answer, closed = await told(ports["fast"], SMUGGLING[name])
-    assert closed
-    assert answer == b"" or refused(answer)
+async def test_a_request_that_two_readers_may_cut_differently_is_refused(ports: Ports) -> None:
+    ambiguous = [name for name in SMUGGLING if name not in HARMLESS]
+    told_of = await asyncio.gather(*(told(ports["fast"], SMUGGLING[name]) for name in ambiguous))
+    read = {
+        name: answer for name, (answer, closed) in zip(ambiguous, told_of, strict=True) if not closed or served(answer)
+    }
+    assert read == {}
 
 
 async def test_mutated_requests_get_the_same_response_or_are_refused(ports: Ports) -> None:
