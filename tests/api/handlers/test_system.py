@@ -88,11 +88,9 @@ async def test_the_database_is_asked_once_a_second_however_many_want_to_know(
 
     monkeypatch.setattr(system, "_ping", ping)
     await readiness(anonymous, 0)
-    began = asyncio.get_running_loop().time()
-    while asyncio.get_running_loop().time() < began + 2.5:
+    while len(asked_at) < 3:
         await asyncio.gather(*(anonymous.get("/api/health/ready") for _ in range(20)))
     waits = [after - before for before, after in pairwise(asked_at)]
-    assert len(asked_at) >= 2
     assert min(waits) >= 0.99  # the clocks of the two loops tick in milliseconds
 
 

@@ -11,7 +11,7 @@ PATHS = (
     "tests/system/config/test_orphans.py",
     "tests/system/config/test_replica_set.py",
     "tests/system/config/test_waiting.py",
-    "tests/system/faults",
+    "tests/system/config/faults",
 )
 
 

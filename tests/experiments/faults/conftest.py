@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import acquire
-from tests.system.faults.conftest import in_working_order, site, watchdog
+from tests.system.config.faults.conftest import in_working_order, site, watchdog
 
 __all__ = ["in_working_order", "site", "watchdog"]
 

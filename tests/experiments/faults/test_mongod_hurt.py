@@ -14,7 +14,7 @@ import pytest
 from plugins.testing import Client, Reply, eventually, expect, unique
 from tests.support.probe import WIDGETS_AT
 from tests.support.refusals import refused
-from tests.system.faults.conftest import TIMEOUT_MS, Site, back
+from tests.system.config.faults.conftest import TIMEOUT_MS, Site, back
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 FROZEN_SECONDS = 3

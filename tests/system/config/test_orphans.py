@@ -33,7 +33,7 @@ async def test_a_transaction_that_waits_for_a_living_process_is_left_alone(
 ) -> None:
     await driver.insert(things, [{"_id": "1", "n": 0}])
     with holder(mongodb_uri, database_name, things, "1", name) as process:
-        await looked(driver, 1)
+        await looked(driver, 0.6)
         printed, _ = process.communicate("\n")
     assert printed == "committed\n"
     assert await driver.find(things, {}) == [{"_id": "1", "n": 1}]
@@ -47,7 +47,7 @@ async def test_a_user_without_rights_beyond_its_database_ends_its_own(tmp_path: 
         with holder(embedded.uri, "tradewind", things, "1") as process:
             process.kill()
             process.wait()
-            await looked(plain, 1)
+            await looked(plain, 0.6)
             assert await is_free(plain, things)
     finally:
         await plain.close()
