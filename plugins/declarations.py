@@ -167,7 +167,7 @@ def _duplicates(
 
 
 def _shape(path: str) -> str:
-    return re.sub(r"{[^}]*}", "{}", path)
+    return re.sub(r"{[^{}]*}", "{}", path)
 
 
 class _ShapeFaults:

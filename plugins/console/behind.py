@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from plugins.api import Figures, Route
-from plugins.console.nodes import Node, call, link, node, rows, shown_by
+from plugins.console.nodes import Node, as_text, call, link, node, rows
 from plugins.console.viewer import Viewer
 
 ROWS = "/rows"
@@ -46,8 +46,8 @@ def _records(viewer: Viewer, route: Route, found: list[Figures]) -> Node:
     columns = [
         *([node("mapping", name="collection", label=viewer.word("kind"), map=kinds)] if len(kinds) > 1 else []),
         node("text", name="name", label=viewer.word("name")),
-        node("tpl", name="at", label=viewer.word("at"), tpl=shown_by("at", "when")),
-        node("tpl", name="value", label=viewer.word("counts"), align="right", tpl=shown_by("value", "amount")),
+        node("tpl", name="at", label=viewer.word("at"), tpl=as_text("at | when")),
+        node("tpl", name="value", label=viewer.word("counts"), align="right", tpl=as_text("value | amount")),
     ]
     opens = [
         link(viewer.word("open"), address, visibleOn=f"${{collection == '{name}'}}")
@@ -56,6 +56,6 @@ def _records(viewer: Viewer, route: Route, found: list[Figures]) -> Node:
     ]
     if opens:
         columns.append(node("operation", label=viewer.word("actions"), buttons=opens))
-    figure = node("tpl", className="figure", tpl=f"<b>{shown_by('value', 'amount')}</b>")
+    figure = node("tpl", className="figure", tpl=as_text("value | amount"))
     api = call("GET", f"{route.path}{ROWS}?{sent}")
     return rows(api, columns, className="behind", headerToolbar=[figure])

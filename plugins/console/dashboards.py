@@ -6,7 +6,7 @@ from plugins.api import Field, Route, obj
 from plugins.console.behind import opened_by
 from plugins.console.forms import controls
 from plugins.console.lists import filter_controls
-from plugins.console.nodes import Node, call, node, page, shown_by, values_of
+from plugins.console.nodes import Node, as_text, call, node, page, values_of
 from plugins.console.shown import lines
 from plugins.console.viewer import Viewer
 
@@ -55,14 +55,11 @@ def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
 
 def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
     """Return a figure with its label; it is a button if there are records behind it."""
-    shown_as = "amount" if field.kind in ("money", "quantity") else "text"
+    number = as_text(f"{name} | {'amount' if field.kind in ('money', 'quantity') else 'text'}")
     opens = opened_by(viewer, route, "", name)
-    label = viewer.label(name, field)
-    if opens is None:
-        return node("tpl", className="figure", tpl=f"<b>{shown_by(name, shown_as)}</b><span>{label}</span>")
-    # the label of a button is no markup
-    button = node("button", level="link", label=f"${{{name} | {shown_as}}}", className="number", **opens)
-    return node("wrapper", size="none", className="figure", body=[button, node("tpl", tpl=label)])
+    one = node("tpl", tpl=number) if opens is None else node("button", level="link", label=number, **opens)
+    shown = [{**one, "className": "number"}, node("tpl", tpl=viewer.label(name, field))]
+    return node("wrapper", size="none", className="figure", body=shown)
 
 
 def _chart(viewer: Viewer, route: Route, source: str, row: Mapping[str, Field]) -> Node:

@@ -8,7 +8,7 @@ from plugins.api import Message
 Node = dict[str, object]
 # what begins a template, a variable, a tag or an entity, unless a zero-width space follows
 _BEGINNING = re.compile(r"[$<&\\](?=\S)")
-_PARAMETER, VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)\}")
+_PARAMETER, VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)(?: \| url_encode)?\}")
 _NO_SPACE = "\u200b"
 RECORD_PAGE = "/api/v1/console/records/{list}"
 PAGE_SIZES = (20, 50, 100, 200)
@@ -17,6 +17,11 @@ PAGE_SIZES = (20, 50, 100, 200)
 def plain(text: str) -> str:
     """Return the text for a page description, so that it is shown literally, even `${name}` and `<b>`."""
     return _BEGINNING.sub(lambda found: found.group() + _NO_SPACE, text)
+
+
+def as_text(value: str) -> str:
+    """Return the template that shows a value as text; of its own accord the renderer escapes only plain variables."""
+    return f"${{{value} | html}}"
 
 
 def node(kind: str, /, **parts: object) -> Node:
@@ -42,9 +47,13 @@ def rows(api: Node, columns: Sequence[Node], **more: object) -> Node:
 
 
 def call(method: str, path: str, data: Mapping[str, object] | None = None) -> Node:
-    """Return a request to the API; `data` are the templates of the values that it sends, by name."""
+    """Return a request to the API; `data` are the templates of the values that it sends, by name.
+
+    The renderer encodes values in the query itself, but not those in the path.
+    """
     sent = {} if data is None else {"data": dict(data)}
-    return {"method": method.lower(), "url": path, **sent}
+    place, mark, query = path.partition("?")
+    return {"method": method.lower(), "url": VARIABLE.sub(r"${\1 | url_encode}", place) + mark + query, **sent}
 
 
 def addressed(path: str, id: str = "record_id") -> str:
@@ -53,11 +62,6 @@ def addressed(path: str, id: str = "record_id") -> str:
     for name in outer:
         path = path.replace(f"{{{name}}}", "${record_id}")
     return path.replace(f"{{{last}}}", f"${{{id if last == 'id' else last}}}")
-
-
-def shown_by(expression: str, shown_as: str) -> str:
-    """Return the template of a value through a filter that `values.js` registers, as text: a filter alone gives markup."""
-    return f"${{{expression} | {shown_as} | html}}"
 
 
 def values_of(names: Mapping[str, object]) -> dict[str, object]:

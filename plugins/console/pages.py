@@ -22,7 +22,7 @@ from plugins.api import (
 )
 from plugins.console.dashboards import dashboards_page
 from plugins.console.lists import boxes, listing
-from plugins.console.nodes import Node, node, page, tabs
+from plugins.console.nodes import Node, call, node, page, tabs
 from plugins.console.records import record_page
 from plugins.console.reports import reports
 from plugins.console.site import DASHBOARDS, Site
@@ -97,7 +97,8 @@ def _said(viewer: Viewer, part: object) -> object:
     if isinstance(part, Message):
         return viewer.say(part)
     if isinstance(part, Mapping):
-        return {name: _said(viewer, one) for name, one in part.items()}
+        said = {name: _said(viewer, one) for name, one in part.items()}
+        return {**said, **call(str(said["method"]), str(said["url"]))} if {"method", "url"} <= said.keys() else said
     if isinstance(part, (list, tuple)):
         kept = (one for one in part if not isinstance(one, Mapping) or _permitted(viewer, one))
         return [_said(viewer, one) for one in kept]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from plugins.api import ACTION_TITLES, Field
 from plugins.console.actions import action_buttons, delete_button, edit_button, verb_of
 from plugins.console.lists import listing
-from plugins.console.nodes import Node, addressed, call, link, node, page, rows, shown_by, tabs
+from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
@@ -105,12 +105,11 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     # states and choices are shown by their labels, moments in the business time zone
     made = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
     made |= {verb_of(one): viewer.say(viewer.site.action_title(one)) for one in subject.actions}
-    value = "(labels[field] && labels[field][{0}]) || {0}"
-    called = {name: shown_by(value.format(name), "when") for name in ("before", "after")}
+    called = {one: as_text(f"(labels[field] && labels[field][{one}]) || {one} | when") for one in ("before", "after")}
     shown = {"field": "${label}", **called}
     changes = [node("tpl", name=name, label=viewer.word(name), tpl=text) for name, text in shown.items()]
     columns = [
-        node("tpl", name="at", label=viewer.word("at"), tpl=shown_by("at", "moment"), className="nowrap"),
+        node("tpl", name="at", label=viewer.word("at"), tpl=as_text("at | moment"), className="nowrap"),
         node("text", name="user_name", label=viewer.word("by")),
         node("mapping", name="action", label=viewer.word("actions"), map={**made, "*": "${action}"}),
         node("table", name="changes", label=viewer.word("changes"), source="${changes}", columns=changes),

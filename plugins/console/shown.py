@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, Message, View, obj
-from plugins.console.nodes import Node, node, shown_by
+from plugins.console.nodes import Node, as_text, node
 from plugins.console.viewer import Viewer
 
 _TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
@@ -78,8 +78,8 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
 
 
 def _template(name: str, shown_as: str) -> Node:
-    """Return a node that shows a value through one of the filters that `values.js` registers."""
-    return {"type": "tpl", "name": name, "tpl": shown_by(name, shown_as)}
+    """Return a node that shows a value through one of the filters that `api.js` registers."""
+    return {"type": "tpl", "name": name, "tpl": as_text(f"{name} | {shown_as}")}
 
 
 def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:

@@ -34,8 +34,8 @@ _UNTOUCHED = ("hidden", "text", "tpl", "mapping")  # which show values, or nothi
 PEOPLE: Mapping[str, tuple[str, ...]] = {
     "staff": ("finance.expense-claims", "approvals.instances"),
     "sales": ("crm",),
-    "manager": ("approvals", "cms", "inventory", "notifications", "hrm.punches"),
-    "admin": ("system", "finance", "hrm"),
+    "manager": ("approvals.delegations", "cms", "inventory", "notifications", "hrm.punches"),
+    "admin": ("system", "finance", "hrm", "approvals.definitions"),  # a manager would be asked by other flows
 }
 _EMPLOYED = "hrm.punches"  # which only employees make
 _TYPED = ("text", "integer", "number", "money", "quantity")

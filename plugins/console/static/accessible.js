@@ -6,7 +6,7 @@ const LINKS = "a:not([href])"; // links that the renderer uses as buttons
 const TABLES = ":is(.antd-Table-content, .dark-Table-content):not([tabindex])"; // they are scrolled where a screen is narrow
 const CONTROLS = `input:not([type=hidden]), textarea, button, a[href], [role=combobox], [role=button], [role=switch], ${LINKS}`;
 // words for buttons that have only an icon, by a part of its class or name
-const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refresh", clear: "clear", columns: "columns", search: "search" };
+const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refresh", clear: "clear", columns: "columns", search: "search", pagination: "page" };
 
 function isNamed(control) {
   const by = control.getAttribute("aria-labelledby");

@@ -46,7 +46,7 @@ export async function change(path, options, at, before) {
 async function describe(control, value) {
   if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) return say("nothing");
   if (control.source) {
-    const known = await call(`${control.source.url.split("?")[0]}?ids=${[value].flat().join(",")}`);
+    const known = await call(`${control.source.url.split("?")[0]}?${new URLSearchParams({ ids: [value].flat().join(",") })}`);
     return known.data?.items?.map((one) => one.name).join(", ") || filters.text(value);
   }
   if (control.options) return [value].flat().map((one) => control.options.find((option) => option.value === one)?.label ?? one).join(", ");

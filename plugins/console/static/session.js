@@ -1,5 +1,6 @@
 // The session: log-in, tokens and their renewal. Tokens are kept only in this tab: in memory and in its sessionStorage.
 
+import { checked } from "./paths.js";
 import { dialogue, element, language, say } from "./words.js";
 
 const KEPT = "tradewind.session";
@@ -16,21 +17,15 @@ function keep(given) {
   else sessionStorage.removeItem(KEPT);
 }
 
-/** Return the address of a path of the API. Throws TypeError for one that a browser would read as another. */
-function addressOf(path) {
-  const address = base + path, { origin, pathname, search } = new URL(address, location.origin);
-  if (origin !== location.origin || pathname + search !== address) throw new TypeError(`not a path of the API: ${path}`);
-  return address;
-}
-
-/** Send a request, and return its status, headers and envelope, or a file. Throws TypeError if the network fails. */
+/** Send a request, and return its status, headers and envelope, or a file. Throws an error if the network fails, or if
+ * the path could be taken for another one. */
 async function send(path, { method = "GET", body, headers = {}, file = false } = {}) {
   const sent = { "Accept-Language": language, ...headers };
   if (tokens) sent.Authorization = `Bearer ${tokens.accessToken}`;
   const isForm = body instanceof FormData;
   if (body !== undefined && !isForm) sent["Content-Type"] = "application/json";
   const content = body === undefined || isForm ? body : JSON.stringify(body);
-  const response = await fetch(addressOf(path), { method, headers: sent, body: content, credentials: "omit" });
+  const response = await fetch(checked(base + path), { method, headers: sent, body: content, credentials: "omit" });
   const isJson = (response.headers.get("Content-Type") ?? "").startsWith("application/json");
   if (file && response.ok && !isJson) return { status: 200, headers: response.headers, file: await response.blob() };
   return { status: response.status, headers: response.headers, ...(isJson ? await response.json() : {}) };

@@ -5,7 +5,8 @@ import { fetcher } from "./api.js";
 import { remember } from "./conflict.js";
 import { base, begin, call, end } from "./session.js";
 import { inbox, notify } from "./notices.js";
-import { filters, useZone } from "./values.js";
+import { isStep } from "./paths.js";
+import { asText, filters, useZone } from "./values.js";
 import { chooseView, openSheet } from "./views.js";
 import { button, choose, element, language, say } from "./words.js";
 
@@ -83,21 +84,16 @@ function frame(user, menus, box) {
   root.replaceChildren(skip, header, navigation(menus, say("menu")), content);
 }
 
-/** Return the parts of an address, or none if one of them could be more than a name or an id in a path of the API. */
-function parts(hash) {
-  const found = hash.replace(/^#\//, "").split("/");
-  return found.every((one) => /^[\w.-]*$/.test(one) && !/^\.+$/.test(one)) ? found : [];
-}
-
 /** Draw the page of the address: `#/<menu>`, or `#/records/<list>/<id>`. */
 async function show(embed, me) {
-  const { hash } = location, [first, list, id] = parts(hash);
+  const { hash } = location, steps = hash.replace(/^#\//, "").split("/"), [first, list, id] = steps;
   const code = first || document.querySelector("nav a[data-menu]")?.dataset.menu;
   const content = document.getElementById("content");
   if (!code) return content.replaceChildren(element("p", { className: "notice", textContent: say("empty") }));
   const path = first === "records" ? `records/${list}` : `pages/${code}`;
   if (first !== "records") mark(code);
-  const reply = await call(`/api/v1/console/${path}`).catch(() => null);
+  const known = !first || steps.every(isStep);
+  const reply = known ? await call(`/api/v1/console/${path}`).catch(() => null) : { code: null };
   if (hash !== location.hash) return null; // another page has been opened in the meantime
   setTimeout((left) => left?.unmount(), LEAVE_MILLISECONDS, drawn); // later, so that its pending requests end first
   drawn = null;
@@ -116,9 +112,10 @@ async function show(embed, me) {
     jumpTo: (to) => {
       const [verb, id] = to.split(/:(.*)/);
       if (verb in OF_LISTS) OF_LISTS[verb](drawn.getComponentById(id), id, me);
-      else location.hash = to.replace(/^.*#/, "#");
+      else location.hash = to.replace(/^[^#]*/, "");
     },
     updateLocation: () => undefined,
+    filterHtml: asText,
     isCurrentUrl: () => false,
     enableAMISDebug: false,
   });

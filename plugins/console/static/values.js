@@ -19,6 +19,9 @@ export const filters = {
   },
 };
 
+/** Return what a template has given with its markup as text: neither a page nor a value makes elements. */
+export const asText = (given) => String(given ?? "").replaceAll("<", "&lt;");
+
 /** Add filters that show moments in the business time zone, whatever zone the browser is in. */
 export function useZone(timeZone) {
   const moments = new Intl.DateTimeFormat("sv-SE", {

@@ -219,7 +219,7 @@ def test_the_items_of_a_dictionary_are_made_changed_and_deleted_one_by_one() -> 
 
 def test_a_setting_has_a_control_by_its_schema() -> None:
     form = next(one for one in nodes(WHOLE["system.config"]) if one.get("type") == "form" and "initApi" in one)
-    assert form["api"]["url"] == "/api/v1/system/configs/${id}"
+    assert form["api"]["url"] == "/api/v1/system/configs/${id | url_encode}"
     assert [one["type"] for one in form["body"] if one["name"] == "value"] == ["json-schema"]
 
 
@@ -242,7 +242,7 @@ def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:
     page = WHOLE["a record of system.roles"]
     form = next(node for node in nodes(page) if node.get("type") == "form" and "initApi" in node)
     (rehearsal,) = [node for node in form["body"] if "api" in node]
-    assert rehearsal["api"]["url"] == "/api/v1/system/roles/${record_id}/rehearse"
+    assert rehearsal["api"]["url"] == "/api/v1/system/roles/${record_id | url_encode}/rehearse"
     assert set(rehearsal["api"]["data"]) == {node["name"] for node in form["body"] if "name" in node}
 
 
@@ -253,8 +253,7 @@ def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> No
 
 
 TEMPLATE = re.compile(r"\$\{(?:[^}|]|\|\|)+\|(?!\|)\s*([^}]+)\}")
-# these give the renderer data, a series of a chart for example, or the label of a button, which is no markup
-OF_DATA = ("data", "schema", "trackExpression", "label")
+OF_DATA = ("data", "schema", "trackExpression", "url")  # these give the renderer data, a series of a chart for example
 
 
 def test_a_value_that_a_filter_shows_is_text() -> None:
@@ -265,3 +264,13 @@ def test_a_value_that_a_filter_shows_is_text() -> None:
                 filters = TEMPLATE.findall(template) if isinstance(template, str) and place not in OF_DATA else []
                 acting += [f"{name}: {template}" for one in filters if not one.endswith("| html")]
     assert acting == []
+
+
+def test_a_value_in_the_path_of_a_request_is_encoded() -> None:
+    raw = [
+        f"{name}: {node['url']}"
+        for name, page in WHOLE.items()
+        for node in nodes(page)
+        if re.search(r"\$\{\w+\}", str(node.get("url", "") if "method" in node else "").partition("?")[0])
+    ]
+    assert raw == []
