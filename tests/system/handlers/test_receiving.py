@@ -26,7 +26,6 @@ MEBIBYTE = 1 << 20
 LOGIN = ("POST /api/v1/auth/login", "Content-Type: application/json")
 CHUNKED = "Transfer-Encoding: chunked"
 ENOUGH = 40_000  # more than a head may have
-FAST = pytest.mark.parametrize("http", ["fast"], scope="module")
 
 
 @asynccontextmanager
@@ -67,10 +66,10 @@ async def test_long_extensions_and_trailers_are_a_head_that_is_too_large(probed:
             assert await wire.closed()
 
 
-@FAST
-async def test_short_extensions_and_trailers_are_ignored(probed: Running) -> None:
-    for body in bodies(b"y" * 60):
-        refused(await exchange(probed.url, request(*LOGIN, CHUNKED) + body), 40000)  # `a` is no JSON
+async def test_short_extensions_and_trailers_are_ignored(mongodb_uri: str, tmp_path: Path) -> None:
+    async with probing(mongodb_uri, tmp_path, http="fast") as service:
+        for body in bodies(b"y" * 60):
+            refused(await exchange(service.url, request(*LOGIN, CHUNKED) + body), 40000)  # `a` is no JSON
 
 
 async def test_trailers_without_an_end_are_refused(probed: Running) -> None:
@@ -84,10 +83,10 @@ async def test_trailers_without_an_end_are_refused(probed: Running) -> None:
             assert told in (b"", b"HTTP/1.1 400 Bad Request\r\n")
 
 
-@FAST
-async def test_a_head_of_very_many_fields_is_too_large(probed: Running) -> None:
+async def test_a_head_of_very_many_fields_is_too_large(mongodb_uri: str, tmp_path: Path) -> None:
     many = [f"A{number}:" for number in range(300)]
-    refused(await exchange(probed.url, request("GET /api/health", *many)), 43100)
+    async with probing(mongodb_uri, tmp_path, http="fast") as service:
+        refused(await exchange(service.url, request("GET /api/health", *many)), 43100)
 
 
 # -- bodies
