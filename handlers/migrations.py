@@ -85,7 +85,7 @@ class StageState:
 
 @dataclass
 class Progress:
-    """What has been done of a stage so far: the documents that were looked at and changed."""
+    """What a run, or a stage of it, has done so far: the documents that were looked at and changed."""
 
     looked_at: int = 0
     changed: int = 0
@@ -139,25 +139,26 @@ class Migrations:
         """Return why this version cannot use the database, as a sentence, or None if it can."""
         return await find_newer(self._driver, self._plugins, [migration.name for _, migration in self._all])
 
-    async def run_due(self, *, contract: bool = False, again: bool = False, tell: Tell | None = None) -> None:
+    async def run_due(self, *, contract: bool = False, again: bool = False, tell: Tell | None = None) -> Progress:
         """Run what is due, unless another instance is doing so. Raises `MigrationFailed`.
 
         `contract`: run `contract` migrations too. `again`: read collections a second time now and not a day after the
         first time. With `tell`, which is called with the name of the stage and its progress after each batch, the run
         waits for the other instance and does not pause between batches.
         """
-        lease = Lease(self._service.database, "migrations", _LEASE_SECONDS)
+        progress, lease = Progress(), Lease(self._service.database, "migrations", _LEASE_SECONDS)
         while not await lease.acquire():
             if tell is None:
-                return
+                return progress
             await asyncio.sleep(_WAIT_SECONDS)
         lease.keep()
         try:
-            await self._run_all(contract, ("due", "again") if again else ("due",), tell)
+            await self._run_all(progress, contract, ("due", "again") if again else ("due",), tell)
         finally:
             await lease.leave()
+        return progress
 
-    async def _run_all(self, contract: bool, wanted: Sequence[State], tell: Tell | None) -> None:
+    async def _run_all(self, progress: Progress, contract: bool, wanted: Sequence[State], tell: Tell | None) -> None:
         kept = await self._kept()
         waiting: set[str] = set()  # plugins whose further migrations must wait for a `contract` one
         earlier: dict[str, list[tuple[Migration, Stage]]] = defaultdict(list)
@@ -172,10 +173,10 @@ class Migrations:
             if due and migration.contract:
                 await self._announce(plugin, migration)
                 for before, stage in earlier[plugin]:  # once more, for what older instances wrote until now
-                    await self._run_stage(before, stage, {"passes": _PASSES - 1}, tell)
+                    await self._run_stage(before, stage, {"passes": _PASSES - 1}, progress, tell)
             earlier[plugin] += [(migration, stage) for stage in stages]
             for stage in due:
-                await self._run_stage(migration, stage, kept.get(_key(migration, stage)) or {}, tell)
+                await self._run_stage(migration, stage, kept.get(_key(migration, stage)) or {}, progress, tell)
 
     async def _kept(self) -> Mapping[str, Document]:
         return {row["_id"]: row for row in await self._driver.find(MIGRATIONS, {})}
@@ -193,11 +194,12 @@ class Migrations:
         migration: Migration,
         stage: Stage,
         kept: Mapping[str, Any],
+        progress: Progress,
         tell: Tell | None,
     ) -> None:
-        key, progress = _key(migration, stage), Progress()
+        key, done = _key(migration, stage), Progress()
         try:
-            await self._go_through(key, stage, kept, progress, tell)
+            await self._go_through(key, stage, kept, done, tell)
         except (DatabaseUnavailable, asyncio.CancelledError):
             raise
         except NoSuchIndex as error:
@@ -210,8 +212,10 @@ class Migrations:
                 f"The migration {migration.name} failed on {stage.collection.name} ({reason}). What it has done "
                 "stays; the next run goes on from there."
             ) from error
-        if progress.changed:
-            log.info("documents migrated", extra={"migration": key, **asdict(progress)})
+        progress.looked_at += done.looked_at
+        progress.changed += done.changed
+        if done.changed:
+            log.info("documents migrated", extra={"migration": key, **asdict(done)})
 
     async def _go_through(
         self, key: str, stage: Stage, kept: Mapping[str, Any], progress: Progress, tell: Tell | None

@@ -226,14 +226,7 @@ class Collection:
 
     def derived(self, values: Values) -> Record:
         """Return the stored search and sort fields of a record with these values."""
-        if not self.searchable:
-            return {}
-        orders = {
-            stored: sort_key(value, self.fields[name].person) if isinstance(value := values.get(name), str) else None
-            for name, stored in self.stored_orders.items()
-        }
-        persons = {name for name in self.searchable if self.fields[name].person}
-        return {**search_values({name: values.get(name) for name in self.searchable}, persons), **orders}
+        return _derived(self, values) if self.searchable else {}
 
     @cached_property
     def sortable(self) -> dict[str, Field]:
@@ -356,6 +349,16 @@ class Collection:
                 spec = spec_of(Index(link.path), self.plain)
                 specs[spec.keys] = spec
         return tuple(specs.values())
+
+
+def _derived(collection: Collection, values: Values) -> Record:
+    fields = collection.fields
+    orders = {
+        stored: sort_key(value, fields[name].person) if isinstance(value := values.get(name), str) else None
+        for name, stored in collection.stored_orders.items()
+    }
+    persons = {name for name in collection.searchable if fields[name].person}
+    return {**search_values({name: values.get(name) for name in collection.searchable}, persons), **orders}
 
 
 def named(collections: Iterable[Collection]) -> dict[str, Collection]:

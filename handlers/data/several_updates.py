@@ -1,4 +1,4 @@
-"""The part of `Store` that changes several records with one command."""
+"""The part of `Store` that changes several records with one command, and says why a version is stale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from handlers.data.references import References
 from handlers.data.visibility import Visibility
 from handlers.data.writing import keeps_references, refusing_duplicates
 from handlers.schema.errors import STALE, ApiError
-from handlers.schema.values import Operators, Values
+from handlers.schema.values import Operators, RecordId, Values
 
 
 class SeveralUpdates(ABC):
@@ -27,6 +27,11 @@ class SeveralUpdates(ABC):
     _driver: Driver
     _visibility: Visibility
     _now: datetime
+
+    async def stale(self, id: RecordId, version: int) -> ApiError:
+        """Return the 40902 for a `version` that is not the current one, or 40400 if the actor sees no such record."""
+        visible = self._visibility.filter({"_id": self.collection.parse_id(id)})
+        return await self._context.history.stale(self.collection, visible, version)
 
     @keeps_references(lambda changes: [values for _, values in changes])
     async def update_each(self, changes: Sequence[tuple[Document, Values]]) -> list[Document]:

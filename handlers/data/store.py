@@ -198,11 +198,6 @@ class Store(SeveralUpdates):
             raise await _update_error(self, key, version, otherwise, reason)
         return await self._written(changed)
 
-    async def stale(self, id: RecordId, version: int) -> ApiError:
-        """Return the 40902 for a `version` that is not the current one, or 40400 if the actor sees no such record."""
-        visible = self._visibility.filter({"_id": self.collection.parse_id(id)})
-        return await self._context.history.stale(self.collection, visible, version)
-
     async def update_many(self, filter: Filter, operators: Operators, *, unversioned: bool = False) -> int:
         """Change every visible record that matches with MongoDB update operators; return how many changed.
 

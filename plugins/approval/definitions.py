@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import STALE, ApiError, FieldError, Request, Route, ValidationFailed, crud, invalid, restore, route
+from plugins.api import FieldError, Request, Route, ValidationFailed, crud, invalid, restore, route
 from plugins.approval.conditions import check_storable, matches
 from plugins.approval.editors import refuse_own_gain
 from plugins.approval.flow import Assignee
@@ -34,7 +34,7 @@ async def update(req: Request) -> dict[str, Any]:
     before = await req.store(DEFINITIONS).get(req.path["id"])
     if before["version"] != version:
         # so that the check below applies to the version that is changed
-        raise ApiError(STALE)
+        raise await req.store(DEFINITIONS).stale(before["id"], version)
     values = await _validate(req, values)
     await refuse_own_gain(req, before, {**before, **values})
     return await req.store(DEFINITIONS).update(before["id"], values, version=version)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plugins.api import (
@@ -57,7 +57,7 @@ _QUERY = {
     ),
     "page": integer(minimum=1, default=1, nullable=False),
     "page_size": integer(minimum=1, maximum=_MOST, default=20, nullable=False),
-    "cursor": USERS.list_query["cursor"],
+    "cursor": replace(USERS.list_query["cursor"], example="WyJfaWQiLFsxXV0"),  # the place after user or role 1
 }
 _ROW = obj(
     "AuthorizationRow",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handlers.migrations import Migrations
+from handlers.migrations import Migrations, Progress
 from handlers.service import Service
 from plugins.finance.filling import FILLING
 
@@ -11,4 +11,4 @@ SALES_ORDERS = f"{FILLING.name}/inventory_sales_orders"  # how far they were loo
 
 async def fill(service: Service) -> None:
     """Do what is due."""
-    await service.part(Migrations)._run_all(contract=False, wanted=("due",), tell=None)
+    await service.part(Migrations)._run_all(Progress(), contract=False, wanted=("due",), tell=None)

@@ -8,6 +8,8 @@ const description = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const ajv = addFormats(new Ajv2020({ allErrors: true, allowUnionTypes: true }));
 // a whole file, of any bytes
 ajv.addFormat("binary", true);
+// RFC 6531; ajv-formats knows ASCII addresses only
+ajv.addFormat("idn-email", true);
 // the description is no schema, it has them
 ajv.addVocabulary(Object.keys(description));
 // extensions (OpenAPI 3.1, section 4.9)

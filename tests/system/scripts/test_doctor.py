@@ -375,5 +375,5 @@ async def test_doctor_reads_what_a_server_noted_of_a_proxy(mongodb_uri: str, tmp
             return bool(await driver.find(NOTES, {}))
 
         await eventually(noted)
-        found = await _looked_into(service.service.settings, load_plugins(()), mongodb_uri, ())
+        found = await _looked_into(service.service.settings, load_plugins(()), mongodb_uri, (), None)
         assert [one.subject for one in found if one.subject.endswith("_PROXIES")] == ["TRADEWIND_TRUSTED_PROXIES"]
