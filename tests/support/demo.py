@@ -52,8 +52,6 @@ async def _dump(uri: str) -> Path:
     folder = CACHE / _digest()
     with _alone():
         if not folder.exists():
-            for old in CACHE.glob("*/"):
-                shutil.rmtree(old)
             await _make(uri, folder)
     return folder
 
