@@ -10,9 +10,10 @@ import asyncio
 import fcntl
 import hashlib
 import shutil
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,6 +53,7 @@ async def _dump(uri: str) -> Path:
     folder = CACHE / _digest()
     with _alone():
         if not folder.exists():
+            _remove_older_than(timedelta(days=1))
             await _make(uri, folder)
     return folder
 
@@ -62,6 +64,13 @@ def _alone() -> Iterator[None]:
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def _remove_older_than(age: timedelta) -> None:
+    """Remove dumps of earlier days; younger ones another run may be loading."""
+    for dump in CACHE.glob("*/"):
+        if dump.stat().st_mtime < time.time() - age.total_seconds():
+            shutil.rmtree(dump)
 
 
 def _digest() -> str:
@@ -76,7 +85,7 @@ def _digest() -> str:
 def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
-    yield from (one for one in path.rglob("*") if one.is_file() and one.suffix != ".pyc")
+    yield from (one for one in path.rglob("*") if one.is_file() and one.parent.name != "__pycache__")
 
 
 async def _make(uri: str, folder: Path) -> None:
