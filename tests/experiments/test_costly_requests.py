@@ -14,7 +14,7 @@ from scripts.growing_inputs import CSV, HTML, JSON, MARKDOWN, SVG
 from tests.api.crm.tables import form
 from tests.support.watchdog import LoopWatchdog
 
-pytestmark = [pytest.mark.gen_test(timeout=60), pytest.mark.alone]
+pytestmark = pytest.mark.gen_test(timeout=60)
 LIMIT_SECONDS = 0.05
 JSON_TYPE = {"Content-Type": "application/json"}
 

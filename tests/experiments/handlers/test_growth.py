@@ -178,31 +178,26 @@ def stands_no_longer(parse: Parser, raw: bytes) -> None:
     assert took < STANDS_SECONDS, f"{took * 1000:.0f} ms of processor time"
 
 
-@pytest.mark.alone
 @each(JSON)
 def test_a_body_of_a_mebibyte_does_not_hold_the_loop(make: Maker) -> None:
     stands_no_longer(json, make(KIB * KIB)[: KIB * KIB])
 
 
-@pytest.mark.alone
 @each(HTML)
 def test_a_short_article_does_not_hold_the_loop(make: Maker) -> None:
     stands_no_longer(lambda raw: clean(raw.decode()), make(4000)[:4000])
 
 
-@pytest.mark.alone
 @each(SEARCH)
 def test_a_search_as_long_as_a_head_does_not_hold_the_loop(make: Maker) -> None:
     stands_no_longer(lambda raw: search_filter(raw.decode(errors="ignore")), make(16 * KIB))
 
 
-@pytest.mark.alone
 @each(CURSORS)
 def test_a_cursor_as_long_as_a_head_does_not_hold_the_loop(make: Maker) -> None:
     stands_no_longer(lambda raw: after_cursor(WIDGETS, KEYS, raw.decode()), make(16 * KIB))
 
 
-@pytest.mark.alone
 @each(MULTIPART)
 def test_a_piece_of_a_form_does_not_hold_the_loop(make: Maker) -> None:
     stands_no_longer(form, make(64 * KIB)[: 64 * KIB])
