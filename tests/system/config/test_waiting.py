@@ -41,10 +41,8 @@ async def went(work: Callable[[], Awaitable[Any]]) -> tuple[float, BaseException
     return time.monotonic() - started, outcome if isinstance(outcome, BaseException) else None
 
 
-@pytest.mark.parametrize("limit_ms", [1500])
-async def test_a_request_that_keeps_on_asking_waits_once(
-    behind: Driver, proxy: Proxy, things: str, limit_ms: int
-) -> None:
+async def seconds_of_requests(behind: Driver, things: str) -> list[float]:
+    """Let requests ask the server for everything in vain, each in another order; return how long each of them took."""
     operations: tuple[Callable[[], Awaitable[Any]], ...] = (
         lambda: behind.insert(things, [{"n": 1}]),
         lambda: behind.insert(things, [{"_id": 1}]),
@@ -55,18 +53,24 @@ async def test_a_request_that_keeps_on_asking_waits_once(
         lambda: behind.aggregate(things, []),
         lambda: behind.transaction(lambda: behind.insert(things, [{"n": 1}])),
     )
-    await behind.insert(things, [{"_id": 0}])
 
     async def ask_all(first: Callable[[], Awaitable[Any]]) -> None:
         for operation in (first, *operations):
             with pytest.raises(DatabaseUnavailable):
                 await operation()
 
+    ended = await asyncio.gather(*(went(lambda first=first: ask_all(first)) for first in operations))
+    assert [error for _, error in ended] == [None] * len(operations)
+    return [took for took, _ in ended]
+
+
+@pytest.mark.parametrize("limit_ms", [1500])
+async def test_a_request_that_keeps_on_asking_waits_once(
+    behind: Driver, proxy: Proxy, things: str, limit_ms: int
+) -> None:
+    await behind.insert(things, [{"_id": 0}])
     proxy.stall()
-    requests = [went(lambda first=first: ask_all(first)) for first in operations]
-    for took, error in await asyncio.gather(*requests):
-        assert error is None
-        assert took < 2 * limit_ms / 1000
+    assert max(await seconds_of_requests(behind, things)) < 2 * limit_ms / 1000
 
 
 async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Driver, proxy: Proxy, things: str) -> None:
