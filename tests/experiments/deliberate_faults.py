@@ -19,10 +19,12 @@ from pathlib import Path
 import pytest
 
 from scripts.affected_tests import TIERS, affected_by
+from scripts.memory import folder_in_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 FAULTS: list[dict[str, str]] = json.loads(Path(__file__).with_suffix(".json").read_text())
 RUNNERS = ("-n", "3", "--no-loadscope-reorder")
+ROOM_BYTES = 8 << 30  # what databases take
 _FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 
 
@@ -36,7 +38,7 @@ def try_fault(number: int) -> bool:
     """Print a row of the table: number, kind, place, the test that finds the fault, seconds; return whether one does."""
     fault = FAULTS[number]
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="fault-") as folder:
+    with tempfile.TemporaryDirectory(prefix="fault-", dir=folder_in_memory(ROOM_BYTES)) as folder:
         copy = Path(folder) / "tree"
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", copy, "HEAD"], cwd=ROOT, check=True)
         try:
