@@ -1,7 +1,8 @@
 """Puts one deliberate fault after the other into a copy of the product, and says which test finds it.
 
 `python -m tests.experiments.deliberate_faults [NUMBER ...]`; without numbers all faults of `deliberate_faults.json`.
-The tests that the change touches run first, then the other daily ones; the first failure ends it. Prints a table.
+The tests that the change touches run first, then all daily ones, both tier by tier; the first failure ends it. Prints a
+table.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def _find(copy: Path, fault: dict[str, str]) -> str | None:
     path.write_text(text.replace(fault["old"], fault["new"]))
     affected = affected_by(copy, [fault["path"]])
     limits = [f"--plugin={name}" for name in sorted(affected.plugins)]
-    return _run(copy, [*limits, *sorted(affected.paths)]) or _run(copy, TIERS)
+    touched = [sorted(path for path in affected.paths if path.startswith(tier)) for tier in TIERS]
+    runs = [*([*limits, *paths] for paths in touched if paths), *([tier] for tier in TIERS)]
+    return next(filter(None, (_run(copy, arguments) for arguments in runs)), None)
 
 
 def _run(copy: Path, arguments: Sequence[str]) -> str | None:
