@@ -24,7 +24,7 @@ from scripts.memory import folder_in_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 FAULTS: list[dict[str, str]] = json.loads(Path(__file__).with_suffix(".json").read_text())
-RUNNERS = ("-n", "3", "--no-loadscope-reorder")
+TOGETHER = ("-n", "3", "--no-loadscope-reorder")
 ROOM_BYTES = 8 << 30  # what databases take
 _FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 
@@ -60,13 +60,15 @@ def _find(copy: Path, fault: dict[str, str]) -> str | None:
     affected = affected_by(copy, [fault["path"]])
     limits = [f"--plugin={name}" for name in sorted(affected.plugins)]
     touched = [sorted(path for path in affected.paths if path.startswith(tier)) for tier in TIERS]
-    runs = [*([*limits, *paths] for paths in touched if paths), *([tier] for tier in TIERS)]
+    # what a change of a plugin touches is too little for several runners, which each collect all tests
+    runners = () if fault["path"].startswith("plugins/") else TOGETHER
+    runs = [*([*runners, *limits, *paths] for paths in touched if paths), *([*TOGETHER, tier] for tier in TIERS)]
     return next(filter(None, (_run(copy, arguments) for arguments in runs)), None)
 
 
 def _run(copy: Path, arguments: Sequence[str]) -> str | None:
     """Return the first test that fails."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", *RUNNERS, *arguments]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", *arguments]
     environment = {**os.environ, "TMPDIR": str(copy.parent), "COLUMNS": "400"}
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
     if done.returncode == pytest.ExitCode.USAGE_ERROR:
