@@ -16,7 +16,7 @@ from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
 from handlers.data.history import CHANGES
 from handlers.data.locks import LOCKS
 from handlers.data.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
-from handlers.declarations import Menu, Option
+from handlers.declarations import ACTION_TITLES, Menu, Option
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
 from handlers.docs.system import CORE_ROUTES
@@ -39,12 +39,15 @@ from plugins.declared_keepers import keeper_problems
 from plugins.declared_labels import label_problems
 from plugins.declared_migrations import migration_problems
 from plugins.declared_owners import owner_problems
+from plugins.declared_pages import page_problems
 from plugins.declared_references import deletion_problems, reference_problems, requirement_problems
 from plugins.declared_states import machines_of, state_problems
 from plugins.declared_tables import table_problems
 from plugins.declared_types import type_problems
 from plugins.declared_views import view_problems
+from plugins.declared_waits import wait_problems
 from plugins.plugin import Plugin
+from plugins.transitions import action_handlers
 
 CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
@@ -73,6 +76,10 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
     accesses = {route.access for route in routes}
     routed = {route.collection for plugin in plugins for route in plugin.routes}
     dictionaries = {one.type for one in all_of(plugins, lambda plugin: plugin.dictionaries)}
+    titled = {
+        *(route.access for route, _ in action_handlers(routes)),
+        *(code for plugin in plugins for code in plugin.permissions),
+    }
     for plugin in plugins:
         shapes = _ShapeFaults(dictionaries)
         for collection in plugin.collections:
@@ -96,9 +103,10 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from audit_problems(plugin)
         yield from migration_problems(plugin)
         yield from view_problems(plugin, known)
+        yield from page_problems(plugin.name, plugin.views, routes)
+        yield from wait_problems(plugin)
         yield from figure_problems(f"Plugin {plugin.name}", plugin.dashboards, routes)
-        for code in sorted(plugin.permissions.keys() - accesses):
-            yield f"Plugin {plugin.name}: permissions has a title for {code}, which no route needs."
+        yield from _title_problems(plugin, accesses, titled)
         yield from _function_problems(plugin)
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, routes)
         for biz_type, collection in plugin.biz_types.items():
@@ -324,6 +332,17 @@ def _secret_problems(where: str, collection: Collection) -> Iterator[str]:
         named_so = field.kind == "text" and is_secret_name(re.split(r"[.\[]", path)[-1])
         if named_so and not (field.secret or field.write_only or field.read_only):
             yield f"{where}: {path} has the name of a secret, and responses contain it: give it secret=True."
+
+
+def _title_problems(plugin: Plugin, accesses: Set[str], titled: Set[str]) -> Iterator[str]:
+    for code in sorted(plugin.permissions.keys() - accesses):
+        yield f"Plugin {plugin.name}: permissions has a title for {code}, which no route needs."
+    for code in dict.fromkeys(route.access for route in plugin.routes if PERMISSION.match(route.access or "")):
+        if code not in titled and code.rpartition(":")[2] not in ACTION_TITLES:
+            yield (
+                f"Plugin {plugin.name}: the permission {code} has no title, which its button shows: "
+                f'add {{"{code}": Message(…)}} to permissions.'
+            )
 
 
 def _menu_problems(plugin: Plugin, menu: Menu, resources: set[str], menus: set[str]) -> Iterator[str]:

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from handlers.route import SUPER
 from handlers.routing import Router
 from handlers.schema.messages import Language
+from handlers.views import View
 from plugins.console.nodes import WORDS, Node, plain
 from plugins.console.pages import menu_page
 from plugins.console.records import record_page
 from plugins.console.site import Site
 from plugins.console.viewer import Viewer
+from plugins.declared_pages import page_problems
 from tests.browser.walk import calls, nodes, routes_of, texts
 from tests.browser.work import TAKEN, made_by_hand
 from tests.support.catalogue import CATALOGUE
@@ -41,6 +43,11 @@ def test_every_list_of_records_is_on_the_page_of_a_menu() -> None:
     listed = {one.path for one in CATALOGUE.routes if one.paged and one.access.endswith(":list") and not one.parameters}
     asks_first = {one.path for one in CATALOGUE.routes if any(field.required for field in one.query.values())}
     assert sorted(listed - shown - asks_first) == []
+
+
+def test_what_our_own_pages_show_and_ask_for_is_no_fault_in_a_plugin() -> None:
+    tabs = {(name, name): page for name, page in WHOLE.items()}
+    assert [*page_problems("acme", [View(CATALOGUE.collections["crm_customers"], tabs=tabs)], CATALOGUE.routes)] == []
 
 
 def test_every_menu_of_a_resource_shows_something_of_it() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
+from urllib.request import urlopen
 
 import pytest
 
@@ -66,6 +69,7 @@ from tests.support.labels import labelled
 AT = "/api/v1/acme/things"
 TITLE = Message("东西", "Things")
 LABEL = ("东西", "Thing")
+CALL = {"method": "get", "url": f"{AT}/${{id}}/gone?all=true"}
 GOOD = load_plugins(("auth",))
 NOUN = Message("东西", "thing")
 THINGS = Collection(name="acme_things", title="AcmeThing", noun=NOUN, fields=labelled({"name": text(required=True)}))
@@ -162,6 +166,18 @@ async def hear(service: Service, payload: Mapping[str, object]) -> None:
 
 async def work(service: Service) -> None:
     """A job that does nothing."""
+
+
+async def wait_for_all(req: Request) -> None:
+    """A handler that waits twice, once beside the event loop."""
+    await asyncio.to_thread(lambda: time.sleep(0.1))
+    time.sleep(0.1)  # that is the fault
+
+
+async def fetch_for_all(service: Service) -> None:
+    """A job that asks another server, once beside the event loop."""
+    await asyncio.to_thread(urlopen, "https://elsewhere.example")
+    urlopen("https://elsewhere.example")  # that is the fault
 
 
 async def check(piece: Piece) -> AsyncIterator[Difference]:
@@ -827,6 +843,34 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "title of a permission that no route needs": (
         [acme(permissions={"acme:thing:sing": TITLE})],
         "Plugin acme: permissions has a title for acme:thing:sing, which no route needs.",
+    ),
+    "permission without a title": (
+        [acme(routes=(*ACME.routes, get(f"{AT}/song", "acme:thing:sing")))],
+        "Plugin acme: the permission acme:thing:sing has no title, which its button shows: "
+        'add {"acme:thing:sing": Message(…)} to permissions.',
+    ),
+    "widget that the renderer lacks": (
+        [acme(views=(View(THINGS, widgets={"name": {"type": "input-nmber"}}),))],
+        "Plugin acme: view of acme_things: the widget of name has the type input-nmber, which the renderer does not "
+        "know; did you mean input-number?",
+    ),
+    "tab that calls an unknown route": (
+        [acme(views=(View(THINGS, tabs={LABEL: {"type": "wrapper", "body": [{"type": "crud", "api": CALL}]}}),))],
+        f"Plugin acme: view of acme_things: the tab {' '.join(LABEL)} calls GET {AT}/${{id}}/gone?all=true, "
+        "which no route answers.",
+    ),
+    "boxes of an unknown parameter": (
+        [acme(views=(View(THINGS, boxes="bxo"),))],
+        "Plugin acme: view of acme_things has the boxes bxo, which is no query parameter of a list of these records.",
+    ),
+    "handler that makes everybody wait": (
+        [other(routes=(replace(get(AT), handler=wait_for_all),))],
+        f"Plugin other: route GET {AT} calls time.sleep, during which the process answers nobody: await asyncio.sleep.",
+    ),
+    "job that makes everybody wait": (
+        [other(jobs=(Job("other.sweep", 5, fetch_for_all),))],
+        "Plugin other: job other.sweep calls urllib.request.urlopen, during which the process answers nobody: "
+        "await asyncio.to_thread(urllib.request.urlopen, …).",
     ),
     "reference to a plugin that is not required": (
         [ACME, other(collections=(REFERRING,))],
