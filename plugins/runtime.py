@@ -48,6 +48,7 @@ from handlers.tables.running import resume_imports
 from handlers.tracing import traced_routes
 from plugins.background import Job
 from plugins.connecting import connected
+from plugins.known_plugins import holders_of, note_plugins
 from plugins.listening import StartError, start_listening
 from plugins.plugin import Plugin
 from plugins.protocols import PROTOCOLS
@@ -304,6 +305,7 @@ def _signing_secrets(settings: Settings) -> tuple[str, ...]:
 async def _prepare(service: Service, plugins: Sequence[Plugin]) -> None:
     """Run `prepare` of the plugins, and load demo data; one instance at a time does so, the others wait."""
     async with Lease(service.database, "start", seconds=PREPARE_SECONDS):
+        service.database.heed(holders_of(await note_plugins(service.database.driver, plugins)))
         for plugin in plugins:
             if plugin.prepare is not None:
                 await plugin.prepare(service)

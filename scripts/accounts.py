@@ -151,25 +151,29 @@ class Accounts:
         return Told(sentence, {"id": user["id"], "username": user["username"], **values})
 
     async def _note(self, user_id: int) -> None:
-        """Record the command in the operation log like a request, with the machine and its user as the body."""
-        command = f"scripts/user {self.given.noted}"
-        await self.database.store(OPERATION_LOGS).create(
-            {
-                "at": utc_now(),
-                "user_id": SYSTEM.user_id,
-                "username": SYSTEM.username,
-                "summary": command,
-                "method": "COMMAND",
-                "path": f"{command} {self.given.username}",
-                "status": 200,
-                "code": 0,
-                "milliseconds": 0.0,
-                "address": "127.0.0.1",
-                "request_id": uuid.uuid4().hex,
-                "resource_id": str(user_id),
-                "body": {"machine": socket.gethostname(), "account": getpass.getuser()},
-            }
-        )
+        """Record the command in the operation log."""
+        what = f"scripts/user {self.given.noted}"
+        await note_command(self.database, what, self.given.username, {}, str(user_id))
+
+
+async def note_command(database: Database, what: str, subject: str, body: Record, resource_id: str = "") -> None:
+    """Record a command about `subject` in the operation log like a request, as one of the service itself."""
+    entry = {
+        "at": utc_now(),
+        "user_id": SYSTEM.user_id,
+        "username": SYSTEM.username,
+        "summary": what,
+        "method": "COMMAND",
+        "path": f"{what} {subject}",
+        "status": 200,
+        "code": 0,
+        "milliseconds": 0.0,
+        "address": "127.0.0.1",
+        "request_id": uuid.uuid4().hex,
+        "resource_id": resource_id or None,
+        "body": {"machine": socket.gethostname(), "account": getpass.getuser(), **body},
+    }
+    await database.store(OPERATION_LOGS).create(entry)
 
 
 async def _new_password(used: Sequence[str] = ()) -> tuple[str, Record]:

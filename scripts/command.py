@@ -52,6 +52,7 @@ COMMANDS = {
     "user": Command(
         "scripts.accounts", "create an account, unlock it, give it a new password, make it a super administrator"
     ),
+    "plugin": Command("scripts.purging", "remove for good what a plugin that is not enabled has left"),
     "export-openapi": Command("scripts.openapi_export", "write the API description"),
     "fetch-console": Command("scripts.console_renderer", "fetch what the console in the browser draws its pages with"),
     "new-plugin": Command("scripts.new_plugin", "write the files of a new plugin"),

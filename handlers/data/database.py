@@ -19,7 +19,7 @@ from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import THE_USERS, Collection, named
 from handlers.data.history import History
-from handlers.data.holders import find_holders
+from handlers.data.holders import Holder, Holders, find_holders
 from handlers.data.keeping import Keeping
 from handlers.data.locks import held_locks, lock_records
 from handlers.data.passes import find_parents
@@ -60,7 +60,7 @@ class Database:
         self.driver = driver
         self.collections = {collection.name: collection for collection in collections}
         self.referred = named(self.collections.values())
-        self.holders = find_holders(self.collections.values())
+        self.holders: Holders = find_holders(self.collections.values())
         self.parents = find_parents(self.collections.values())
         watched = [name for name, one in self.collections.items() if one.watched or one.keepers]
         self.changes = Changes(driver, watched)
@@ -72,6 +72,13 @@ class Database:
         self.departments = PeopleDepartments(self.referred.get(THE_USERS), self)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
         self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)
+
+    def heed(self, holders: Iterable[Holder]) -> None:
+        """Also heed these references, of collections that are not declared here, when a record is deleted."""
+        for holder in holders:
+            target = self.referred.get(holder.link.target)
+            if target is not None and holder.collection.name not in self.collections:
+                self.holders = {**self.holders, target.name: (*self.holders.get(target.name, ()), holder)}
 
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None

@@ -14,13 +14,17 @@ from handlers.data.index import LIVE
 from handlers.data.links import Link
 from handlers.data.locks import exclude_sharers
 from handlers.schema.errors import CONFLICT, ApiError
-from handlers.schema.fields import OnDelete
+from handlers.schema.fields import Field, OnDelete
 from handlers.schema.messages import Message
 from handlers.schema.values import Operators, RecordId
 
 HELD = Message("仍被引用（{holders}），不能删除", "It is still in use ({holders}) and cannot be deleted")
 TOO_MANY = Message(
     "关联的记录超过 {most} 条，请先分批删除", "More than {most} records belong to it; delete them in batches first"
+)
+HELD_BY_ABSENT = Message(
+    "插件“{plugin}”未启用，但其记录仍引用它，不能删除：请先启用或清除该插件",
+    "Records of the plugin {plugin} refer to it, and that plugin is not enabled: enable or purge the plugin first",
 )
 MOST_CASCADED = 20_000
 _MOST_COUNTED = 1000
@@ -53,9 +57,15 @@ def find_holders(collections: Iterable[Collection]) -> Holders:
     return dict(found)
 
 
+def absent_holder(plugin: str, collection: str, path: str, target: str, plain: bool) -> Holder:
+    """Return a reference of a plugin that is not loaded: whatever its rule, nobody could keep that, so it restricts."""
+    field = Field(kind="any", rules={}, ref=target, on_delete="restrict", held=HELD_BY_ABSENT.filled(plugin=plugin))
+    return Holder(Collection(collection, collection, {}, plain=plain), Link(path, field, (), False))
+
+
 def refusals_to_delete(holders: Holders, collection: str) -> tuple[Message, ...]:
     """Return the messages with which deleting a record of `collection` may be refused because of its holders."""
-    messages: list[Message] = []
+    messages: list[Message] = [HELD_BY_ABSENT]
     waiting, visited = [collection], {collection}
     while waiting:
         for holder in holders.get(waiting.pop(), ()):

@@ -7,15 +7,19 @@ from typing import Any
 
 from config.database import differences
 from handlers.data.database import Database
+from plugins.known_plugins import KNOWN_PLUGINS
 from scripts.diagnosis.findings import Finding
 
 _CORE = "core_"
 _UNKNOWN = "no loaded plugin declares it: deletions do not heed what its records refer to"
+_ABSENT = (
+    "of the plugin {}, which is not enabled: what its records refer to cannot be deleted; `tradewind plugin purge`"
+)
 
 
 async def check_database(database: Database) -> AsyncIterator[Finding]:
     """Yield what differs from the plugins' declarations; a start of the server repairs every index."""
-    names = await _names(database)
+    names = await collections_in(database)
     for name, collection in database.collections.items():
         wanted = {spec.name: spec for spec in collection.index_specs}
         there = await _indexes(database, name) if name in names else {}
@@ -29,9 +33,12 @@ async def check_database(database: Database) -> AsyncIterator[Finding]:
             if parts := differences(wanted[index], there[index]):
                 advice = f"not as declared ({', '.join(parts)}): the next start makes it anew"
                 yield Finding("error", "different-index", f"{name}.{index}", advice)
+    notes = await database.driver.find(KNOWN_PLUGINS, {})
+    absent = {one["name"]: note["_id"] for note in notes for one in note["collections"]}
     for name in sorted(names):
         if name not in database.collections and not name.startswith((_CORE, "system.")):
-            yield Finding("note", "unknown-collection", name, _UNKNOWN)
+            advice = _ABSENT.format(absent[name]) if name in absent else _UNKNOWN
+            yield Finding("note", "unknown-collection", name, advice)
 
 
 async def _indexes(database: Database, collection: str) -> dict[str, dict[str, Any]]:
@@ -40,6 +47,7 @@ async def _indexes(database: Database, collection: str) -> dict[str, dict[str, A
     return {index["name"]: index for index in listed["cursor"]["firstBatch"] if index["name"] != "_id_"}
 
 
-async def _names(database: Database) -> set[str]:
+async def collections_in(database: Database) -> set[str]:
+    """Return the names of the collections that there are."""
     listed = await database.driver.command({"listCollections": 1, "nameOnly": True, "cursor": {"batchSize": 100_000}})
     return {str(found["name"]) for found in listed["cursor"]["firstBatch"]}
