@@ -48,6 +48,7 @@ NOTES_PLUGIN = Plugin(
         Menu("notes", Message("便签", "Notes"), path="/notes"),
         Menu("notes.note", Message("便签", "Notes"), path="/notes/notes", parent="notes", resource="notes:note"),
     ),
+    permissions={"notes:note:archive": Message("归档", "Archive")},
 )
 
 

@@ -45,7 +45,12 @@ WITH_ROWS = dashboard_routes(
 
 def acme(*parts: Dashboard, routes: Sequence[Any] = (ROUTE,)) -> Plugin:
     return Plugin(
-        name="acme", title=Message("甲", "A"), requires=("dashboard",), routes=tuple(routes), dashboards=parts
+        name="acme",
+        title=Message("甲", "A"),
+        requires=("dashboard",),
+        routes=tuple(routes),
+        dashboards=parts,
+        permissions={"dashboard:chart:acme-orders": Message("甲", "A")},
     )
 
 

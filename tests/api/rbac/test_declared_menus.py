@@ -48,6 +48,7 @@ def acme(title: str, *actions: str) -> Plugin:
                 order=1,
             ),
         ),
+        permissions={SIGN: Message("签署", "Sign")} if "sign" in actions else {},
     )
 
 
