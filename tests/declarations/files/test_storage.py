@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from tornado.ioloop import IOLoop
 
 from plugins.api import ApiError, utc_now
 from plugins.files.local import LocalStorage
 from plugins.files.names import new_key
 from plugins.files.s3 import S3Storage, open_s3_storage
-from plugins.files.settings import FilesSettings
+from plugins.files.settings import S3_NEEDS, FilesSettings
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import PDF
@@ -313,3 +314,11 @@ async def test_a_file_is_on_the_disk_before_it_appears(tmp_path: Path, monkeypat
     name, _ = await put(disk, b"text")
     folder = tmp_path / "private" / name[9:11]
     assert steps == [str(tmp_path / "arriving" / name), "rename", str(folder), str(folder.parent)]
+
+
+def test_s3_without_its_library_is_a_sentence_that_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = dict.fromkeys(S3_NEEDS, "first") | {"storage": "s3", "s3_private_bucket": "second"}
+    FilesSettings(_env_file=None, **given)  # type: ignore[arg-type]
+    monkeypatch.setattr("plugins.files.settings.find_spec", lambda name: None)
+    with pytest.raises(ValidationError, match=r"TRADEWIND_STORAGE=s3 needs a library: pip install 'tradewind\[s3\]'"):
+        FilesSettings(_env_file=None, **given)  # type: ignore[arg-type]

@@ -20,6 +20,9 @@ from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from config.database import DatabaseUnavailable, Driver, begin_waiting, open_driver, reading_from_secondaries
+from config.settings import Settings
+from plugins.connecting import check_connection
+from plugins.listening import StartError
 from plugins.testing import eventually
 from scripts.fault_injection.processes import ReplicaSet, wait_until
 
@@ -357,3 +360,13 @@ async def test_in_a_transaction_the_primary_is_read(
 
         await at.insert(things, [{"_id": "made before"}])
         assert await at.transaction(work) == [{"_id": None, "n": 2}]
+
+
+async def test_an_address_that_leads_to_a_secondary_alone_is_a_sentence(
+    driver_name: str, replica_set: ReplicaSet, primary: int
+) -> None:
+    secondary = next(port for port in replica_set.processes if port != primary)
+    at = f"mongodb://127.0.0.1:{secondary}/?directConnection=true"
+    settings = Settings(_env_file=None, demo=True, mongodb_driver=driver_name)
+    with pytest.raises(StartError, match="takes no writes: name all members, without directConnection"):
+        await check_connection(settings, at)
