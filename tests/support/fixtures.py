@@ -13,6 +13,7 @@ from plugins.testing import Client, People, Reply, serving
 from scripts.s3_stand_in import S3Server, s3_server
 from tests.support.catalogue import CATALOGUE, chosen_collections
 from tests.support.demo import serving_demo
+from tests.support.dictionary_entries import Entries
 from tests.support.office import Office, open_office
 from tests.support.openapi_checks import Described
 from tests.support.query_plans import database_of_its_own, fill
@@ -33,6 +34,14 @@ def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPa
 def maker(admin: Client, tradewind: Running) -> Maker:
     """Makes valid requests, and the records that they need."""
     return Maker(admin, HAND_MADE, tradewind.catalogue)
+
+
+@pytest.fixture
+def entries(io_loop: IOLoop, admin: Client, tradewind: Running) -> Iterator[Entries]:
+    """Adds entries to declared dictionaries, and takes them away when the test ends."""
+    adding = Entries(admin, tradewind)
+    yield adding
+    io_loop.run_sync(adding.take_away)
 
 
 @pytest.fixture(scope="session")

@@ -39,8 +39,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByGroup:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the groups that took longest: begun last, one would keep a runner busy while the others are done."""
     durations: dict[str, float] = json.loads(DURATIONS.read_text())
-    # entries that others add to the declared dictionaries stay: their own tests come before
-    items.sort(key=lambda item: ("test_dictionaries.py" not in item.nodeid, -durations.get(group_of(item.nodeid), 0)))
+    items.sort(key=lambda item: -durations.get(group_of(item.nodeid), 0))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import CONTACTS, CUSTOMERS, LEADS, OPPORTUNITIES, Record, customer
+from tests.support.dictionary_entries import Entries
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 
@@ -70,11 +71,10 @@ async def test_only_conversion_sets_the_converted_status(admin: Client) -> None:
     expect(await admin.post(LEADS, {"name": "刘洋", "status": "converted"}), 40001)
 
 
-async def test_a_customer_made_of_a_lead_has_no_source_that_its_dictionary_lacks(admin: Client) -> None:
-    at = "/api/v1/system/dictionaries"
-    source = unique("source")
-    dictionary = expect(await admin.get(f"{at}?types=crm_lead_source"))["items"][0]["id"]
-    expect(await admin.post(f"{at}/{dictionary}/items", {"value": source, "label": source}))
+async def test_a_customer_made_of_a_lead_has_no_source_that_its_dictionary_lacks(
+    admin: Client, entries: Entries
+) -> None:
+    source = await entries.add("crm_lead_source")
     for given, taken in (("advertising", "advertising"), (source, None)):
         made = await lead(admin, source=given)
         converted = expect(await admin.post(f"{LEADS}/{made['id']}/convert", {"opportunity": {}}))

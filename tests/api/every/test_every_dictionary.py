@@ -14,10 +14,10 @@ from handlers.schema.json_schema import json_schema
 from handlers.schema.messages import Message
 from plugins.testing import Client, Reply, expect, unique
 from tests.support.catalogue import CATALOGUE, chosen_routes
+from tests.support.dictionary_entries import AT, Entries, dictionary
 from tests.support.valid_requests import Exercise, Maker
 
 pytestmark = pytest.mark.gen_test(timeout=40)
-AT = "/api/v1/system/dictionaries"
 
 
 def bound(shape: Field | None) -> list[tuple[str, Field]]:
@@ -42,19 +42,6 @@ def with_value(body: Any, path: str, value: str) -> Any:
     return {**body, name: with_value(body.get(name) or {}, rest, value)}
 
 
-async def dictionary(admin: Client, type: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = expect(await admin.get(f"{AT}?types={type}"))["items"][0]
-    return found
-
-
-async def added(admin: Client, type: str | None) -> str:
-    """A new value that an administrator gives the dictionary."""
-    value = unique("v")
-    record = await dictionary(admin, type)
-    expect(await admin.post(f"{AT}/{record['id']}/items", {"value": value, "label": f"label of {value}"}))
-    return value
-
-
 async def disable(admin: Client, type: str | None, value: str) -> None:
     record = await dictionary(admin, type)
     at = f"{AT}/{record['id']}/items/{value}"
@@ -73,7 +60,7 @@ def test_clients_can_send_a_value_of_every_dictionary_that_records_are_bound_to(
 
 @pytest.mark.parametrize(("route", "path", "field"), BODIES)
 async def test_a_value_that_is_not_in_the_dictionary_is_refused_and_an_added_one_taken(
-    route: Route, path: str, field: Field, maker: Maker, admin: Client
+    route: Route, path: str, field: Field, maker: Maker, admin: Client, entries: Entries
 ) -> None:
     exercise = await exercised(maker, route)
     place = path.replace("[]", "[0]")
@@ -81,7 +68,7 @@ async def test_a_value_that_is_not_in_the_dictionary_is_refused_and_an_added_one
         reply = await replace(exercise, body=with_value(exercise.body, path, wrong)).send()
         expect(reply, 40001)
         assert place in reply.fields
-    value = await added(admin, field.dictionary)
+    value = await entries.add(field.dictionary)
     expect(await replace(exercise, body=with_value(exercise.body, path, value)).send())
     again = await exercised(maker, route)
     await disable(admin, field.dictionary, value)
@@ -101,8 +88,8 @@ def test_values_within_lines_and_lists_are_held_to_their_dictionaries_and_stay_w
     assert [one.field for one in listed.faults(shape, body, standing)] == ["kinds[1]"]
 
 
-async def test_what_was_disabled_stays_where_it_stands_and_nowhere_else(admin: Client) -> None:
-    value = await added(admin, "crm_customer_level")
+async def test_what_was_disabled_stays_where_it_stands_and_nowhere_else(admin: Client, entries: Entries) -> None:
+    value = await entries.add("crm_customer_level")
     there, other = [
         expect(await admin.post(CUSTOMERS, {"name": unique("c"), "level": level})) for level in (value, "A")
     ]
@@ -121,8 +108,8 @@ async def test_what_was_disabled_stays_where_it_stands_and_nowhere_else(admin: C
     expect(await change(there, level=value), 40001)
 
 
-async def test_an_item_in_use_is_not_deleted_and_the_refusal_names_it(admin: Client) -> None:
-    value = await added(admin, "inventory_unit")
+async def test_an_item_in_use_is_not_deleted_and_the_refusal_names_it(admin: Client, entries: Entries) -> None:
+    value = await entries.add("inventory_unit")
     made = expect(await admin.post(PRODUCTS, {"sku": unique("SKU"), "name": "x", "unit": value}))
     record = await dictionary(admin, "inventory_unit")
     kept = [item for item in record["items"] if item["value"] != value]
@@ -150,12 +137,14 @@ async def test_a_dictionary_of_which_everything_is_disabled_takes_no_value_and_n
     expect(await admin.post("/api/v1/crm/follow-ups", {**body, "method": "visit"}))
 
 
-async def test_constants_and_the_description_have_what_administrators_added(admin: Client, anonymous: Client) -> None:
+async def test_constants_and_the_description_have_what_administrators_added(
+    admin: Client, anonymous: Client, entries: Entries
+) -> None:
     for path, at in (("/api/v1/meta/constants", ("data", "dictionaries")), ("/api/openapi.json", ("x-dictionaries",))):
         before = await anonymous.get(path)
         unchanged = await anonymous.get(path, headers={"If-None-Match": before.headers["ETag"]})
         assert (unchanged.status, unchanged.body) == (304, b"")
-        value = await added(admin, "crm_lead_source")
+        value = await entries.add("crm_lead_source")
         after = await anonymous.get(path, headers={"If-None-Match": before.headers["ETag"], "Accept-Language": "en"})
         assert after.status == 200
         await disable(admin, "crm_lead_source", value)
@@ -174,8 +163,8 @@ def test_the_description_says_which_fields_are_bound() -> None:
     )
 
 
-async def test_dashboards_have_labels_in_the_readers_language_and_codes(admin: Client) -> None:
-    value = await added(admin, "crm_lead_source")
+async def test_dashboards_have_labels_in_the_readers_language_and_codes(admin: Client, entries: Entries) -> None:
+    value = await entries.add("crm_lead_source")
     expect(await admin.post(LEADS, {"name": unique("lead"), "source": value}))
     at = "/api/dashboard/lead-source-distribution"
     slices = {one["code"]: one for one in expect(await admin.get(at, headers={"Accept-Language": "en"}))["items"]}
