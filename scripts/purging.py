@@ -30,6 +30,7 @@ from scripts.command_parser import command_parser
 from scripts.diagnosis.database import collections_in
 from scripts.diagnosis.report import database_uri
 
+_BATCH = 5000
 DONE, REFUSED, UNREACHABLE = 0, 1, 2
 _A_REFERENCE = {"$type": ["objectId", "string", "int", "long"]}  # also among the ids of a list
 _EPILOG = """\
@@ -93,8 +94,8 @@ class Purge:
         """Return what would be removed, each with its number of documents."""
         there = await collections_in(self._database)
         parts = {one["name"]: [Part(one["name"])] for one in self._note["collections"] if one["name"] in there}
-        parts |= {f"{part.collection} about them": [part] for part in self._about() if part.collection in self._also}
         histories = [{"_id": {"$gte": f"{name}/", "$lt": f"{name}0"}} for name in parts]
+        parts |= {f"{part.collection} about them": [part] for part in self._about() if part.collection in self._also}
         parts["histories of records"] = [Part(CHANGES.name, one) for one in histories]
         parts["menus and buttons, with what roles may do"] = [Part(MENUS.name, self._of_menus)]
         parts["dictionaries"] = [Part(DICTIONARIES.name, {"type": {"$in": self._note["dictionaries"]}})]
@@ -114,10 +115,14 @@ class Purge:
             if part.filter is None:
                 await self._driver.command({"drop": part.collection})
             else:
-                await self._driver.delete_many(part.collection, part.filter)
+                await self._remove(part.collection, part.filter)
         counts = {what: count for what, (count, _) in parts.items() if count}
         await note_command(self._database, "tradewind plugin purge", self._name, {"removed": counts})
         await self._driver.delete_many(KNOWN_PLUGINS, {"_id": self._name})
+
+    async def _remove(self, collection: str, filter: Mapping[str, Any]) -> None:
+        while rows := await self._driver.find(collection, filter, limit=_BATCH, fields=["_id"]):
+            await self._driver.delete_many(collection, {"_id": {"$in": [row["_id"] for row in rows]}})
 
     @property
     def _of_menus(self) -> Mapping[str, Any]:

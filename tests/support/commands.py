@@ -21,7 +21,8 @@ import scripts.backups.restore_command
 import scripts.command
 import scripts.diagnosis.ledgers
 import scripts.diagnosis.report
-import scripts.migrating  # noqa: F401
+import scripts.migrating
+import scripts.purging  # noqa: F401
 from plugins.registry import load_plugins
 from tests.support.server_process import ROOT
 

@@ -15,6 +15,7 @@ COMMANDS = {
     "backup": ("backup", "here.backup"),
     "migrate": ("migrate", "--plan"),
     "verify-ledgers": ("verify",),
+    "plugin": ("plugin", "purge", "acme"),
     "user": ("user", "unlock", "admin"),
 }
 WRONG = {
