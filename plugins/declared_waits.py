@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import FunctionType, ModuleType
 
+from plugins.lifecycles import ActionHandler
 from plugins.plugin import Plugin
 
 # what waits, by the module that defines it
@@ -23,15 +25,29 @@ _MODULES = frozenset(_WAITING) | {"urllib", "requests"}
 
 def wait_problems(plugin: Plugin) -> Iterator[str]:
     """Yield a sentence for each asynchronous function of the plugin that itself calls what makes the process wait."""
-    functions: dict[str, Callable[..., object]] = {f"route {one.name}": one.handler for one in plugin.routes}
-    functions |= {f"job {one.name}": one.work for one in plugin.jobs}
-    functions |= {f"listener {getattr(one.call, '__name__', '')}": one.call for one in plugin.listens}
-    for what, function in functions.items():
-        for name in dict.fromkeys(_waits_in(inspect.unwrap(function))):
+    functions = [(f"route {one.name}", function) for one in plugin.routes for function in _functions_of(one.handler)]
+    functions += [(f"job {one.name}", one.work) for one in plugin.jobs]
+    functions += [(f"listener {getattr(one.call, '__name__', '')}", one.call) for one in plugin.listens]
+    for what, function in functions:
+        for name in dict.fromkeys(_waits_in(_innermost(function))):
             instead = "asyncio.sleep" if name == "time.sleep" else f"asyncio.to_thread({name}, …)"
             yield (
                 f"Plugin {plugin.name}: {what} calls {name}, during which the process answers nobody: await {instead}."
             )
+
+
+def _functions_of(handler: Callable[..., object]) -> Iterable[Callable[..., object]]:
+    """Return the functions of a plugin that a handler is or, for an action, calls."""
+    if not isinstance(handler, ActionHandler):
+        return [handler]
+    action = handler.action
+    hooks = (action.before, action.values, action.choose, action.after, action.within, action.respond)
+    return [hook for hook in hooks if hook is not None]
+
+
+def _innermost(function: Callable[..., object]) -> Callable[..., object]:
+    unwrapped = inspect.unwrap(function)
+    return _innermost(unwrapped.func) if isinstance(unwrapped, partial) else unwrapped
 
 
 def _waits_in(function: Callable[..., object]) -> Iterator[str]:

@@ -72,6 +72,8 @@ class Purge:
 
     async def refuse(self) -> None:
         """Raise `Refused` if other plugins need this one, or records of others refer to its records."""
+        if unknown := sorted({*self._also} - {part.collection for part in self._about()}):
+            raise Refused(f"no other plugin keeps anything about records of {self._name} in {', '.join(unknown)}")
         requiring = sorted(name for name, note in self._notes.items() if self._name in note["requires"])
         if requiring:
             raise Refused(f"{', '.join(requiring)} requires {self._name}: purge that plugin first")

@@ -867,6 +867,11 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [other(routes=(replace(get(AT), handler=wait_for_all),))],
         f"Plugin other: route GET {AT} calls time.sleep, during which the process answers nobody: await asyncio.sleep.",
     ),
+    "hook of an action that makes everybody wait": (
+        [living(Action(f"POST {AT}/{{id}}/renew", "acme:thing:update", before=wait_for_all))],  # type: ignore[arg-type]
+        f"Plugin acme: route POST {AT}/{{id}}/renew calls time.sleep, during which the process answers nobody: "
+        "await asyncio.sleep.",
+    ),
     "job that makes everybody wait": (
         [other(jobs=(Job("other.sweep", 5, fetch_for_all),))],
         "Plugin other: job other.sweep calls urllib.request.urlopen, during which the process answers nobody: "

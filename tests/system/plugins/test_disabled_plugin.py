@@ -32,6 +32,7 @@ from plugins.api import (
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import SECRET, Client, People, empty_database, eventually, expect, serving
+from scripts.diagnosis.database import check_database
 from tests.api.files.samples import attach, note
 from tests.support.commands import run_command
 
@@ -121,7 +122,9 @@ async def shop_of_a_customer(admin: Client) -> Mapping[str, str]:
 async def test_what_its_records_hold_cannot_be_deleted_until_it_is_back(place: Place) -> None:
     async with place.served(ACME) as (_, admin):
         made = await shop_of_a_customer(admin)
-    async with place.served() as (_, admin):
+    async with place.served() as (server, admin):
+        (told,) = [one async for one in check_database(server.service.database) if one.check == "unknown-collection"]
+        assert (told.subject, "of the plugin acme, which is not enabled" in told.advice) == ("acme_shops", True)
         refused = await admin.delete(f"{CUSTOMERS}/{made['customer']}")
         expect(refused, 40901)
         assert "acme" in refused.json["msg"]
@@ -191,5 +194,7 @@ async def test_a_purge_is_refused_while_others_need_the_plugin_or_its_records(pl
             "plugin: records of others refer to those of acme: gift_gifts.shop_id: 1, files_attachments (about them): 1\n"
         )
         expect(await admin.delete(f"{GIFTS}/{gift}"))
+    wrong = await place.purge("acme", "--also", "file_attachments", "--yes")
+    assert wrong[2] == "plugin: no other plugin keeps anything about records of acme in file_attachments\n"
     code, output, errors = await place.purge("acme", "--also", "files_attachments", "--yes", "--json")
     assert (code, errors, json.loads(output)["counts"]["files_attachments about them"]) == (0, "", 1)
