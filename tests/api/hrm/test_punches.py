@@ -40,6 +40,7 @@ def staff(io_loop: IOLoop, admin: Client) -> Staff:
         ({"bssid": BSSID, "location": FAR, **GOOD}, "accepted", "wifi", ["far_from_wifi"]),
         ({"bssid": "00:00:00:00:00:01"}, "outside", None, ["unknown_wifi"]),
         ({"location": OFFICE}, "accepted", "gps", ["unknown_accuracy", "unknown_fix_time"]),
+        ({"location": OFFICE, **GOOD, "accuracy": 200}, "accepted", "gps", []),
         ({"location": OFFICE, **GOOD, "accuracy": 201}, "unproven", None, ["low_accuracy"]),
         ({"location": OFFICE, **GOOD, "fix_at": "2026-11-16T03:54:59Z"}, "unproven", None, ["old_fix"]),
         ({"location": OFFICE, **GOOD, "fix_at": "2026-11-16T04:02:00Z"}, "unproven", None, ["future_fix"]),
