@@ -5,6 +5,10 @@ from plugins.api import Message
 NOT_ENOUGH = Message(
     "库存不足：{sku} 现有 {held}，需要 {wanted}", "Not enough stock of {sku}: {held} on hand, {wanted} needed"
 )
+NOT_ENOUGH_THEN = Message(
+    "{day} 库存不足：{sku} 当日结存 {held}，需要 {wanted}",
+    "Not enough stock of {sku} on {day}: {held} were there at the end of that day, {wanted} needed",
+)
 STOCK_LEFT = Message("仍有库存，不能删除", "It still has stock and cannot be deleted")
 STILL_KEEPER = Message(
     "该用户仍是仓库的仓管员，不能删除", "This person is still a keeper of a warehouse and cannot be deleted"

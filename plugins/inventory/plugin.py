@@ -25,6 +25,7 @@ from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
 from plugins.inventory.listening import LISTENS
 from plugins.inventory.menus import MENUS, PERMISSIONS
+from plugins.inventory.migrations import MIGRATIONS
 from plugins.inventory.numbers import OPTIONS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
@@ -51,6 +52,7 @@ plugin = Plugin(
         receivables.BIZ_TYPE: SALES_ORDERS,
     },
     holdings=(Holding(WAREHOUSES, "manager_id"), Holding(SALES_ORDERS, "salesperson_id")),
+    migrations=MIGRATIONS,
     audits=AUDITS,
     debts=DEBTS,
     dictionaries=DICTIONARIES,

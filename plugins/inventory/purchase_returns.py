@@ -9,6 +9,7 @@ from plugins.inventory.messages import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,
     NOT_ENOUGH,
+    NOT_ENOUGH_THEN,
     NOTHING_LEFT,
     SHIPMENT_REVERSED,
     WAREHOUSE_GONE,
@@ -35,7 +36,7 @@ ROUTES: tuple[Route, ...] = (
         returns=PURCHASE_RETURNS.read,
         collection=RECEIPTS.name,
         events=(DATED,),
-        refusals=conflicts(NOT_ENOUGH, MORE_THAN_LEFT, NOTHING_LEFT, ALREADY_REVERSED, WAREHOUSE_GONE),
+        refusals=conflicts(NOT_ENOUGH, NOT_ENOUGH_THEN, MORE_THAN_LEFT, NOTHING_LEFT, ALREADY_REVERSED, WAREHOUSE_GONE),
     ),
     route(
         "POST /api/v1/inventory/receipts/{id}/reverse",
@@ -46,7 +47,7 @@ ROUTES: tuple[Route, ...] = (
         returns=PURCHASE_RETURNS.read,
         collection=RECEIPTS.name,
         events=(DATED,),
-        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, NOTHING_LEFT)),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, NOT_ENOUGH_THEN, NOTHING_LEFT)),
     ),
     route(
         "POST /api/v1/inventory/purchase-returns/{id}/reverse",

@@ -29,6 +29,10 @@ MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"
 MAX_AMOUNT = "9999999999999.99"  # for a line and for a document: 15 digits, which every client represents exactly
 ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count", "purchase_return", "sales_return")
+_AFTER = (
+    "The balance of the product in the warehouse after the movement, by day and on the same day in the order of entry. "
+    "A movement that is entered later for an earlier day changes it."
+)
 _STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False)
 
 
@@ -153,6 +157,11 @@ STOCK = Collection(
             ),
             average_cost=money(label=("平均成本", "Average cost"), description="`value` per unit: the moving average."),
         ),
+        "moved_on": calendar_day(
+            label=("最近出入库日期", "Last movement"),
+            read_only=True,
+            description="The last day on which something moved; null until an earlier version's row moves again.",
+        ),
         **_WAREHOUSE_OWNER,
     },
     indexes=(
@@ -178,16 +187,23 @@ STOCK_ENTRIES = Collection(
                 description="Positive for goods that came in, negative for goods that went out.",
             ),
             value=money(label=("金额", "Value"), description="The value that moved with it."),
-            quantity_after=quantity(label=("结存数量", "Quantity after")),
-            value_after=money(label=("结存金额", "Value after")),
+            quantity_after=quantity(label=("结存数量", "Quantity after"), description=_AFTER),
+            value_after=money(label=("结存金额", "Value after"), description=_AFTER),
             document_id=object_id(label=("来源单据", "Source document"), filter=True),
             document_number=text(label=("单据编号", "Document number"), max_length=32, filter=True),
+        ),
+        "difference": money(
+            label=("退货差价", "Price difference"),
+            read_only=True,
+            description="Of goods that go back to a supplier: what the stock lost with them, less what the supplier "
+            "credits. Null for other movements.",
         ),
         **_WAREHOUSE_OWNER,
     },
     indexes=(
         Index("warehouse_id", "-created_at"),
         Index("product_id", "-created_at"),
+        Index("product_id", "warehouse_id", "day"),
         Index("document_id"),
         Index("day"),
     ),

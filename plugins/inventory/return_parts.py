@@ -79,6 +79,14 @@ def _add_up(parts: Sequence[Line], field: str) -> Decimal:
     return sum((exact(part[field]) for part in parts), Decimal(0))
 
 
+def find_credited(made: Record, line: Line) -> Decimal:
+    """Return what the supplier credits, without tax, for a line of the return `made`: nothing without a refund."""
+    if made.get("refund") is False:
+        return Decimal(0)
+    shares = [one for one in made.get("shares") or () if one["product_id"] == line["product_id"]]
+    return _add_up(shares or [line], "cost")
+
+
 def describe_shares(parts: Sequence[Part]) -> list[Record]:
     """Return the shares of the parts as a return stores them, regardless of what was refunded and moved."""
     return [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from plugins.api import (
     Collection,
     Field,
@@ -10,6 +13,7 @@ from plugins.api import (
     array,
     boolean,
     day,
+    money,
     obj,
     object_id,
     quantity,
@@ -39,15 +43,29 @@ _RESTOCK = boolean(
     label=("重新入库", "Restock"), description="Whether the goods go back into stock; otherwise they are written off."
 )
 
+_DIFFERENCE = money(
+    label=("退货差价", "Price difference"),
+    read_only=True,
+    description="`cost`, less what the supplier credits for the goods without tax: what they cost when they came, or "
+    "nothing without a refund. Above zero a loss, below zero a gain.",
+)
+
 
 def _return(
-    name: str, title: str, example: str, shipment: dict[str, Field], order: Collection, cost: str
+    name: str,
+    title: str,
+    example: str,
+    shipment: dict[str, Field],
+    order: Collection,
+    cost: str,
+    own: Mapping[str, Field] = MappingProxyType({}),
 ) -> dict[str, Field]:
     line = {
         "product_id": PRODUCT,
         "quantity": quantity(label=("数量", "Quantity"), description="Negative in the reversal of a return."),
         "amount": AMOUNT.but(description="What is no longer owed."),
         "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
+        **own,
     }
     ((shipment_id, of),) = shipment.items()
     return {
@@ -63,6 +81,7 @@ def _return(
         "lines": lines_of(f"{title}Line", line).but(read_only=True),
         "amount": AMOUNT.but(sort=True, description="How much less is owed, at the prices of the order."),
         "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
+        **own,
         "reason": _REASON.but(read_only=True, search=True),
         "reverses_id": of.but(
             label=("被冲销单据", "Reverses"),
@@ -119,8 +138,9 @@ PURCHASE_RETURNS = Collection(
         "PR-00000001",
         {"receipt_id": _RECEIPT},
         PURCHASE_ORDERS,
-        "How much the stock lost in value: what the goods cost when they came, or all that the stock is worth if that "
-        "is less or nothing is left.",
+        "How much the stock lost in value: the average cost of the goods; in the reversal of a receipt what they cost "
+        "when they came, or all that the stock is worth if that is less or nothing is left.",
+        {"difference": _DIFFERENCE},
     ),
     indexes=(
         Index("number", unique=True),

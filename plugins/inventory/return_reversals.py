@@ -10,6 +10,7 @@ from plugins.inventory.lines import Record, add_up, date_movement
 from plugins.inventory.messages import SHIPMENT_REVERSED
 from plugins.inventory.order_returns import count_returned
 from plugins.inventory.owed import find_live
+from plugins.inventory.return_parts import find_credited
 from plugins.inventory.returns import Publish, mark_returned
 from plugins.inventory.reversing import find_place, lock_document
 from plugins.inventory.stock import Origin, put, take_at
@@ -58,8 +59,7 @@ async def _book(req: Request, trade: Trade, found: Record) -> Record:
     warehouse = await find_place(req, found["warehouse_id"])
     id, day = new_id(), await date_movement(req, found["day"])
     origin = Origin(trade.return_kind, id, await trade.return_numbers.take(req), day)
-    written_off = found.get("restock") is False
-    lines = [await _move(req, trade, warehouse, line, origin, written_off) for line in found["lines"]]
+    lines = [await _move(req, trade, warehouse, line, origin, found) for line in found["lines"]]
     return await req.store(trade.returns).create(
         {
             **{name: found[name] for name in _COPIED if name in trade.returns.fields},
@@ -70,6 +70,7 @@ async def _book(req: Request, trade: Trade, found: Record) -> Record:
             "shares": _negate(found["shares"] or found["lines"]),
             "amount": store_money(-exact(found["amount"])),
             "cost": add_up(lines, "cost"),
+            **({"difference": add_up(lines, "difference")} if trade.incoming else {}),
             "reason": (req.body or {}).get("reason"),
             "reverses_return_id": found["id"],
         },
@@ -78,19 +79,23 @@ async def _book(req: Request, trade: Trade, found: Record) -> Record:
 
 
 async def _move(
-    req: Request, trade: Trade, warehouse: Record, line: Record, origin: Origin, written_off: bool
+    req: Request, trade: Trade, warehouse: Record, line: Record, origin: Origin, found: Record
 ) -> dict[str, Any]:
-    """Move the goods of a line back where they were before the return, and return the line of the reversal."""
+    """Move the goods of a line of `found` back where they were before, and return the line of the reversal."""
     product_id, quantity, cost = line["product_id"], exact(line["quantity"]), exact(line["cost"])
+    priced = {}
     if trade.incoming:
-        await put(req, warehouse, product_id, quantity, cost, origin)
-    elif not written_off:
+        credited = find_credited(found, line)
+        await put(req, warehouse, product_id, quantity, cost, origin, -credited)
+        priced = {"difference": store_money(credited - cost)}
+    elif found["restock"] is not False:
         cost = await take_at(req, warehouse, product_id, quantity, cost, origin)
     return {
         "product_id": product_id,
         "quantity": store_quantity(-quantity),
         "amount": store_money(-exact(line["amount"])),
         "cost": store_money(-cost),
+        **priced,
     }
 
 

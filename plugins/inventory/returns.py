@@ -16,7 +16,7 @@ from plugins.inventory.order_returns import count_returned, take_off_order
 from plugins.inventory.owed import find_live
 from plugins.inventory.return_parts import Part, choose_parts, describe_shares
 from plugins.inventory.reversing import find_place, lock_document
-from plugins.inventory.stock import Origin, put, take_at
+from plugins.inventory.stock import Origin, put, take, take_at
 from plugins.inventory.trades import Trade
 
 Publish = Callable[[Service, Request, Record, Sequence[Record], str], Awaitable[None]]
@@ -104,6 +104,7 @@ async def _book(
             "shares": describe_shares(parts),
             "amount": amount,
             "cost": add_up(lines, "cost"),
+            **({"difference": add_up(lines, "difference")} if trade.incoming else {}),
             "reason": (req.body or {}).get("reason"),
         },
         id=id,
@@ -114,9 +115,15 @@ async def _move(
     req: Request, trade: Trade, warehouse: Record, part: Part, origin: Origin, given: Record
 ) -> dict[str, Any]:
     """Move a part of the goods, and return the line of the return."""
-    cost = part.cost
+    cost, priced = part.cost, {}
     if trade.incoming:
-        cost = await take_at(req, warehouse, part.product_id, part.quantity, cost, origin)
+        credited = part.cost if given["refund"] else Decimal(0)
+        goods = (req, warehouse, part.product_id, part.quantity)
+        if given.get("reverses_id") is not None:  # as if the goods had never come
+            cost = await take_at(*goods, part.cost, origin, credited)
+        else:
+            cost = await take(*goods, origin, credited)
+        priced = {"difference": store_money(cost - credited)}
     elif given["restock"]:
         await put(req, warehouse, part.product_id, part.quantity, cost, origin)
     return {
@@ -124,6 +131,7 @@ async def _move(
         "quantity": store_quantity(part.quantity),
         "amount": store_money(part.amount) if given["refund"] else _ZERO,
         "cost": store_money(cost),
+        **priced,
     }
 
 

@@ -8,7 +8,14 @@ from plugins.api import CREDIT_ASKED, DATED, Action, Route, conflicts, crud, hol
 from plugins.inventory import receivables
 from plugins.inventory.credit import ask_for_credit, confirm_values
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
-from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_ENOUGH, NOTHING_OPEN
+from plugins.inventory.messages import (
+    MORE_THAN_OPEN,
+    NOT_A_DRAFT,
+    NOT_DELETABLE,
+    NOT_ENOUGH,
+    NOT_ENOUGH_THEN,
+    NOTHING_OPEN,
+)
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.trades import SALE
@@ -48,7 +55,7 @@ ROUTES: tuple[Route, ...] = (
             values=partial(add_shipment, SALE),
             after=receivables.announce_delivered,
             events=(DATED,),
-            refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH),
+            refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH, NOT_ENOUGH_THEN),
         ),
     ),
     *holds(

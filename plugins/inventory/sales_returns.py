@@ -9,6 +9,7 @@ from plugins.inventory.messages import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,
     NOT_ENOUGH,
+    NOT_ENOUGH_THEN,
     NOTHING_LEFT,
     SHIPMENT_REVERSED,
     WAREHOUSE_GONE,
@@ -56,6 +57,6 @@ ROUTES: tuple[Route, ...] = (
         body=REVERSE_BODY,
         record=SALES_RETURNS,
         events=(DATED,),
-        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, SHIPMENT_REVERSED)),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, NOT_ENOUGH_THEN, SHIPMENT_REVERSED)),
     ),
 )

@@ -1,8 +1,8 @@
 """Stock on hand, and the ledger that explains it. Only this file writes them. Call it inside a transaction.
 
-Stock never falls below zero: each write is conditional on the version that was read, and a transaction that read a
-value which another transaction changed runs again. Goods leave at the moving average cost. The last unit takes the
-remaining value with it, so an empty stock is worth exactly zero.
+Stock never falls below zero, on no day: each write is conditional on the version that was read, and a transaction that
+read a value which another transaction changed runs again. Goods leave at the moving average cost as it is when they are
+entered, whatever their day. The last unit takes the remaining value with it, so an empty stock is worth exactly zero.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Route, crud, exact, share, store_money, store_quantity
-from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
+from plugins.inventory.day_balances import Later, read_later, shift_later
+from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 
 Record = dict[str, Any]
@@ -75,25 +76,32 @@ class Movements:
         rows = {row["product_id"]: row for row in await self._req.system_store(STOCK).find(those)}
         self._held = {id: _hold(rows.get(id)) for id in wanted}
 
-    async def put(self, product_id: Any, quantity: Decimal, value: Decimal) -> None:
-        """Add goods worth `value`."""
-        await self._move(product_id, await self._get(product_id), quantity, value)
+    async def put(self, product_id: Any, quantity: Decimal, value: Decimal, credited: Decimal | None = None) -> None:
+        """Add goods worth `value`. `credited`, below zero, is what a supplier does not take them back for after all."""
+        held = await self._get(product_id)
+        await self._move(product_id, held, await self._read_later(product_id, held), quantity, value, credited)
 
-    async def take(self, product_id: Any, quantity: Decimal) -> Decimal:
-        """Take goods out and return what they were worth. Raises 40901 if there are not enough."""
-        held = await self._get_enough(product_id, quantity)
+    async def take(self, product_id: Any, quantity: Decimal, credited: Decimal | None = None) -> Decimal:
+        """Take goods out and return what they were worth.
+
+        `credited` is what a supplier takes them back for. Raises 40901 if there are not enough, now or on a day from
+        that of the movement on.
+        """
+        held, later = await self._get_enough(product_id, quantity)
         value = share(held.value, quantity, held.quantity)
-        await self._move(product_id, held, -quantity, -value)
+        await self._move(product_id, held, later, -quantity, -value, credited)
         return value
 
-    async def take_at(self, product_id: Any, quantity: Decimal, cost: Decimal) -> Decimal:
+    async def take_at(
+        self, product_id: Any, quantity: Decimal, cost: Decimal, credited: Decimal | None = None
+    ) -> Decimal:
         """Take goods out at the `cost` that they had, and return the value that left. Raises 40901 as `take` does.
 
         If the stock is worth less than `cost`, its whole value leaves; the last unit takes the remaining value with it.
         """
-        held = await self._get_enough(product_id, quantity)
+        held, later = await self._get_enough(product_id, quantity)
         value = held.value if held.quantity == quantity else min(cost, held.value)
-        await self._move(product_id, held, -quantity, -value)
+        await self._move(product_id, held, later, -quantity, -value, credited)
         return value
 
     async def enter(self) -> None:
@@ -109,18 +117,33 @@ class Movements:
             self._held[product_id] = await get_holding(self._req, self._warehouse, product_id)
         return self._held[product_id]
 
-    async def _get_enough(self, product_id: Any, quantity: Decimal) -> Holding:
-        held = await self._get(product_id)
+    async def _get_enough(self, product_id: Any, quantity: Decimal) -> tuple[Holding, Later]:
+        held, day = await self._get(product_id), self._origin.day
         if held.quantity < quantity:
             raise await _make_not_enough(self._req, product_id, held.quantity, quantity)
-        return held
+        later = await self._read_later(product_id, held)
+        if (short := later.find_short(day, held.quantity, quantity)) is not None:
+            raise await _make_not_enough(self._req, product_id, short[1], quantity, short[0])
+        return held, later
 
-    async def _move(self, product_id: Any, held: Holding, quantity: Decimal, value: Decimal) -> None:
+    async def _read_later(self, product_id: Any, held: Holding) -> Later:
+        return await read_later(self._req, _describe_place(self._warehouse, product_id), held.row, self._origin.day)
+
+    async def _move(
+        self,
+        product_id: Any,
+        held: Holding,
+        later: Later,
+        quantity: Decimal,
+        value: Decimal,
+        credited: Decimal | None = None,
+    ) -> None:
         after = {"quantity": held.quantity + quantity, "value": held.value + value}
         amounts = {
             "quantity": store_quantity(after["quantity"]),
             "value": store_money(after["value"]),
             "average_cost": store_money(share(after["value"], Decimal(1), after["quantity"] or Decimal(1))),
+            "moved_on": later.days[-1][0] if later.days else self._origin.day,
         }
         place, row = _describe_place(self._warehouse, product_id), held.row
         if row is None:
@@ -128,6 +151,8 @@ class Movements:
             row = await self._req.system_store(STOCK).create({**place, **amounts})
         else:
             self._changed[product_id] = amounts
+        if later.days:
+            await shift_later(self._req, place, self._origin.day, quantity, value)
         self._held[product_id] = _hold({**row, **amounts})
         self._entries.append(
             {
@@ -138,8 +163,9 @@ class Movements:
                 "document_number": self._origin.number,
                 "quantity": store_quantity(quantity),
                 "value": store_money(value),
-                "quantity_after": amounts["quantity"],
-                "value_after": amounts["value"],
+                "quantity_after": store_quantity(after["quantity"] - later.quantity),
+                "value_after": store_money(after["value"] - later.value),
+                "difference": store_money(-value - credited) if credited is not None else None,
             }
         )
 
@@ -154,28 +180,47 @@ def _describe_place(warehouse: Record, product_id: Any) -> Record:
 
 
 async def put(
-    req: Request, warehouse: Record, product_id: Any, quantity: Decimal, value: Decimal, origin: Origin
+    req: Request,
+    warehouse: Record,
+    product_id: Any,
+    quantity: Decimal,
+    value: Decimal,
+    origin: Origin,
+    credited: Decimal | None = None,
 ) -> None:
-    """Add goods worth `value`."""
+    """Add goods worth `value`, as `Movements.put` does."""
     moves = Movements(req, warehouse, origin)
-    await moves.put(product_id, quantity, value)
+    await moves.put(product_id, quantity, value, credited)
     await moves.enter()
 
 
-async def take(req: Request, warehouse: Record, product_id: Any, quantity: Decimal, origin: Origin) -> Decimal:
-    """Take goods out and return what they were worth. Raises 40901 if there are not enough."""
+async def take(
+    req: Request,
+    warehouse: Record,
+    product_id: Any,
+    quantity: Decimal,
+    origin: Origin,
+    credited: Decimal | None = None,
+) -> Decimal:
+    """Take goods out and return what they were worth, as `Movements.take` does."""
     moves = Movements(req, warehouse, origin)
-    value = await moves.take(product_id, quantity)
+    value = await moves.take(product_id, quantity, credited)
     await moves.enter()
     return value
 
 
 async def take_at(
-    req: Request, warehouse: Record, product_id: Any, quantity: Decimal, cost: Decimal, origin: Origin
+    req: Request,
+    warehouse: Record,
+    product_id: Any,
+    quantity: Decimal,
+    cost: Decimal,
+    origin: Origin,
+    credited: Decimal | None = None,
 ) -> Decimal:
     """Take goods out at the `cost` that they had, and return the value that left, as `Movements.take_at` does."""
     moves = Movements(req, warehouse, origin)
-    value = await moves.take_at(product_id, quantity, cost)
+    value = await moves.take_at(product_id, quantity, cost, credited)
     await moves.enter()
     return value
 
@@ -193,10 +238,15 @@ async def _refuse_deleted(req: Request, warehouse_id: Any, product_id: Any) -> N
             raise ApiError(CONFLICT, WAREHOUSE_GONE)
 
 
-async def _make_not_enough(req: Request, product_id: Any, held: Decimal, wanted: Decimal) -> ApiError:
+async def _make_not_enough(
+    req: Request, product_id: Any, held: Decimal, wanted: Decimal, day: str | None = None
+) -> ApiError:
+    """Return the 40901 for too little stock: now, or on a past `day`."""
     product = await req.system_store(PRODUCTS).find_one({"_id": product_id})
-    amounts = {"held": _format(held), "wanted": _format(wanted)}
-    return ApiError(CONFLICT, NOT_ENOUGH.filled(sku=product["sku"] if product else product_id, **amounts))
+    values = {"sku": product["sku"] if product else product_id, "held": _format(held), "wanted": _format(wanted)}
+    if day is None:
+        return ApiError(CONFLICT, NOT_ENOUGH.filled(**values))
+    return ApiError(CONFLICT, NOT_ENOUGH_THEN.filled(**values, day=day), data={"day": day, "held": values["held"]})
 
 
 def _format(quantity: Decimal) -> str:

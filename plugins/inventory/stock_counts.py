@@ -27,7 +27,7 @@ from plugins.inventory.lines import (
     find_products,
     find_warehouse,
 )
-from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
+from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import STOCK_COUNT_NUMBERS
 from plugins.inventory.return_records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
@@ -143,7 +143,7 @@ ROUTES: tuple[Route, ...] = (
         only=("list", "read", "create"),
         create=count,
         events=(DATED,),
-        refusals_of={"create": conflicts(WAREHOUSE_GONE)},
+        refusals_of={"create": conflicts(NOT_ENOUGH_THEN, WAREHOUSE_GONE)},
     ),
     route(
         "POST /api/v1/inventory/stock-counts/{id}/reverse",
@@ -153,6 +153,6 @@ ROUTES: tuple[Route, ...] = (
         body=REVERSE_BODY,
         record=STOCK_COUNTS,
         events=(DATED,),
-        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH)),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, NOT_ENOUGH_THEN)),
     ),
 )

@@ -12,7 +12,7 @@ from plugins.inventory.lines import (
     find_products,
     find_warehouse,
 )
-from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
+from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import TRANSFER_NUMBERS
 from plugins.inventory.return_records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
@@ -95,7 +95,7 @@ ROUTES: tuple[Route, ...] = (
         only=("list", "read", "create"),
         create=transfer,
         events=(DATED,),
-        refusals_of={"create": conflicts(NOT_ENOUGH, WAREHOUSE_GONE)},
+        refusals_of={"create": conflicts(NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE)},
     ),
     route(
         "POST /api/v1/inventory/transfers/{id}/reverse",
@@ -105,6 +105,6 @@ ROUTES: tuple[Route, ...] = (
         body=REVERSE_BODY,
         record=TRANSFERS,
         events=(DATED,),
-        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH)),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, NOT_ENOUGH_THEN)),
     ),
 )

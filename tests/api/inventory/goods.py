@@ -28,10 +28,10 @@ class Goods:
         return goods
 
     @classmethod
-    async def stocked(cls, client: Client, quantity: Any, cost: str = "4.00") -> Goods:
+    async def stocked(cls, client: Client, quantity: Any, cost: str = "4.00", **further: Any) -> Goods:
         """A product with this much stock, at this cost."""
         goods = await cls.fresh(client)
-        expect(await goods.count(quantity, cost))
+        expect(await goods.count(quantity, cost, **further))
         return goods
 
     async def warehouse(self) -> str:
@@ -67,17 +67,18 @@ class Goods:
         confirmed: dict[str, Any] = expect(await self.client.post(f"{AT}/{at}/{order['id']}/confirm"))
         return confirmed
 
-    async def receive(self, order: dict[str, Any], quantity: Any = None) -> Reply:
+    async def receive(self, order: dict[str, Any], quantity: Any = None, **further: Any) -> Reply:
         """Receive what is open, or this much of it."""
-        return await self._ship("purchase-orders", "receive", order, quantity)
+        return await self._ship("purchase-orders", "receive", order, quantity, further)
 
-    async def deliver(self, order: dict[str, Any], quantity: Any = None) -> Reply:
+    async def deliver(self, order: dict[str, Any], quantity: Any = None, **further: Any) -> Reply:
         """Deliver what is open, or this much of it."""
-        return await self._ship("sales-orders", "deliver", order, quantity)
+        return await self._ship("sales-orders", "deliver", order, quantity, further)
 
-    async def _ship(self, at: str, action: str, order: dict[str, Any], quantity: Any) -> Reply:
+    async def _ship(self, at: str, action: str, order: dict[str, Any], quantity: Any, further: dict[str, Any]) -> Reply:
         lines = [{"product_id": self.product_id, "quantity": str(quantity)}]
-        return await self.client.post(f"{AT}/{at}/{order['id']}/{action}", {"lines": lines} if quantity else {})
+        body = {**({"lines": lines} if quantity else {}), **further}
+        return await self.client.post(f"{AT}/{at}/{order['id']}/{action}", body)
 
     async def transfer(self, to: str, quantity: Any, **further: Any) -> Reply:
         """Move some to another warehouse."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -147,24 +148,36 @@ async def test_goods_that_come_back_without_a_refund_are_still_owed(admin: Clien
     assert await owed(admin, order) == "9.90"
 
 
-async def test_goods_go_back_to_the_supplier_for_what_they_cost(admin: Client) -> None:
+async def test_goods_go_back_to_the_supplier_at_the_average_with_the_difference_to_their_price(admin: Client) -> None:
     goods = await Goods.fresh(admin)
-    first, receipt = await received(goods, 10, "4.00")
-    second, dearer = await received(goods, 10, "6.00")
-    made = expect(await send_back(goods, dearer, 5, reason="wrong colour"))
-    assert (made["receipt_id"], made["amount"], made["cost"]) == (dearer["id"], "30.00", "30.00")
-    assert await goods.stock() == ("15", "70.00")
-    assert (await owed(admin, first), await owed(admin, second)) == ("40.00", "30.00")
-    assert (await goods.ledger())[-1]["kind"] == "purchase_return"
-    # the last unit takes what the stock is worth, whatever it had cost
-    expect(await goods.deliver(await goods.sale(10)))
-    assert await goods.stock() == ("5", "23.33")
-    made = expect(await send_back(goods, dearer))
-    assert (made["amount"], made["cost"]) == ("30.00", "23.33")
+    first, receipt = await received(goods, 10, "10.00")
+    second, dearer = await received(goods, 10, "20.00")
+    sold = [(await delivered(goods, 13))[1]]
+    made = expect(await send_back(goods, dearer, 6, reason="wrong colour"))
+    assert [made[name] for name in ("receipt_id", "amount", "cost", "difference")] == [
+        *(dearer["id"], "120.00", "90.00", "-30.00"),
+    ]
+    assert await goods.stock() == ("1", "15.00")
+    entry = (await goods.ledger())[-1]
+    assert [entry[name] for name in ("kind", "value", "difference")] == ["purchase_return", "-90.00", "-30.00"]
+    sold.append((await delivered(goods, 1))[1])
     assert await goods.stock() == ("0", "0.00")
-    reply = await send_back(goods, receipt, 1)
-    expect(reply, 40901)
+    bought = Decimal(await owed(admin, first)) + Decimal(await owed(admin, second))
+    assert sum(Decimal(one["cost"]) for one in sold) + Decimal(made["difference"]) == bought
+    expect(await send_back(goods, receipt, 1), 40901)
     assert (await shipments(admin, first))[0] == receipt
+
+
+async def test_what_goes_back_without_a_refund_is_a_difference_as_a_whole_until_it_is_reversed(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    expect(await goods.receive(await goods.purchase(10, "10.00")))
+    _, dearer = await received(goods, 10, "20.00")
+    made = expect(await send_back(goods, dearer, 6, refund=False))
+    assert (made["cost"], made["difference"], made["lines"][0]["difference"]) == ("90.00", "90.00", "90.00")
+    back = expect(await admin.post(f"{AT}/purchase-returns/{made['id']}/reverse"))
+    assert (back["cost"], back["difference"]) == ("-90.00", "-90.00")
+    assert [entry["difference"] for entry in await goods.ledger()] == [None, None, "90.00", "-90.00"]
+    assert await goods.stock() == ("20", "300.00")
 
 
 async def test_goods_return_from_the_warehouse_where_they_are_now(admin: Client) -> None:
@@ -354,9 +367,9 @@ async def test_a_closed_order_stays_closed_when_its_delivery_is_reversed(admin: 
 
 @pytest.mark.parametrize("action", ["returns", "reverse"])
 async def test_nothing_comes_back_in_a_closed_month(action: str, admin: Client) -> None:
-    goods = await Goods.stocked(admin, 3)
+    goods = await Goods.stocked(admin, 3, day="2010-03-31")
     order = await goods.sale(2)
-    expect(await admin.post(f"{AT}/sales-orders/{order['id']}/deliver", {"day": "2010-03-31"}))
+    expect(await goods.deliver(order, day="2010-03-31"))
     (delivery,) = await shipments(admin, order)
     refused = expect(await admin.post(at_of(delivery, action), {"day": "2010-03-30"}), 40001)
     assert [(one["field"], one["rule"]) for one in refused["errors"]] == [("day", "minimum")]

@@ -81,7 +81,7 @@ class Model:
             one.part(one.amount, one.returned_amount, quantity),
             one.part(one.cost, one.returned_cost, quantity),
         )
-        moved = parts[2] if one.sold else self.take(quantity, parts[2])
+        moved = parts[2] if one.sold else cents(self.value * quantity / self.quantity)
         one.count(*parts)
         self.move(quantity if one.sold else -quantity, moved if one.sold else -moved)
         self.returns.append((one, parts, moved))

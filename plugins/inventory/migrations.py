@@ -1,0 +1,80 @@
+"""Migrations of older databases: balances of the stock ledger by day, and price differences of purchase returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from plugins.api import Migration, Service, Stage, exact, store_money, store_quantity
+from plugins.inventory.records import STOCK, STOCK_ENTRIES
+from plugins.inventory.return_parts import find_credited
+from plugins.inventory.return_records import PURCHASE_RETURNS
+
+Record = dict[str, Any]
+
+
+def _balance_stages(service: Service) -> Iterator[Stage]:
+    yield Stage(STOCK, partial(_balance, service))
+
+
+def _difference_stages(service: Service) -> Iterator[Stage]:
+    yield Stage(PURCHASE_RETURNS, partial(_price, service), {"difference": None})
+
+
+MIGRATIONS = (
+    Migration(
+        "2026-11-balances-by-day",
+        "Gives entries of the stock ledger the balance by day; days on which more left than was there stay below zero.",
+        _balance_stages,
+    ),
+    Migration(
+        "2026-11-return-differences",
+        "Gives purchase returns the difference between what the stock lost and what the supplier credits.",
+        _difference_stages,
+    ),
+)
+
+
+async def _balance(service: Service, rows: Sequence[Record]) -> int:
+    """Write the balances of these stock rows by day; return for how many rows something changed."""
+    changed = 0
+    for row in rows:
+        changed += await service.database.transaction(partial(_balance_row, service, row))
+    return changed
+
+
+async def _balance_row(service: Service, row: Record) -> bool:
+    await service.database.lock(STOCK, row["_id"])
+    stored, place = service.database.driver, {name: row[name] for name in ("product_id", "warehouse_id")}
+    order = (("day", 1), ("created_at", 1), ("_id", 1))
+    entries = await stored.find(STOCK_ENTRIES.name, place, sort=order)
+    quantity = value = Decimal(0)
+    wrong = []
+    for entry in entries:
+        quantity, value = quantity + exact(entry["quantity"]), value + exact(entry["value"])
+        if (quantity, value) != (exact(entry["quantity_after"]), exact(entry["value_after"])):
+            after = {"quantity_after": store_quantity(quantity), "value_after": store_money(value)}
+            wrong.append(({"_id": entry["_id"]}, {"$set": after}))
+    if wrong:
+        await stored.update_each(STOCK_ENTRIES.name, wrong)
+    if entries and row.get("moved_on") is None:
+        await stored.update_one(STOCK.name, {"_id": row["_id"]}, {"$set": {"moved_on": entries[-1]["day"]}})
+    return bool(wrong)
+
+
+async def _price(service: Service, rows: Sequence[Record]) -> int:
+    """Write the price differences of these returns and of their entries in the ledger."""
+    stored, zero = service.database.driver, Decimal(0)
+    for row in rows:
+        lines = [
+            {**line, "difference": store_money(exact(line["cost"]) - find_credited(row, line))} for line in row["lines"]
+        ]
+        for line in lines:
+            of_line = {"document_id": row["_id"], "product_id": line["product_id"]}
+            await stored.update_one(STOCK_ENTRIES.name, of_line, {"$set": {"difference": line["difference"]}})
+        sum_of_lines = store_money(sum((exact(line["difference"]) for line in lines), zero))
+        changes = {"lines": lines, "difference": sum_of_lines}
+        await stored.update_one(PURCHASE_RETURNS.name, {"_id": row["_id"], "difference": None}, {"$set": changes})
+    return len(rows)
