@@ -30,6 +30,11 @@ _OF_CONTRACT = object_id(
 _REFERENCE = text(
     label=("参考号", "Reference"), max_length=100, filter=True, description="A number or text of your own."
 )
+_SALESPERSON = integer(
+    label=("销售员", "Salesperson"),
+    read_only=True,
+    ref="users",
+)
 _REFERENCE_INDEX = Index("reference", where={"reference": {"$type": "string"}})
 
 CONTRACTS = Collection(
@@ -69,6 +74,9 @@ CONTRACTS = Collection(
         "reference": _REFERENCE,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": OWNER_BELOW,
+        "salesperson_id": _SALESPERSON.but(
+            description="The owner when it came into force; it is theirs in sales rankings, whoever owns it later."
+        ),
         "status": CONTRACT_STATES.choice(label=("合同状态", "Status"), filter=True, sort=True),
         **service_fields(
             received_amount=money(label=("已回款金额", "Amount received")),
@@ -90,7 +98,7 @@ CONTRACTS = Collection(
         Index("customer_id", "-created_at"),
         Index("owner_id", "-created_at"),
         # covers the queries of the dashboards by signing date
-        Index("status", "-signed_date", "amount", "owner_id"),
+        Index("status", "-signed_date", "amount", "salesperson_id", "owner_id"),
         Index("opportunity_id"),
         Index("on_hold", "-created_at"),
         _REFERENCE_INDEX,
@@ -182,6 +190,10 @@ PAYMENTS = Collection(
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner."),
+        "salesperson_id": _SALESPERSON.but(
+            description="The contract's owner when it was entered; it is theirs in sales rankings, whoever owns it "
+            "later. A reversal has that of the payment that it cancels."
+        ),
         "finance_payment_id": object_id(
             label=("收付款单", "Finance payment"),
             ref="finance_payments",
@@ -212,7 +224,7 @@ PAYMENTS = Collection(
         Index("owner_id", "-paid_at"),
         Index("-paid_at"),
         # covers the queries of the dashboards by day
-        Index("-paid_at", "amount", "owner_id", "account_id"),
+        Index("-paid_at", "amount", "salesperson_id", "owner_id", "account_id"),
         Index("account_id", "-paid_at", where={"account_id": {"$type": "objectId"}}),
         Index("reverses_id", where={"reverses_id": {"$type": "objectId"}}),
     ),

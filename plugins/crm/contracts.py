@@ -126,7 +126,8 @@ def _submission(step: Step) -> Record:
 
 def _approval(step: Step) -> Record:
     # dashboards count contracts by signing date, so every contract in force needs one
-    return {"decided_at": step.now, "signed_date": step.record["signed_date"] or step.today}
+    signed = step.record["signed_date"] or step.today
+    return {"decided_at": step.now, "signed_date": signed, "salesperson_id": step.record["owner_id"]}
 
 
 def _end(step: Step) -> Record:

@@ -9,6 +9,7 @@ from typing import Any
 from plugins.api import (
     ByTime,
     ByValue,
+    Collection,
     Dashboard,
     Dictionaries,
     Field,
@@ -33,7 +34,19 @@ _TOTAL: Mapping[str, object] = {"amount": "$amount", "count": 1}
 _RECEIVED: Mapping[str, object] = {"amount": "$amount", "count": {"$cmp": ["$amount", 0]}}
 # a payment to an account is in the books, where its voucher counts instead
 _NOT_IN_BOOKS: Mapping[str, Any] = {"$cond": [{"$gt": ["$account_id", None]}, 0, "$amount"]}
-_OWNER = ByValue("owner_id", "user_id")
+# records of earlier versions have only an owner
+_SELLER = {"$ifNull": ["$salesperson_id", "$owner_id"]}
+
+
+class _BySeller(ByValue):
+    """Rows of whoever had made the sale, whoever owns it now."""
+
+    def filter_of(self, collection: Collection, key: str, period: Period) -> Filter:
+        """Return the filter for what this person sold. Raises ValueError for nobody, who is not ranked."""
+        if not key:
+            raise ValueError(key)
+        sold = super().filter_of(collection, key, period)
+        return {"$or": [sold, {self.field: None, "owner_id": sold[self.field]}]}
 
 
 def _agreed(period: Period) -> Filter:
@@ -41,12 +54,12 @@ def _agreed(period: Period) -> Filter:
     return {"status": {"$in": list(PAYABLE)}}
 
 
-def _paid_to_somebody(period: Period) -> Filter:
-    return {**period.moments("paid_at"), "owner_id": {"$ne": None}}
+def _paid(period: Period) -> Filter:
+    return period.moments("paid_at")
 
 
-def _agreed_by_somebody(period: Period) -> Filter:
-    return {**_agreed(period), **period.days("signed_date"), "owner_id": {"$ne": None}}
+def _signed(period: Period) -> Filter:
+    return {**_agreed(period), **period.days("signed_date")}
 
 
 OVERVIEW = (
@@ -64,9 +77,10 @@ INCOME = Figures(
     totals=True,
 )
 CONTRACT_TREND = Figures(CONTRACTS, _TOTAL, where=_agreed, by=ByTime("signed_date", "month"))
+_BY_SELLER = _BySeller("salesperson_id", "user_id")
 RANKINGS = {
-    "payments": Figures(PAYMENTS, _RECEIVED, where=_paid_to_somebody, by=_OWNER, when={"by": "payments"}),
-    "contracts": Figures(CONTRACTS, _TOTAL, where=_agreed_by_somebody, by=_OWNER, when={"by": "contracts"}),
+    "payments": Figures(PAYMENTS, _RECEIVED, where=_paid, by=_BY_SELLER, when={"by": "payments"}),
+    "contracts": Figures(CONTRACTS, _TOTAL, where=_signed, by=_BY_SELLER, when={"by": "contracts"}),
 }
 DISTRIBUTION = tuple(
     Figures(CUSTOMERS, {"value": 1}, by=ByValue(name, "code"), array=f"by_{name}") for name in ("industry", "level")
@@ -76,11 +90,12 @@ FUNNEL = Figures(OPPORTUNITIES, _TOTAL, by=ByValue("stage", "stage"))
 
 
 async def sales_ranking(req: Request) -> Part:
-    """Return the owners of payments or contracts, highest amount first; equal amounts are in order of user id."""
+    """Return who sold what was paid or signed, highest amount first; equal amounts are in order of user id."""
     period, figures = period_of(req), RANKINGS[req.query["by"]]
     rows = await req.store(figures.collection).aggregate(
         [
-            *figures.stages(period, "$owner_id"),
+            *figures.stages(period, _SELLER),
+            {"$match": {"_id": {"$ne": None}}},
             {"$sort": {"amount": -1, "_id": 1}},
             {"$limit": req.query["limit"]},
         ],

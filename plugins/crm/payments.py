@@ -44,7 +44,7 @@ OVERPAYMENT = conflicts(OVERPAID, NOT_PAYABLE)
 ALLOCATION_REFUSALS = (*OVERPAYMENT, *conflicts(REFUNDED))
 _COPIED_BY_REVERSALS = (
     *("contract_id", "customer_id", "plan_id", "method", "reference", "account_id", "remark"),
-    *("owner_id", "finance_payment_id", "shared_with", EDITORS),
+    *("owner_id", "salesperson_id", "finance_payment_id", "shared_with", EDITORS),
 )
 
 
@@ -78,7 +78,8 @@ async def receive(
     paid = await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
     # not looked up: this transaction has written both, so neither can be deleted before it ends
     changed = ("contract_id", "plan_id")
-    payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"], changed)
+    owned = {**values, "salesperson_id": contract["owner_id"]}
+    payment = await customer_children.insert(req, PAYMENTS, owned, customer, contract["owner_id"], changed)
     await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
     return payment, paid
 

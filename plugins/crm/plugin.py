@@ -31,6 +31,7 @@ from plugins.crm.handover import HOLDINGS
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
 from plugins.crm.listening import LISTENS
 from plugins.crm.menus import MENUS, PERMISSIONS
+from plugins.crm.migrations import MIGRATIONS
 from plugins.crm.options import OPTIONS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.crm.settings import CrmSettings
@@ -54,6 +55,7 @@ plugin = Plugin(
     collections=(*_AROUND_CUSTOMERS, *_MONEY, IMPORTS, IMPORT_ROWS),
     biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS, payment_accounts.SOURCE_TYPE: PAYMENTS},
     holdings=HOLDINGS,
+    migrations=MIGRATIONS,
     audits=AUDITS,
     debts=DEBTS,
     dictionaries=DICTIONARIES,

@@ -121,7 +121,7 @@ async def test_reversed_in_random_order_nothing_is_left(traded: Traded) -> None:
 def test_the_reply_to_the_reversal_of_a_return_tells_whether_goods_came_before_it() -> None:
     """Ten pieces, all the stock, are taken out for what it is worth; of fifteen they are taken for what they had cost."""
     model, line = Company(), {"product_id": "product", "cost": "-20.00"}
-    model.put("product", "place", Decimal(10), Decimal(100))
+    model.put("product", "place", "2026-10-01", Decimal(10), Decimal(100))
     model.orders["order"] = {"incoming": False, "owes": False, "shipments": ("delivery",)}
     moved = (Decimal(10), Decimal(30), Decimal(20), Decimal(20))
     shipped = {"order": "order", "place": "place", "live": True, "returned": Decimal(30)}
@@ -132,5 +132,5 @@ def test_the_reply_to_the_reversal_of_a_return_tells_whether_goods_came_before_i
     step = trading.reverse_return(office, cast(Person, None), "return")
     outcome = Outcome(Reply(200, {}, b'{"code": 0}'), [{"id": "reversal", "amount": "-30.00", "lines": [line]}])
     assert not step.fits(Company(model), outcome)
-    model.put("product", "place", Decimal(5), Decimal(10))
+    model.put("product", "place", "2026-10-01", Decimal(5), Decimal(10))
     assert step.fits(Company(model), outcome)

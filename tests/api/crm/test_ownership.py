@@ -4,8 +4,10 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from bson import ObjectId
 
 from handlers.data.database import utc_now
+from plugins.crm.migrations import MIGRATIONS
 from plugins.crm.pool import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY, return_neglected
 from plugins.crm.records import CUSTOMERS as CUSTOMER_RECORDS
 from plugins.runtime import Running
@@ -74,6 +76,60 @@ async def test_a_transfer_moves_the_records_of_the_customer(admin: Client, peopl
     assert owners == dict.fromkeys(records, new.user["userId"])
     expect(await admin.post(f"{CUSTOMERS}/{of['id']}/transfer", {"owner_id": other.user["userId"]}))
     assert (await seen(new, of, records), await seen(other, of, records)) == ({False}, {True})
+
+
+async def test_past_sales_stay_with_who_made_them_when_the_customer_gets_another_owner(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    before, after = await seller(people), await seller(people)
+    days = "date_from=2014-05-01&date_to=2014-05-31"
+    sold = await in_force(admin, "300.00", signed_date="2014-05-04", owner_id=before.user["userId"])
+
+    async def pay(client: Client, amount: str) -> Record:
+        body = {"contract_id": sold["id"], "amount": amount, "paid_at": "2014-05-12T08:00:00Z"}
+        made: Record = expect(await client.post(PAYMENTS, body))
+        return made
+
+    async def rank(by: str) -> dict[int, tuple[str, int]]:
+        """Amount and count of both, and of what is behind them."""
+        at = f"/api/dashboard/sales-ranking{{}}?{days}&limit=100&by={by}"
+        rows = expect(await admin.get(at.format("")))["items"]
+        ours = {row["user_id"]: (row["amount"], row["count"]) for row in rows}
+        for person, (amount, _) in ours.items():
+            behind = expect(await admin.get(f"{at.format('/rows')}&cell=items.{person}.amount"))
+            assert behind["value"] == amount
+        return {person: ours[person] for person in (before.user["userId"], after.user["userId"]) if person in ours}
+
+    paid = await pay(before, "100.00")
+    expect(await admin.post(f"{CUSTOMERS}/{sold['customer_id']}/transfer", {"owner_id": after.user["userId"]}))
+    was = {before.user["userId"]: ("100.00", 1)}
+    assert await rank("payments") == was
+    assert await rank("contracts") == {before.user["userId"]: ("300.00", 1)}
+    await pay(after, "50.00")
+    assert await rank("payments") == {**was, after.user["userId"]: ("50.00", 1)}
+    expect(await after.post(f"{PAYMENTS}/{paid['id']}/reverse", {"day": "2014-05-20"}))
+    assert (await rank("payments"))[before.user["userId"]] == ("0.00", 0)
+    expect(await admin.post(f"{CONTRACTS}/{sold['id']}/terminate", {"reason": "over"}))
+
+
+async def test_payments_of_an_earlier_version_are_ranked_by_owner_and_keep_them_from_the_migration_on(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    before, after = await seller(people), await seller(people)
+    sold, stored = await in_force(admin, owner_id=before.user["userId"]), tradewind.service.database.driver
+    body = {"contract_id": sold["id"], "amount": "1.00", "paid_at": "2014-06-12T08:00:00Z"}
+    paid = expect(await before.post(PAYMENTS, body))
+    for name, record in (("crm_payments", paid), ("crm_contracts", sold)):
+        await stored.update_one(name, {"_id": ObjectId(record["id"])}, {"$unset": {"salesperson_id": ""}})
+    at = "/api/dashboard/sales-ranking?date_from=2014-06-12&date_to=2014-06-12"
+    assert [row["user_id"] for row in expect(await admin.get(at))["items"]] == [before.user["userId"]]
+    for stage in MIGRATIONS[0].stages(tradewind.service):
+        id = ObjectId((paid if stage.collection.name == "crm_payments" else sold)["id"])
+        assert await stage.change(await stored.find(stage.collection.name, {"_id": id})) == 1
+    expect(await admin.post(f"{CUSTOMERS}/{sold['customer_id']}/transfer", {"owner_id": after.user["userId"]}))
+    for path, record in ((PAYMENTS, paid), (CONTRACTS, sold)):
+        assert expect(await admin.get(f"{path}/{record['id']}"))["salesperson_id"] == before.user["userId"]
+    expect(await admin.delete(f"{PAYMENTS}/{paid['id']}"))
 
 
 async def test_the_owner_of_the_customer_sees_later_records(admin: Client, people: People) -> None:

@@ -65,11 +65,16 @@ def contract_trend(found: Records, months: Sequence[str]) -> list[dict[str, Any]
     return [{"month": one, "count": len(by_month[one]), "amount": money(by_month[one])} for one in months]
 
 
+def sold_by(one: Mapping[str, Any]) -> Any:
+    """Whose it is, whoever owns it now; a record of an earlier version is its owner's."""
+    return one["owner_id"] if one["salesperson_id"] is None else one["salesperson_id"]
+
+
 def ranking(found: Records, first: str, last: str, by: str) -> list[dict[str, Any]]:
     rows = (
-        [(one["owner_id"], one["amount"]) for one in found["payments"] if first <= day(one["paid_at"]) <= last]
+        [(sold_by(one), one["amount"]) for one in found["payments"] if first <= day(one["paid_at"]) <= last]
         if by == "payments"
-        else [(one["owner_id"], one["amount"]) for one in agreed(found) if first <= one["signed_date"] <= last]
+        else [(sold_by(one), one["amount"]) for one in agreed(found) if first <= one["signed_date"] <= last]
     )
     people = {owner: [Decimal(amount) for other, amount in rows if other == owner] for owner, _ in rows}
     order = sorted(people, key=lambda owner: (-sum(people[owner]), owner))

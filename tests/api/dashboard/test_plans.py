@@ -31,7 +31,7 @@ async def test_payments_of_some_days_are_counted_by_the_index(path: str, tradewi
         expect(await admin.get(f"/api/dashboard/{path}"))
     plans: list[dict[str, Any]] = [read for read in reads if PAYMENTS.name in read["ns"]]
     assert [(read["planSummary"], read["docsExamined"]) for read in plans] == [
-        ("IXSCAN { deleted: 1, paid_at: -1, amount: 1, owner_id: 1, account_id: 1, _id: 1 }", 0)
+        ("IXSCAN { deleted: 1, paid_at: -1, amount: 1, salesperson_id: 1, owner_id: 1, account_id: 1, _id: 1 }", 0)
     ]
 
 

@@ -11,7 +11,7 @@ from tests.support.random_company.arithmetic import ZERO, Row, share, value
 
 Quantities = Mapping[str, Decimal]
 TABLES = (
-    *("accounts", "stock", "orders", "shipments", "returns", "moves"),
+    *("accounts", "stock", "moved", "orders", "shipments", "returns", "moves"),
     *("items", "invoices", "payments", "receipts", "plans", "vouchers"),
 )
 
@@ -46,17 +46,20 @@ class Goods:
     def change(self, table: str, key: str, **values: Any) -> None:
         self.tables[table][key] = {**self.tables[table][key], **values}
 
-    def put(self, product: str, place: str, quantity: Decimal, worth: Decimal) -> Decimal:
+    def put(self, product: str, place: str, day: str, quantity: Decimal, worth: Decimal) -> Decimal:
         held = self.stock.get((product, place), (ZERO, ZERO))
         self.stock[product, place] = (held[0] + quantity, held[1] + worth)
+        self.moved[product, place] = (*self.moved.get((product, place), ()), (day, quantity))
         return worth
 
-    def take(self, product: str, place: str, quantity: Decimal, worth: Decimal | None = None) -> Decimal:
+    def take(self, product: str, place: str, day: str, quantity: Decimal, worth: Decimal | None = None) -> Decimal:
         """Take goods at their average cost, or at what they were worth; return what the stock shrank by."""
         held, all_of_it = self.stock.get((product, place), (ZERO, ZERO))
-        ensure(quantity <= held)
+        moved = self.moved.get((product, place), ())
+        days = [day, *(one for one, _ in moved if one > day)]
+        ensure(all(quantity <= sum((by for one, by in moved if one <= until), ZERO) for until in days))
         cost = share(all_of_it, quantity, held) if worth is None else min(worth, all_of_it)
-        return -self.put(product, place, -quantity, -(all_of_it if quantity == held else cost))
+        return -self.put(product, place, day, -quantity, -(all_of_it if quantity == held else cost))
 
     def ship(self, key: str, order_key: str, place: str, wanted: Quantities, day: str) -> Row:
         order, moved, lines = self.orders[order_key], {}, []
@@ -71,9 +74,9 @@ class Goods:
                 amount = max(share(line["amount"], part, whole) - sum(one["amount"] for one in past), ZERO)
                 cost = max(share(line["net"], part, whole) - sum(one["cost"] for one in past), ZERO)
                 if order["incoming"]:
-                    self.put(product, place, wanted[product], cost)
+                    self.put(product, place, day, wanted[product], cost)
                 else:
-                    cost = self.take(product, place, wanted[product])
+                    cost = self.take(product, place, day, wanted[product])
                 moved[product] = {"quantity": wanted[product], "amount": amount, "cost": cost, "back": (ZERO,) * 3}
             lines.append({**line, "done": done})
         freight = order["freight"] - sum(one["freight"] for one in before)
@@ -98,9 +101,9 @@ class Goods:
             amount = max(share(line["amount"], after, line["quantity"]) - line["back"][1], ZERO)
             cost = moved = max(share(line["cost"], after, line["quantity"]) - line["back"][2], ZERO)
             if incoming:
-                moved = self.take(id, shipment["place"], quantity, cost)
+                moved = self.take(id, shipment["place"], day, quantity, cost if given is None else None)
             elif restock:
-                self.put(id, shipment["place"], quantity, cost)
+                self.put(id, shipment["place"], day, quantity, cost)
             lines[id] = (quantity, amount, cost, moved)
         amount = sum((one[1] for one in lines.values() if refund), ZERO)
         amount = shipment["amount"] - shipment["returned"] if given is None else amount
@@ -124,9 +127,9 @@ class Goods:
         costs = {}
         for id, (quantity, _, _, moved) in made["lines"].items():
             if self.orders[shipment["order"]]["incoming"]:
-                self.put(id, shipment["place"], quantity, moved)
+                self.put(id, shipment["place"], day, quantity, moved)
             elif made["restock"]:
-                moved = self.take(id, shipment["place"], quantity, moved)
+                moved = self.take(id, shipment["place"], day, quantity, moved)
             costs[id] = -moved
         self.change("returns", key, live=False)
         self.mark(made["of"], made["lines"], made["amount"], -1)
@@ -179,10 +182,10 @@ class Goods:
         moved, worth = [], ZERO
         for product, place, quantity, given in rows:
             if quantity < 0:
-                worth = self.take(product, place, -quantity, given)
+                worth = self.take(product, place, day, -quantity, given)
                 moved.append((product, place, quantity, -worth))
             elif quantity:
-                moved.append((product, place, quantity, self.put(product, place, quantity, given or worth)))
+                moved.append((product, place, quantity, self.put(product, place, day, quantity, given or worth)))
         if undo:
             ensure(self.moves[undo]["live"])
             self.change("moves", undo, live=False)

@@ -92,11 +92,16 @@ class Office:
     opening: list[str] = field(default_factory=list)  # the counts of the opening stock
     late: bool = False  # what is left may wait for a late day
 
+    @property
+    def first_day(self) -> str:
+        """The first day on which something happens."""
+        return (self.today - timedelta(days=_DAYS)).isoformat()
+
     def day(self, since: str | None = None) -> str:
         """A day of the last months, not before another one; today when it is `late`."""
         if self.late:
             return self.today.isoformat()
-        first = date.fromisoformat(since) if since else self.today - timedelta(days=_DAYS)
+        first = date.fromisoformat(since or self.first_day)
         return (first + timedelta(days=self.chance.randint(0, (self.today - first).days))).isoformat()
 
     def other(self, person: Person) -> Person:

@@ -184,9 +184,12 @@ def _owed(office: Office, trial: Company, customer: str | None, until: str) -> D
 
 
 async def open_stock(office: Office, tally: Tally) -> None:
-    """Enter the opening stock."""
+    """Enter the opening stock, on the first day."""
     for product in office.products:
-        steps = [trading.counted(office, office.people[0], product, place, OPENING) for place in office.places]
+        steps = [
+            trading.counted(office, office.people[0], product, place, OPENING, office.first_day)
+            for place in office.places
+        ]
         await perform(office, steps, tally)
     office.opening += office.model.moves
 

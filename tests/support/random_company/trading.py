@@ -220,10 +220,10 @@ def count(office: Office, person: Person) -> Step:
     return counted(office, person, product, place, max(held + Decimal(office.chance.randint(-50, 50)).scaleb(-1), ZERO))
 
 
-def counted(office: Office, person: Person, product: str, place: str, counted: Decimal) -> Step:
+def counted(office: Office, person: Person, product: str, place: str, counted: Decimal, day: str | None = None) -> Step:
     """Enter what was counted of a product in a warehouse."""
     line = {"product_id": product, "counted": text(counted), "cost": "7.31"}
-    body = {"warehouse_id": place, "lines": [line], "day": office.day()}
+    body = {"warehouse_id": place, "lines": [line], "day": day or office.day()}
 
     async def send() -> Outcome:
         reply = await person.post(f"{INVENTORY}/stock-counts", body)
