@@ -118,7 +118,8 @@ class Figures:
     `sums` maps each figure to what a record adds to it: a MongoDB expression such as `"$amount"`, or 1. `where` returns
     a further filter of the records for a period. `by` is the key of the rows with these figures, in the array `array`
     of the response; without `by` the figures are in the response itself, with `totals` they are in both.
-    `when` has the query parameters that a request must have for these figures to apply.
+    `when` has the query parameters that a request must have for these figures to apply. `visible` returns, for the key
+    of a row, the filter for what the caller counts, if that is not what they can see today.
     """
 
     collection: Collection
@@ -128,6 +129,7 @@ class Figures:
     array: str = "items"
     totals: bool = False
     when: Mapping[str, str] = field(default_factory=dict)
+    visible: Callable[[Request, str], Filter] | None = None
 
     @property
     def accumulators(self) -> Operators:
@@ -143,6 +145,12 @@ class Figures:
         matching = self.filter(period)
         group = {"$group": {"_id": key, **self.accumulators}}
         return [{"$match": matching}, group] if matching else [group]
+
+    def filter_visible(self, req: Request, cell: str) -> tuple[Store, Filter]:
+        """Return the store with the records that the caller counts in a cell, and a filter that it needs besides."""
+        if self.visible is None:
+            return req.store(self.collection), {}
+        return req.system_store(self.collection), self.visible(req, split_cell(cell)[1])
 
     def measure(self, cell: str, query: Query) -> object | None:
         """Return the expression for what a record adds to `cell`; None if these figures lack it for this query."""

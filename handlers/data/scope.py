@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,14 +48,15 @@ class Scope:
 
     def filter(
         self,
-        department: str = "creator_department_id",
+        department: str | Callable[[Sequence[int]], Filter] = "creator_department_id",
         person: str = "creator_id",
         shared: bool = False,
         owned: bool = False,
     ) -> Filter:
         """Return the filter on the fields that a collection names.
 
-        `shared`: rows of the collection can be shared with people. `owned`: the departments of their owners count too.
+        `department` may also return the filter for the rows of departments. `shared`: rows of the collection can be
+        shared with people. `owned`: the departments of their owners count too.
         """
         if self.everything:
             return {}
@@ -62,7 +64,8 @@ class Scope:
             return NO_ROWS
         branches: list[dict[str, Any]] = []
         if self.department_ids:
-            branches.append({department: {"$in": list(self._ids)}})
+            of_these = {department: {"$in": list(self._ids)}} if isinstance(department, str) else department(self._ids)
+            branches.append(dict(of_these))
             if owned:
                 branches.append({SECOND_DEPARTMENT: {"$in": list(self._ids)}})
         if self.creator_id is not None:

@@ -19,6 +19,7 @@ from plugins.api import (
     Refusal,
     Request,
     Route,
+    Store,
     anything,
     array,
     exact,
@@ -68,10 +69,11 @@ _ROWS = shape(
 class Behind:
     """The records of one collection behind a cell, as stages of an aggregation that ends with what each record adds.
 
-    `at`: the field with the day or time by which a record is in the row of a series, or None.
+    `store` has the records that the caller may count. `at`: the field with the day or time by which a record is in the row of a series, or None.
     """
 
     collection: Collection
+    store: Store
     at: str | None
     stages: Sequence[Mapping[str, Any]]
 
@@ -139,7 +141,7 @@ async def read_rows(req: Request, name: str, returned: Field) -> Row:
         await _require_list(req, one.collection)
     try:
         async with asyncio.timeout(req.part(Executions).seconds):
-            sums = await asyncio.gather(*(_sum(req, one) for one in behind))
+            sums = await asyncio.gather(*(_sum(one) for one in behind))
             rows = await _page(req, behind, [count for count, _ in sums], skip, size)
     except TimeoutError as error:
         raise unavailable(reason=TOO_SLOW) from error
@@ -167,13 +169,15 @@ def _behind(req: Request, name: str, cell: str, period: Period) -> Iterator[Behi
             counted = {"counted": {"$literal": 1} if measure == 1 else measure}
             at = figures.by.field if isinstance(figures.by, ByTime) else None
             kept = dict.fromkeys(filter(None, (*_named(figures.collection), at)), 1)
+            counting = figures.filter_of(cell, period)
+            store, visible = figures.filter_visible(req, cell)
             # records that add nothing are not behind the figure
             stages = (
-                {"$match": figures.filter_of(cell, period)},
+                {"$match": {"$and": [counting, visible]}},
                 {"$project": {**kept, **counted}},
                 {"$match": {"counted": {"$nin": [None, 0]}}},
             )
-            yield Behind(figures.collection, at, stages)
+            yield Behind(figures.collection, store, at, stages)
 
 
 def _named(collection: Collection) -> tuple[str, ...]:
@@ -199,10 +203,10 @@ async def _require_list(req: Request, collection: Collection) -> None:
         raise missing_permission(req, plainest.access, NOT_LISTED)
 
 
-async def _sum(req: Request, behind: Behind) -> tuple[int, Any]:
+async def _sum(behind: Behind) -> tuple[int, Any]:
     """Return how many records there are, and what they add up to."""
     group = {"$group": {"_id": None, "count": {"$sum": 1}, "value": {"$sum": "$counted"}}}
-    rows = await req.store(behind.collection).aggregate([*behind.stages, group])
+    rows = await behind.store.aggregate([*behind.stages, group])
     return (rows[0]["count"], rows[0]["value"]) if rows else (0, 0)
 
 
@@ -212,7 +216,7 @@ async def _page(req: Request, behind: Sequence[Behind], counts: Sequence[int], s
     for one, count in zip(behind, counts, strict=True):
         if skip < count and len(found) < size:
             page: list[Mapping[str, Any]] = [{"$sort": {"_id": -1}}, {"$skip": skip}, {"$limit": size - len(found)}]
-            rows = await req.store(one.collection).aggregate([*one.stages, *page])
+            rows = await one.store.aggregate([*one.stages, *page])
             found += await _told(req, one, rows)
         skip = max(skip - count, 0)
     return found

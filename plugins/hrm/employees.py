@@ -7,6 +7,7 @@ from typing import Any
 
 from plugins.api import Request, Route, crud, day_of, invalid
 from plugins.hrm.attendance_records import MARKS
+from plugins.hrm.departments import move_departments
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_stale, reconcile_soon
 
@@ -61,13 +62,18 @@ async def delete(req: Request) -> None:
 
 
 def _derive(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:
-    """Return the values that follow from `values`: who sees the record as their own, the first day of attendance."""
+    """Return the values that follow from `values`: who sees the record as their own, past departments, the first
+    day of attendance.
+    """
     derived: Record = {}
     if "user_id" in values or not before:
         derived["shared_with"] = [values["user_id"]] if values.get("user_id") else []
     group = values.get("attendance_group_id")
+    today = day_of(req.now, req.service.settings.zone)
+    if before:
+        derived |= move_departments(before, values, today)
     if group and group != before.get("attendance_group_id") and not values.get("attends_from"):
-        derived["attends_from"] = before.get("attends_from") or day_of(req.now, req.service.settings.zone).isoformat()
+        derived["attends_from"] = before.get("attends_from") or today.isoformat()
     return derived
 
 

@@ -220,6 +220,25 @@ EMPLOYEES = Collection(
             filter=True,
             description="Defaults to the caller's department.",
         ),
+        "department_since": day(
+            label=("现部门起始日期", "In the department since"),
+            read_only=True,
+            description="The day on which the current department was entered; null: from the beginning.",
+        ),
+        "past_departments": array(
+            obj(
+                "PastDepartment",
+                {
+                    "department_id": integer(label=("部门", "Department"), ref="departments"),
+                    "from": day(label=("起始日期", "From"), description="Null: from the beginning."),
+                    "until": day(label=("截止日期", "Until"), nullable=False, description="The last day."),
+                },
+            ),
+            label=("历史部门", "Past departments"),
+            read_only=True,
+            max_items=1000,
+            description="The departments before the current one, the first one first; null if there are none.",
+        ),
         "position_id": object_id(label=("职位", "Position"), ref="hrm_positions", held=IN_USE, filter=True),
         "hired_on": day(label=("入职日期", "Hired on"), required=True, sort=True, filter=True, example="2025-03-01"),
         "left_on": day(

@@ -19,6 +19,7 @@ from plugins.api import Jobs, Service, SingleFlight, day_of, start_of, utc_now
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import get_closed_day
+from plugins.hrm.departments import department_on
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import DAY, Calendar, DayResult, evaluate_day, minutes_of
@@ -221,7 +222,7 @@ def _build_values(
         "employee_id": employee["id"],
         "employee_name": employee["name"],
         "user_id": employee["user_id"],
-        "department_id": employee["department_id"],
+        "department_id": department_on(employee, day.isoformat()),
         "day": day.isoformat(),
         "status": result.status,
         "arrived_at": moment(result.arrived),

@@ -13,7 +13,7 @@ from tornado.ioloop import IOLoop
 
 from plugins.hrm.results import reconcile
 from plugins.runtime import Running
-from plugins.testing import Client, eventually, expect
+from plugins.testing import Client, People, eventually, expect
 from tests.api.hrm.staff import AT, Staff
 from tests.api.hrm.week import MONDAY, at, day
 
@@ -162,3 +162,23 @@ async def test_a_day_under_way_is_pending_and_is_finished_by_the_job(admin: Clie
     assert reply["day_status"] == "normal"
     await reconcile(tradewind.service)
     await becomes(staff, "missed")
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_past_results_stay_with_the_department_of_then(admin: Client, people: People) -> None:
+    old, new = await people.department(), await people.department()
+    staff = await Staff.hire(admin, attends_from=DAYS[0], department_id=old)
+
+    async def departments(name: str) -> set[int] | None:
+        """The departments of the days of the week, once they have this name."""
+        rows = await staff.days()
+        return (
+            {row["department_id"] for row in rows.values()}
+            if {r["employee_name"] for r in rows.values()} == {name}
+            else None
+        )
+
+    assert await eventually(lambda: departments("Mei")) == {old}
+    await patched(staff, "employees", staff.employee, department_id=new, name="Li")
+    assert await eventually(lambda: departments("Li")) == {old}
+    await patched(staff, "employees", staff.employee, left_on=DAYS[0])

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -128,3 +129,37 @@ async def test_a_month_counts_joined_and_left_people(admin: Client, people: Peop
         expect(await admin.post(f"{AT}/employees", body))
     rows = expect(await head.get("/api/dashboard/headcount-trend?months=3"))["items"]
     assert [(row["headcount"], row["joined"], row["left"]) for row in rows] == [(2, 1, 0), (2, 1, 1), (2, 0, 0)]
+
+
+async def test_past_headcounts_stay_with_the_department_of_then(admin: Client, people: People) -> None:
+    above = await people.department()
+    old, new = await people.department(above), await people.department(above)
+    months = [row["month"] for row in expect(await admin.get("/api/dashboard/headcount-trend?months=3"))["items"]]
+    body = {"name": "Mei", "hired_on": f"{months[1]}-01", "department_id": old}
+    made = expect(await admin.post(f"{AT}/employees", body))
+    expect(await admin.post(f"{AT}/employees", {**body, "name": "Li"}))
+    version = made["version"]
+    for department in (new, above, new):  # only the last move of a day counts
+        moved = expect(
+            await admin.patch(f"{AT}/employees/{made['id']}", {"version": version, "department_id": department})
+        )
+        version = moved["version"]
+    assert [one["department_id"] for one in moved["past_departments"]] == [old]
+
+    async def trend(person: Client, **query: Any) -> list[tuple[int, int]]:
+        at, asked = "/api/dashboard/headcount-trend", urlencode({"months": 3, **query})
+        rows = expect(await person.get(f"{at}?{asked}"))["items"]
+        for row in rows:
+            for name in ("headcount", "joined", "left"):
+                behind = await person.get(f"{at}/rows?{asked}&cell=items.{row['month']}.{name}")
+                assert expect(behind)["value"] == row[name]
+        return [(row["headcount"], row["joined"]) for row in rows]
+
+    for department, expected in (
+        (old, [(0, 0), (2, 2), (1, 0)]),
+        (new, [(0, 0), (0, 0), (1, 0)]),
+        (above, [(0, 0), (2, 2), (2, 0)]),
+    ):
+        assert await trend(admin, department_id=department) == expected
+        head = await people.person(SEES, "department_and_below", department)
+        assert await trend(head) == expected
