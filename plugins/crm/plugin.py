@@ -37,7 +37,6 @@ from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUN
 from plugins.crm.settings import CrmSettings
 
 _AROUND_CUSTOMERS = (CUSTOMERS, CONTACTS, LEADS, OPPORTUNITIES, FOLLOW_UPS)
-_MONEY = (CONTRACTS, PLANS, PAYMENTS)
 
 plugin = Plugin(
     name="crm",
@@ -52,7 +51,7 @@ plugin = Plugin(
         Job("crm.imports", "crm_import_resume_seconds", customer_tables.resume, messages.IMPORTS_JOB),
     ),
     demo=demo.load,
-    collections=(*_AROUND_CUSTOMERS, *_MONEY, IMPORTS, IMPORT_ROWS),
+    collections=(*_AROUND_CUSTOMERS, CONTRACTS, PLANS, PAYMENTS, IMPORTS, IMPORT_ROWS),
     biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS, payment_accounts.SOURCE_TYPE: PAYMENTS},
     holdings=HOLDINGS,
     migrations=MIGRATIONS,
