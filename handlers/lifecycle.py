@@ -145,7 +145,7 @@ def serve(request: Request, route: Route) -> Awaitable[Response]:
 
 async def _serve_stream(request: Request, route: Route) -> Response:
     await within(request.service.request_limit, admit(request, route))
-    return await handle(request, route)  # a stream has its own limits, on idleness and on size
+    return await handle(request, route)  # a stream has its own limits, on time and on size
 
 
 async def _admit_and_handle(request: Request, route: Route) -> Response:

@@ -31,7 +31,7 @@ _DRAIN_BYTES = 16 << 20  # an unwanted body is read up to this size, so that the
 _DRAIN_SECONDS = 5.0
 _PAUSE_SECONDS = 0.25
 _STREAMED_METHODS = ("POST", "PUT")
-_UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its duration
+_UPLOAD_SECONDS = 24 * 3600.0  # the stream of an upload has a limit of its own
 
 
 class Counting(OpenRequests, Protocol):
@@ -217,6 +217,8 @@ class Exchange(httputil.HTTPMessageDelegate):
         if stream.complete:
             return False
         stream.abandon()
+        if stream.late:
+            return True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_SECONDS):
                 await self._drain()

@@ -150,8 +150,6 @@ class FastConnection(asyncio.Protocol):
         try:
             if self._request is None:
                 at = self._read_head(data, at)
-            elif self._receive_seconds > self._server.limits.request_seconds:
-                self._since = self._loop.time()
             if self._body is not None and at < len(data):
                 at = self._read_body(self._body, data, at)
             self._more = at < len(data)
@@ -317,7 +315,7 @@ class FastConnection(asyncio.Protocol):
         self._transport.abort()
 
     def set_body_timeout(self, seconds: float) -> None:
-        """Set the time for this request's body; above the server's limit, that limit applies only to each pause."""
+        """Set the time for this request's body."""
         self._receive_seconds = seconds
 
     def set_close_callback(self, callback: Callable[[], None] | None) -> None:
@@ -345,7 +343,7 @@ class FastConnection(asyncio.Protocol):
             return  # the client waits for us, and our work has its own limits
         limits = self._server.limits
         receiving = self._request is not None or self._heads.waiting
-        if now - self._since > (limits.request_seconds if receiving else limits.idle_seconds):
+        if now - self._since > (self._receive_seconds if receiving else limits.idle_seconds):
             # a client that does not take its response would keep a polite close waiting for ever
             (self.abort if self.unsent else self.close)()
 

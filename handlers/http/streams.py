@@ -11,17 +11,20 @@ from handlers.schema.errors import BAD_REQUEST, REQUEST_TIMEOUT, ApiError
 FIRST_BYTES = (
     64 << 10
 )  # bytes that may wait until the handler begins to read: a client without the permission sends no more
+LEAST_RATE = 16 << 10  # bytes a second by which a long upload earns further time
 HIGH_WATER = 1 << 20  # bytes that may wait for the handler before the sender is held back; less slows fast senders
 
 
 class BodyStream:
     """The body of an upload; iterate over it once. The sender is held back while the handler lags behind.
 
-    Raises 40800 when nothing arrives for `idle_seconds`, 40000 when the client goes away.
+    Raises 40800 when the handler has waited for the client for `seconds`, and for what it has received at `LEAST_RATE`;
+    also when nothing arrives for `seconds`. Raises 40000 when the client goes away.
     """
 
-    def __init__(self, idle_seconds: float) -> None:
-        self._idle_seconds = idle_seconds
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._left = seconds
         self._chunks: deque[bytes] = deque()
         self._waiting = 0
         self._most = FIRST_BYTES
@@ -29,6 +32,7 @@ class BodyStream:
         self._room: asyncio.Future[None] | None = None
         self._gone = False
         self.complete = False
+        self.late = False
         self.abandoned = False
 
     def feed(self, chunk: bytes) -> asyncio.Future[None] | None:
@@ -37,6 +41,7 @@ class BodyStream:
             return None
         self._chunks.append(chunk)
         self._waiting += len(chunk)
+        self._left += len(chunk) / LEAST_RATE
         self._arrived.set()
         if self._waiting < self._most:
             return None
@@ -73,12 +78,20 @@ class BodyStream:
                 raise ApiError(BAD_REQUEST)
             if self.complete:
                 return
-            self._arrived.clear()
-            try:
-                async with asyncio.timeout(self._idle_seconds):
-                    await self._arrived.wait()
-            except TimeoutError as error:
-                raise ApiError(REQUEST_TIMEOUT) from error
+            await self._wait()
+
+    async def _wait(self) -> None:
+        """Wait until something arrives; 40800 if that takes too long."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        self._arrived.clear()
+        try:
+            async with asyncio.timeout(min(self._seconds, self._left)):
+                await self._arrived.wait()
+        except TimeoutError as error:
+            self.late = True
+            raise ApiError(REQUEST_TIMEOUT) from error
+        self._left -= clock() - began
 
     def _make_room(self) -> None:
         if self._room is not None and (self._waiting < self._most or self.abandoned):

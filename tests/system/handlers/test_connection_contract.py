@@ -65,7 +65,9 @@ from tests.system.handlers.test_proxy_protocol import (
 )
 from tests.system.handlers.test_receiving import (
     test_a_process_holds_so_much_and_no_more,
+    test_an_upload_that_is_slow_but_steady_goes_on,
     test_an_upload_that_the_server_holds_back_is_not_idle,
+    test_an_upload_that_trickles_is_cut_off_at_the_limit_of_requests,
     test_long_extensions_and_trailers_are_a_head_that_is_too_large,
     test_trailers_without_an_end_are_refused,
     test_uploads_are_held_back_and_not_refused,
@@ -110,7 +112,9 @@ __all__ = [
     "test_a_token_in_the_header_opens_a_conversation",
     "test_a_websocket_talks",
     "test_an_idle_connection_is_closed",
+    "test_an_upload_that_is_slow_but_steady_goes_on",
     "test_an_upload_that_the_server_holds_back_is_not_idle",
+    "test_an_upload_that_trickles_is_cut_off_at_the_limit_of_requests",
     "test_both_the_socket_and_the_port_are_served",
     "test_every_request_of_a_pipeline_gets_a_response",
     "test_garbage_in_its_place_closes_the_connection",

@@ -260,6 +260,37 @@ async def test_a_client_that_reads_no_response_is_asked_for_no_further_request(
         await server.close_all_connections()
 
 
+async def test_an_upload_that_trickles_is_cut_off_at_the_limit_of_requests(
+    mongodb_uri: str, tmp_path: Path, http: str
+) -> None:
+    clock = asyncio.get_running_loop().time
+    async with probing(mongodb_uri, tmp_path, http=http, request_seconds=1) as service, connected(service.url) as wire:
+        service.service.part(Gate).open.set()
+        await wire.send(request(f"POST {AT}/swallow", "Content-Length: 100000"))
+
+        async def trickle() -> None:
+            while True:
+                await wire.send(b" ")
+                await asyncio.sleep(0.05)
+
+        trickling, began = asyncio.ensure_future(trickle()), clock()
+        refused(await wire.reply(), 40800)
+        assert 0.9 < clock() - began < 3
+        trickling.cancel()
+        assert await wire.closed()
+
+
+async def test_an_upload_that_is_slow_but_steady_goes_on(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with probing(mongodb_uri, tmp_path, http=http, request_seconds=0.5) as service:
+        service.service.part(Gate).open.set()
+        async with connected(service.url) as wire:
+            await wire.send(request(f"POST {AT}/swallow", f"Content-Length: {20 * 8192}"))
+            for _ in range(20):
+                await wire.send(b" " * 8192)
+                await asyncio.sleep(0.06)
+            assert expect(await wire.reply()) == 20 * 8192
+
+
 async def test_an_upload_that_the_server_holds_back_is_not_idle(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     size = 8_000_000
     async with probing(mongodb_uri, tmp_path, http=http, request_seconds=1) as service, connected(service.url) as wire:
