@@ -198,12 +198,23 @@ class History:
             return
         await self._driver.insert_missing(CHANGES.name, [_document(collection, id, change) for change in changes])
         moved = {"$pull": {f"{HISTORY}.pending": {"n": {"$lte": changes[0].n}}}}
-        await self._driver.update_one(collection.name, {"_id": id}, moved)
+
+        async def remove() -> None:
+            await self._driver.take_turn(collection.name, HISTORY)
+            await self._driver.update_one(collection.name, {"_id": id}, moved)
+
+        await self._driver.transaction(remove)
 
     async def make_room(self, collection: Collection, filter: Values) -> None:
-        """Move the notes of matching records that have many, before one command writes several records."""
+        """Move the notes of matching records that have many, before one command writes several records.
+
+        In a transaction they are moved once it has ended: it would otherwise start again after each of them.
+        """
         crowded = {"$and": [filter, {f"{HISTORY}.pending.{_MANY - 1}": {"$exists": True}}]}
-        for row in await self._driver.find(collection.name, crowded, fields=[f"{HISTORY}.pending.n"]):
+        rows = await self._driver.find(collection.name, crowded, fields=[f"{HISTORY}.pending.n"])
+        if rows and self._driver.in_transaction:
+            await self._driver.take_turn(collection.name, HISTORY)
+        for row in rows:
             if len(row[HISTORY]["pending"]) >= _TOO_MANY and not self._driver.in_transaction:
                 await self.move(collection, row["_id"])
             else:

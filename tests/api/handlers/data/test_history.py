@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -196,6 +197,28 @@ async def test_many_changes_move_out_of_the_record_and_none_is_missing_or_there_
     assert [(change.before["likes"], change.after["likes"]) for change in changes[:-1]] == [
         (n - 1, n) for n in range(100, 0, -1)
     ]
+
+
+async def test_a_writer_of_many_records_starts_again_once_at_most_while_their_changes_move_out(
+    database: Database,
+) -> None:
+    store, group, attempts = database.store(NOTES), unique("group"), Counter[int]()
+    await store.create_many([{"title": group} for _ in range(150)])
+    for number in range(40):
+
+        async def write(number: int = number) -> None:
+            attempts[number] += 1
+            await store.update_many({"title": group}, {"$set": {"likes": number + 1}})
+
+        await database.transaction(write)
+    assert max(attempts.values()) <= 2
+    (row, *_) = await store.find({"title": group})
+
+    async def moved() -> bool:
+        return await database.store(CHANGES).count({"_id": {"$regex": f"^{NOTES.name}/{row['id']}/"}}) >= 16
+
+    await eventually(moved)
+    assert [change.n for change in await history_of(database, NOTES, row["id"])] == [*range(40, -1, -1)]
 
 
 async def test_changes_of_many_records_move_out_too(database: Database) -> None:
