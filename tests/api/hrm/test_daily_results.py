@@ -169,16 +169,12 @@ async def test_past_results_stay_with_the_department_of_then(admin: Client, peop
     old, new = await people.department(), await people.department()
     staff = await Staff.hire(admin, attends_from=DAYS[0], department_id=old)
 
-    async def departments(name: str) -> set[int] | None:
-        """The departments of the days of the week, once they have this name."""
+    async def departments(first: str) -> set[int] | None:
+        """The departments of the days of the week, once they begin with this one."""
         rows = await staff.days()
-        return (
-            {row["department_id"] for row in rows.values()}
-            if {r["employee_name"] for r in rows.values()} == {name}
-            else None
-        )
+        return {rows[day]["department_id"] for day in DAYS[1:]} if min(rows, default=None) == first else None
 
-    assert await eventually(lambda: departments("Mei")) == {old}
-    await patched(staff, "employees", staff.employee, department_id=new, name="Li")
-    assert await eventually(lambda: departments("Li")) == {old}
-    await patched(staff, "employees", staff.employee, left_on=DAYS[0])
+    assert await eventually(lambda: departments(DAYS[0])) == {old}
+    await patched(staff, "employees", staff.employee, department_id=new, attends_from=DAYS[1])
+    assert await eventually(lambda: departments(DAYS[1])) == {old}
+    await patched(staff, "employees", staff.employee, left_on=DAYS[1])
