@@ -8,6 +8,7 @@ from typing import Any
 from plugins.testing import Client, Reply, expect, unique
 
 AT = "/api/v1/inventory"
+LONG_AGO = "2000-01-01"  # so that tests may date what leaves as they like
 
 
 @dataclass
@@ -29,9 +30,9 @@ class Goods:
 
     @classmethod
     async def stocked(cls, client: Client, quantity: Any, cost: str = "4.00", **further: Any) -> Goods:
-        """A product with this much stock, at this cost."""
+        """A product with this much stock, at this cost, since long ago."""
         goods = await cls.fresh(client)
-        expect(await goods.count(quantity, cost, **further))
+        expect(await goods.count(quantity, cost, **{"day": LONG_AGO, **further}))
         return goods
 
     async def warehouse(self) -> str:

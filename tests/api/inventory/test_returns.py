@@ -367,7 +367,7 @@ async def test_a_closed_order_stays_closed_when_its_delivery_is_reversed(admin: 
 
 @pytest.mark.parametrize("action", ["returns", "reverse"])
 async def test_nothing_comes_back_in_a_closed_month(action: str, admin: Client) -> None:
-    goods = await Goods.stocked(admin, 3, day="2010-03-31")
+    goods = await Goods.stocked(admin, 3)
     order = await goods.sale(2)
     expect(await goods.deliver(order, day="2010-03-31"))
     (delivery,) = await shipments(admin, order)
