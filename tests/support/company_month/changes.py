@@ -43,6 +43,7 @@ async def move(company: Company) -> None:
     await company["chen"].patch(f"{USERS}/{company['feng'].id}", department_id=north)
     await company["shi"].patch(f"{EMPLOYEES}/{company.ids['employee feng']}", department_id=north)
     company.ledger.members["feng"].department = "北区销售部"
+    company.ledger.employees["feng"].before = company.ledger.employees["feng"].department
     company.ledger.employees["feng"].department = "北区销售部"
 
 

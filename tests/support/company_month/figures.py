@@ -97,7 +97,7 @@ def _contract_trend(company: Company, who: str) -> Figures:
 
 def _ranking(kind: str) -> Callable[[Company, str], Figures]:
     def ranked(company: Company, who: str) -> Figures:
-        people = _by(company.ledger.seen(who, kind), lambda fact: fact.owner)
+        people = _by(company.ledger.seen(who, kind), lambda fact: fact.seller)
         order = sorted(people, key=lambda one: (-Decimal(money(people[one])), company[one].id))
         return [
             {
@@ -126,18 +126,22 @@ def _employees(company: Company, who: str) -> Figures:
 
 
 def _headcount(company: Company, who: str) -> Figures:
-    seen = company.ledger.seen(who, "employee")
-    joined, left = ([fact[field][:7] for fact in seen if fact[field]] for field in ("hired", "left"))
+    now, before = company.ledger.seen(who, "employee"), company.ledger.seen_before(who, "employee")
+    this_month = company.dates.day(0)[:7]
 
-    def until(months: Sequence[str], last: str) -> int:
-        return sum(month <= last for month in months)
+    def count(facts: Sequence[Fact], field: str, matches: Callable[[str], bool]) -> int:
+        return sum(matches(fact[field][:7]) for fact in facts if fact[field])
+
+    def headcount(facts: Sequence[Fact], last: str) -> int:
+        joined, left = (count(facts, field, lambda month: month <= last) for field in ("hired", "left"))
+        return joined - left
 
     return [
         {
             "month": month,
-            "headcount": until(joined, month) - until(left, month),
-            "joined": joined.count(month),
-            "left": left.count(month),
+            "headcount": headcount(before if month < this_month else now, month),
+            "joined": count(before, "hired", month.__eq__),
+            "left": count(now, "left", month.__eq__),
         }
         for month in company.dates.months(12)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,10 @@ from tests.support.company_month.staff import DEPARTMENTS, ROLES, STAFF
 
 @dataclass(eq=False)
 class Fact:
-    """Something that happened. `department` is that of who entered it, then; `owner` is who is responsible now."""
+    """Something that happened. `department` is that of who entered it, then; `owner` is who is responsible now.
+
+    `seller` is who was responsible then, `before` the earlier department of an employee.
+    """
 
     kind: str
     creator: str
@@ -21,6 +24,10 @@ class Fact:
     customer: Fact | None = None
     others: frozenset[str] = frozenset()  # who sees it besides
     values: dict[str, Any] = field(default_factory=dict)
+    before: str | None = None
+
+    def __post_init__(self) -> None:
+        self.seller = self.owner
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -107,6 +114,10 @@ class Ledger:
     def seen(self, who: str, kind: str) -> list[Fact]:
         """The facts of a kind in somebody's data scope."""
         return [one for one in self.of(kind) if self._sees(who, one)]
+
+    def seen_before(self, who: str, kind: str) -> list[Fact]:
+        """The same as long as everybody was in their earlier department."""
+        return [one for one in self.of(kind) if self._sees(who, replace(one, department=one.before or one.department))]
 
     def _sees(self, who: str, fact: Fact) -> bool:
         member = self.members[who]
