@@ -40,6 +40,11 @@ class OpenSession:
         """Its `lsid.id`: a UUID."""
         return bytes(self.handle.session_id["id"])
 
+    @property
+    def unanswered(self) -> bool:
+        """Whether a command had no reply; the libraries do not report it."""
+        return bool(getattr(self.handle, "unanswered", False))
+
     async def settle(self) -> None:
         """Wait for the commands whose callers were cancelled."""
         if self.running:
@@ -109,6 +114,8 @@ class Sessions:
                 await self._kill_in_doubt(session.id)
             with pymongo.timeout(_END_SECONDS):
                 await session.handle.end_session()
+            if session.unanswered and not session.in_doubt:
+                await self._kill_in_doubt(session.id)
         except PyMongoError as error:
             log.info("a session could not be ended", extra={"reason": str(error)[:200]})
         finally:

@@ -161,7 +161,7 @@ class Transactions:
                 await session.settle()
                 with pymongo.timeout(seconds):
                     await session.run(session.handle.abort_transaction())
-            session.in_doubt = gone  # the libraries do not report that an abort failed
+            session.in_doubt = gone or session.unanswered
         except TimeoutError:
             return False
         finally:

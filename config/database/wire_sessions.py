@@ -90,6 +90,11 @@ class WireSession:
         """The `lsid` of the session's commands."""
         return {"id": self._server_session.id}
 
+    @property
+    def unanswered(self) -> bool:
+        """Whether a command had no reply: if it was an abort, the server may still have the transaction open."""
+        return self._unanswered
+
     async def start_transaction(self) -> None:
         """Start a transaction. The server learns of it from its first command."""
         self._server_session.number += 1

@@ -9,13 +9,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from pymongo.errors import AutoReconnect
 from tornado.ioloop import IOLoop
 
 from config.database import AWAY_CODES, REPEATED_CODES, DatabaseUnavailable, DuplicateKey, IndexSpec, open_driver, scram
 from config.database.direct_driver import DirectDriver
 from config.database.scram import Scram, ScramError
 from config.database.wire import NotSent, Target, WirePool
+from config.database.wire_sessions import WireSessions
 from config.database.wire_target import target_of
+from plugins.testing import eventually
 from tests.support.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test
@@ -364,6 +367,36 @@ async def test_a_write_whose_reply_was_lost_is_not_sent_again(
         await writing
     found = await driver.find_one("counted", {"_id": "n"})
     assert found == {"_id": "n", "value": 0}
+
+
+@pytest.mark.parametrize("ending", [ValueError, asyncio.CancelledError])
+async def test_a_transaction_whose_abort_had_no_reply_holds_nothing(
+    ending: type[BaseException], driver: DirectDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id, sending = uuid.uuid4().hex, WireSessions.send
+    await driver.insert("things", [{"_id": id, "number": 0}])
+
+    async def lose(sessions: WireSessions, command: Mapping[str, Any], documents: Sequence[bytes]) -> Any:
+        if "abortTransaction" in command:
+            raise AutoReconnect("the connection was lost")
+        return await sending(sessions, command, documents)
+
+    async def fail() -> None:
+        await driver.update_one("things", {"_id": id}, {"$inc": {"number": 1}})
+        raise ending
+
+    async def ended() -> bool:
+        return not driver.open_sessions
+
+    with monkeypatch.context() as losing:
+        losing.setattr(WireSessions, "send", lose)
+        with pytest.raises(ending):
+            await driver.transaction(fail)
+        await eventually(ended)
+    async with asyncio.timeout(3):  # the server would end the transaction after a minute
+        changed = await driver.update_one("things", {"_id": id}, {"$inc": {"number": 1}})
+    assert changed is not None
+    assert changed["number"] == 1
 
 
 async def test_transactions_use_a_session_again(
