@@ -126,6 +126,7 @@ from plugins.protocols import (
     MONEY_RETURNED as MONEY_RETURNED,  # such money was taken back
     NOTIFY as NOTIFY,  # put a message into inboxes
     NOTIFY_PROGRESS as NOTIFY_PROGRESS,  # show the progress of work
+    OPEN_DAY_ASKED as OPEN_DAY_ASKED,  # ask on which day the effect of a date in a closed month is booked
     OWED_ASKED as OWED_ASKED,  # ask what a customer owes now
     PAYABLE_CHANGED as PAYABLE_CHANGED,  # what is owed to a supplier
     RECEIVABLE_CHANGED as RECEIVABLE_CHANGED,  # what a customer owes
@@ -203,6 +204,8 @@ from handlers.schema.messages import (
     Message as Message,  # a text in Chinese and English
 )
 from handlers.views import View as View  # how pages show the records of a collection
+
+from plugins.booking_days import find_booked_on as find_booked_on  # the day on which the effect of a date is booked
 
 # -- Requests and responses
 from handlers.actor import (

@@ -34,6 +34,10 @@ DATED = Event("finance.dated", day=str, booked=bool | None)
 """A record is dated on this business day; a listener refuses one in a closed month. `booked`: `MONEY_MOVED` or
 `MONEY_RETURNED` follow in the same transaction, so that a listener may make it wait for others that book."""
 
+OPEN_DAY_ASKED = Event("finance.open_day.asked", day=str, found=dict)
+"""Asks on which day the effect of something dated `day` is booked: a plugin that keeps the books puts the first day from
+then on that is in no closed month as `day` into `found`."""
+
 APPROVAL_REQUESTED = Event(
     "approval.requested",
     biz_type=str,
@@ -162,6 +166,7 @@ PROTOCOLS = (
     MONEY_RETURNED,
     NOTIFY,
     NOTIFY_PROGRESS,
+    OPEN_DAY_ASKED,
     OWED_ASKED,
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,

@@ -69,6 +69,18 @@ CONTRACTS = Collection(
         "signed_date": day(
             label=("签订日期", "Signed on"), sort=True, filter=True, description="Defaults to the day of approval."
         ),
+        "booked_on": day(
+            label=("入账日期", "Booked on"),
+            read_only=True,
+            description="By which day figures count it: `signed_date`, or the first open day after it if its month was "
+            "closed when the contract was approved.",
+        ),
+        "taken_off_on": day(
+            label=("冲减日期", "Taken off on"),
+            read_only=True,
+            description="By which day figures count a terminated contract as less; null if it was terminated before the "
+            "month of `booked_on` was closed, and so is in no figure.",
+        ),
         "start_date": day(label=("开始日期", "Start date"), sort=True, filter=True),
         "end_date": day(label=("结束日期", "End date"), sort=True, filter=True),
         "reference": _REFERENCE,
@@ -97,8 +109,10 @@ CONTRACTS = Collection(
         Index("number", unique=True, where={"number": {"$type": "string"}}),
         Index("customer_id", "-created_at"),
         Index("owner_id", "-created_at"),
-        # covers the queries of the dashboards by signing date
-        Index("status", "-signed_date", "amount", "salesperson_id", "owner_id"),
+        # these cover the queries of the dashboards by day
+        Index("status", "-booked_on", "amount", "salesperson_id", "owner_id"),
+        Index("status", "-signed_date", "booked_on", "amount", "salesperson_id", "owner_id"),
+        Index("taken_off_on", where={"taken_off_on": {"$type": "string"}}),
         Index("opportunity_id"),
         Index("on_hold", "-created_at"),
         _REFERENCE_INDEX,

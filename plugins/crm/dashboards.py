@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
@@ -19,6 +21,7 @@ from plugins.api import (
     Period,
     RecordNames,
     Request,
+    exact,
     period_of,
     summed,
 )
@@ -49,6 +52,9 @@ class _BySeller(ByValue):
         return {"$or": [sold, {self.field: None, "owner_id": sold[self.field]}]}
 
 
+_BY_SELLER = _BySeller("salesperson_id", "user_id")
+
+
 def _agreed(period: Period) -> Filter:
     """Return the filter on contracts that figures count: those in force or completed."""
     return {"status": {"$in": list(PAYABLE)}}
@@ -58,10 +64,40 @@ def _paid(period: Period) -> Filter:
     return period.moments("paid_at")
 
 
-def _signed(period: Period) -> Filter:
-    return {**_agreed(period), **period.days("signed_date")}
+@dataclass(frozen=True)
+class _Counted:
+    """Contracts that match `where`, and that figures count by the day in `field`, as more or as less."""
+
+    where: Filter
+    field: str
+    less: bool = False
+
+    @property
+    def sums(self) -> Mapping[str, object]:
+        """What one contract adds to the figures."""
+        return {"amount": {"$subtract": [0, "$amount"]}, "count": {"$literal": -1}} if self.less else _TOTAL
+
+    def by_month(self) -> Figures:
+        """The figures of each month."""
+        return Figures(CONTRACTS, self.sums, where=lambda period: self.where, by=ByTime(self.field, "month"))
+
+    def by_seller(self) -> Figures:
+        """The figures of each person who sold."""
+        return Figures(CONTRACTS, self.sums, where=self._during, by=_BY_SELLER, when={"by": "contracts"})
+
+    def _during(self, period: Period) -> Filter:
+        return {**self.where, **period.days(self.field)}
 
 
+_IS_AGREED: Filter = {"status": {"$in": list(PAYABLE)}}
+_WAS_TAKEN_OFF: Filter = {"status": "terminated", "$and": [{"taken_off_on": {"$gt": ""}}]}
+_CONTRACTS = (
+    _Counted({**_IS_AGREED, "$and": [{"booked_on": {"$gt": ""}}]}, "booked_on"),
+    # an earlier version approved them; without null, which would be compared in the records and not in the index
+    _Counted({**_IS_AGREED, "$and": [{"booked_on": {"$not": {"$gt": ""}}}]}, "signed_date"),
+    _Counted(_WAS_TAKEN_OFF, "booked_on"),
+    _Counted(_WAS_TAKEN_OFF, "taken_off_on", less=True),
+)
 OVERVIEW = (
     Figures(CUSTOMERS, {"customers": 1}),
     Figures(OPPORTUNITIES, {"opportunities": 1}),
@@ -76,11 +112,10 @@ INCOME = Figures(
     by=ByTime("paid_at", "month", moment=True),
     totals=True,
 )
-CONTRACT_TREND = Figures(CONTRACTS, _TOTAL, where=_agreed, by=ByTime("signed_date", "month"))
-_BY_SELLER = _BySeller("salesperson_id", "user_id")
+CONTRACT_TREND = tuple(one.by_month() for one in _CONTRACTS)
 RANKINGS = {
-    "payments": Figures(PAYMENTS, _RECEIVED, where=_paid, by=_BY_SELLER, when={"by": "payments"}),
-    "contracts": Figures(CONTRACTS, _TOTAL, where=_signed, by=_BY_SELLER, when={"by": "contracts"}),
+    "payments": (Figures(PAYMENTS, _RECEIVED, where=_paid, by=_BY_SELLER, when={"by": "payments"}),),
+    "contracts": tuple(one.by_seller() for one in _CONTRACTS),
 }
 DISTRIBUTION = tuple(
     Figures(CUSTOMERS, {"value": 1}, by=ByValue(name, "code"), array=f"by_{name}") for name in ("industry", "level")
@@ -91,16 +126,18 @@ FUNNEL = Figures(OPPORTUNITIES, _TOTAL, by=ByValue("stage", "stage"))
 
 async def sales_ranking(req: Request) -> Part:
     """Return who sold what was paid or signed, highest amount first; equal amounts are in order of user id."""
-    period, figures = period_of(req), RANKINGS[req.query["by"]]
-    rows = await req.store(figures.collection).aggregate(
-        [
-            *figures.stages(period, _SELLER),
-            {"$match": {"_id": {"$ne": None}}},
-            {"$sort": {"amount": -1, "_id": 1}},
-            {"$limit": req.query["limit"]},
-        ],
-        collection_scan=figures.collection is PAYMENTS and period.open,
-    )
+    period, totals = period_of(req), defaultdict[int, Part](lambda: {"amount": Decimal(0), "count": 0})
+    for figures in RANKINGS[req.query["by"]]:
+        found = await req.store(figures.collection).aggregate(
+            [*figures.stages(period, _SELLER), {"$match": {"_id": {"$ne": None}}}],
+            collection_scan=figures.collection is PAYMENTS and period.open,
+        )
+        for row in found:
+            total = totals[row["_id"]]
+            total["amount"] += exact(row["amount"])
+            total["count"] += row["count"]
+    highest = sorted(totals.items(), key=lambda one: (-one[1]["amount"], one[0]))[: req.query["limit"]]
+    rows = [{"_id": seller, **total} for seller, total in highest]
     names = (await req.part(RecordNames).look_up({"users": [row["_id"] for row in rows]}, req.language))["users"]
     return {
         "items": [
@@ -163,8 +200,8 @@ DASHBOARDS = (
     summed("overview", *OVERVIEW),
     summed("sales-trend", SALES_TREND),
     summed("finance-summary", INCOME),
-    summed("contract-trend", CONTRACT_TREND),
-    Dashboard("sales-ranking", sales_ranking, figures=(*RANKINGS.values(),)),
+    summed("contract-trend", *CONTRACT_TREND),
+    Dashboard("sales-ranking", sales_ranking, figures=tuple(one for ranked in RANKINGS.values() for one in ranked)),
     Dashboard("customer-distribution", customer_distribution, figures=DISTRIBUTION),
     Dashboard("lead-source-distribution", lead_source_distribution, figures=(SOURCES,)),
     Dashboard("opportunity-funnel", opportunity_funnel, figures=(FUNNEL,)),

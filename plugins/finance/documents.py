@@ -193,6 +193,11 @@ OPEN_ITEMS = Collection(
         "customer_id": CUSTOMER.but(read_only=True, description=None),
         "supplier_id": SUPPLIER.but(read_only=True, description=None),
         "day": day(label=("发生日期", "Date"), read_only=True, filter=True, sort=True, description="When it arose."),
+        "booked_on": day(
+            label=("入账日期", "Booked on"),
+            read_only=True,
+            description="From which day on it counts: `day`, or the first open day after it if its month was closed.",
+        ),
         "amount": _SUM,
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
         "due_on": day(

@@ -29,6 +29,7 @@ from plugins.api import (
     text,
 )
 from plugins.finance.documents import CUSTOMER, OPEN_ITEMS, SUPPLIER
+from plugins.finance.periods import find_open_day
 from plugins.finance.records import COUNTERPARTY, VOUCHERS
 
 Record = dict[str, Any]
@@ -114,6 +115,7 @@ class Change(NamedTuple):
 async def enter_change(service: Service, before: Values | None, item: Values, day: str) -> None:
     """Write entries for what changed in an open item on `day`, in the transaction that changes the item.
 
+    If the month of `day` is closed, they are dated on the first open day after it: entries of a closed month never change.
     `before` is the item before the change, None for a new one. Whoever may see the item may see its entries.
     """
     if before is not None and before["day"] is None:
@@ -122,7 +124,8 @@ async def enter_change(service: Service, before: Values | None, item: Values, da
     if before is not None and any(before[name] != item[name] for name in PARTY_FIELDS):
         party = {name: item[name] for name in PARTY_FIELDS}
         await entries.update_many({"open_item_id": item["id"]}, {"$set": party})
-    await _write(entries, item, [(day, change) for change in compare(before, item)], new=before is None)
+    booked_on = await find_open_day(service, day)
+    await _write(entries, item, [(booked_on, change) for change in compare(before, item)], new=before is None)
 
 
 async def adopt(service: Service, item: Values) -> None:
@@ -171,7 +174,7 @@ async def enter_advance(service: Service, payment: Values, amount: Decimal, day:
         "resource_id": str(payment["id"]),
     }
     if amount:
-        rows = [(day, Change(ADVANCE, None, -amount))]
+        rows = [(await find_open_day(service, day), Change(ADVANCE, None, -amount))]
         await _write(_entries_of(service, payment), described, rows, new=new)
 
 

@@ -31,6 +31,7 @@ from plugins.api import (
 from plugins.finance.billing import pay_billed
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import enter_change
+from plugins.finance.periods import find_open_day
 from plugins.finance.schedules import pay_earliest
 from plugins.finance.settling import get_owed
 from plugins.finance.vouchers import Record
@@ -171,11 +172,12 @@ async def _put(
     """
     if item is None and not new:
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
-    before = item or {"day": None, "paid": None}
+    before = item or {"day": None, "booked_on": None, "paid": None}
     amount, paid = exact(values["amount"]), exact(values.get("paid", before["paid"]))
     values = {
         **values,
         "day": before["day"] or day,
+        "booked_on": before["booked_on"] or before["day"] if item else await find_open_day(service, day),
         "paid": store_money(paid),
         "status": get_status(amount, paid),
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import date, timedelta
 from typing import Any, TypeVar
 
 from plugins.api import (
@@ -22,6 +23,7 @@ from plugins.api import (
     conflicts,
     crud,
     day_of,
+    end_of_month,
     invalid,
     route,
     utc_now,
@@ -101,6 +103,26 @@ async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
         return
     if await service.database.store(PERIODS).find_one({"_id": month, "closed": True}):
         raise ApiError(CONFLICT, PERIOD_CLOSED.filled(month=month))
+
+
+async def find_open_day(service: Service, day: str) -> str:
+    """Return the day on which the effect of something dated `day` is booked: the first day from then on in an open month.
+
+    For dates that stand beside a booking, such as the signing of a contract; takes no lock, as `check_open` does not.
+    """
+    month, current = day[:7], day_of(utc_now(), service.settings.zone).isoformat()[:7]
+    if month >= current:
+        return day
+    later = {"_id": {"$gte": month, "$lt": current}, "closed": True}
+    closed = {period["id"] for period in await service.database.store(PERIODS).find(later, fields=("closed",))}
+    while day[:7] in closed:
+        day = (end_of_month(date.fromisoformat(day)) + timedelta(days=1)).isoformat()
+    return day
+
+
+async def tell_open_day(service: Service, payload: Mapping[str, Any]) -> None:
+    """Put the day on which the effect of something dated the `day` of the payload is booked into its `found`."""
+    payload["found"]["day"] = await find_open_day(service, payload["day"])
 
 
 async def close(req: Request) -> dict[str, Any]:

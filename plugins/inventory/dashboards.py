@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from plugins.api import ByTime, ByValue, Collection, Dashboard, Figures, Filter, Period, Request, period_of, summed
+from plugins.inventory.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
 from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import STOCK, WAREHOUSES
 
@@ -53,25 +54,38 @@ def _closed(period: Period) -> Filter:
     return {"status": "closed"}
 
 
-def _ordered(orders: Collection, name: str, done: str) -> tuple[Figures, Figures]:
+def _cancelled_later(period: Period) -> Filter:
+    return {"status": "cancelled", "booked_later": {"$ne": None}}
+
+
+def _ordered(orders: Collection, name: str, done: str) -> tuple[Figures, ...]:
     """Return the figures of confirmed orders that were not cancelled: their amounts, less returns.
 
-    An order that was closed early counts with what was shipped. There are two figures, because an index has the amounts
+    An order that was closed early counts with what was shipped. What changed after the month of an order was closed is not
+    taken off it: that is counted by the collections of changes. There are several figures, because an index has the amounts
     of most orders, but those of the few closed ones are read from the records.
     """
     shipped = {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}
-    both = ((_not_closed, "$amount"), (_closed, shipped))
+    live = ((_not_closed, _less_returns("$amount")), (_closed, _less_returns(shipped)), (_cancelled_later, 0))
     by = ByTime("ordered_on", "month")
-    first, second = (Figures(orders, {name: _less_returns(amount)}, where=where, by=by) for where, amount in both)
-    return first, second
+    return tuple(Figures(orders, {name: _as_booked(amount)}, where=where, by=by) for where, amount in live)
 
 
 def _less_returns(amount: object) -> Part:
     return {"$subtract": [amount, {"$ifNull": ["$returned_amount", 0]}]}
 
 
+def _as_booked(amount: object) -> Part:
+    return {"$subtract": [amount, {"$ifNull": ["$booked_later", 0]}]}
+
+
 STOCK_VALUE = Figures(STOCK, {"quantity": "$quantity", "value": "$value"}, by=ByValue("warehouse_id", "warehouse_id"))
-ORDERED = (*_ordered(SALES_ORDERS, "sales", "delivered"), *_ordered(PURCHASE_ORDERS, "purchase", "received"))
+ORDERED = (
+    *_ordered(SALES_ORDERS, "sales", "delivered"),
+    *_ordered(PURCHASE_ORDERS, "purchase", "received"),
+    Figures(SALES_ORDER_CHANGES, {"sales": "$amount"}, by=ByTime("day", "month")),
+    Figures(PURCHASE_ORDER_CHANGES, {"purchase": "$amount"}, by=ByTime("day", "month")),
+)
 DASHBOARDS = (
     Dashboard("stock-value-by-warehouse", stock_value_by_warehouse, figures=(STOCK_VALUE,)),
     summed("sales-vs-purchase", *ORDERED),

@@ -141,6 +141,12 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             "and in orders of earlier versions.",
         ),
         "returned_amount": RETURNED_AMOUNT,
+        "booked_later": money(
+            label=("后期入账金额", "Booked later"),
+            read_only=True,
+            description="How much more or less the order has become since the month of its date was closed: figures "
+            "count that on the days of the changes. Null: nothing.",
+        ),
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
         **hold_fields(),
         "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
@@ -159,7 +165,7 @@ _ORDER_INDEXES = (
     Index("number", unique=True),
     Index("status", "-created_at"),
     # covers the figures over a range of days
-    Index("ordered_on", "status", "amount", "returned_amount"),
+    Index("ordered_on", "status", "amount", "returned_amount", "booked_later"),
     Index("lines.product_id"),
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),

@@ -15,7 +15,10 @@ STILL_KEEPER = Message(
 )
 IN_USE = Message("已被订单使用，不能删除", "It is used in orders and cannot be deleted")
 NOT_A_DRAFT = Message("只有草稿可以修改", "Only a draft can be changed")
-NOT_DELETABLE = Message("只有草稿或已取消的订单可以删除", "Only a draft or a cancelled order can be deleted")
+NOT_DELETABLE = Message(
+    "只有草稿或已取消的订单可以删除；结账后取消的订单须保留",
+    "Only a draft or a cancelled order can be deleted, and not what was cancelled after its month was closed",
+)
 NOT_IN_STATE = Message("订单状态不允许该操作", "The state of the order does not allow this")
 NOTHING_OPEN = Message("订单中该商品没有待收发的数量", "The order has no open quantity of this product")
 MORE_THAN_OPEN = Message(

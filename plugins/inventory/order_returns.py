@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from plugins.api import Request, change_state, exact, store_money, store_quantity
 from plugins.inventory.lines import Record, add_up
+from plugins.inventory.order_changes import book_later
 from plugins.inventory.owed import find_live
 from plugins.inventory.trades import Trade
 
@@ -17,12 +18,13 @@ async def count_returned(req: Request, trade: Trade, made: Record) -> Record:
     """
     orders = req.system_store(trade.orders)
     order = await orders.get(made["order_id"])
-    amount = exact(order["returned_amount"]) + exact(made["amount"])
-    return await orders.update(order["id"], {"returned_amount": store_money(amount)})
+    values = {"returned_amount": store_money(exact(order["returned_amount"]) + exact(made["amount"]))}
+    later = await book_later(req.service, trade, order, {**order, **values}, made["day"])
+    return await orders.update(order["id"], {**values, **later})
 
 
-async def take_off_order(req: Request, trade: Trade, shipment: Record) -> tuple[Record, list[Record]]:
-    """Take a delivery or receipt off its order, so that the order is as before it. A closed order stays closed.
+async def take_off_order(req: Request, trade: Trade, shipment: Record, day: str) -> tuple[Record, list[Record]]:
+    """Take a delivery or receipt off its order on `day`, so that the order is as before it. A closed order stays closed.
 
     `shipment` is the record as it was before its reversal, which is already stored. Returns the order and its other
     shipments that were not reversed.
@@ -42,6 +44,9 @@ async def take_off_order(req: Request, trade: Trade, shipment: Record) -> tuple[
     amount = exact(order["returned_amount"]) - exact(shipment["returned_amount"])
     values = {"lines": lines, "shipped_amount": add_up(left, "amount"), "returned_amount": store_money(amount)}
     action = "unship-part" if any(exact(line[trade.shipped]) for line in lines) else "unship"
-    if trade.orders.machine.permits(order, action):
+    reopens = trade.orders.machine.permits(order, action)
+    state = {"status": trade.orders.machine.after(action)} if reopens else {}
+    values |= await book_later(req.service, trade, order, {**order, **values, **state}, day)
+    if reopens:
         return await change_state(orders, order["id"], action, values), left
     return await orders.update(order["id"], values), left

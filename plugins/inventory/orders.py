@@ -53,7 +53,8 @@ def make_delete_handler(trade: Trade) -> Handler:
     """Return the handler that deletes a draft or a cancelled order, for which no goods moved."""
 
     async def delete_order(req: Request) -> None:
-        without_movements = {"status": {"$in": ["draft", "cancelled"]}}
+        # a closed month still counts what was cancelled later
+        without_movements = {"status": {"$in": ["draft", "cancelled"]}, "booked_later": None}
         await req.store(trade.orders).delete(req.path["id"], where=without_movements, reason=NOT_DELETABLE)
 
     return delete_order

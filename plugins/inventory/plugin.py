@@ -7,6 +7,7 @@ from plugins.inventory import (
     demo,
     ledger,
     master_data,
+    order_changes,
     payables,
     purchase_orders,
     purchase_returns,
@@ -20,6 +21,7 @@ from plugins.inventory import (
     transfers,
 )
 from plugins.inventory.audits import AUDITS, DEBTS
+from plugins.inventory.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
@@ -40,7 +42,15 @@ plugin = Plugin(
     title=Message("进销存", "Inventory"),
     requires=("rbac",),
     demo=demo.load,
-    collections=(*_MASTER_DATA, *_DOCUMENTS, *_RETURNS, STOCK, STOCK_ENTRIES),
+    collections=(
+        *_MASTER_DATA,
+        *_DOCUMENTS,
+        *_RETURNS,
+        SALES_ORDER_CHANGES,
+        PURCHASE_ORDER_CHANGES,
+        STOCK,
+        STOCK_ENTRIES,
+    ),
     emits=tuple(
         event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
     ),
@@ -66,6 +76,7 @@ plugin = Plugin(
         sales_returns,
         transfers,
         stock_counts,
+        order_changes,
         stock,
         ledger,
         tables,

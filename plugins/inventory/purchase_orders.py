@@ -8,6 +8,7 @@ from plugins.api import DATED, Action, Approval, Route, conflicts, crud, holds, 
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
+from plugins.inventory.order_changes import end_with, get_ended, refuse_closed_month
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.purchase_approval import describe
@@ -30,7 +31,9 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/inventory/purchase-orders/{id}/submit",
             access="inventory:purchase-order:submit",
             summary="Submit a purchase order for approval",
+            before=refuse_closed_month,
             values=lambda step: {"submitted_by": step.by, "reason": None},
+            events=(DATED,),
             waits=True,
         ),
         Action(
@@ -48,11 +51,20 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/confirm",
             access="inventory:purchase-order:confirm",
+            before=refuse_closed_month,
             values=lambda step: {"confirmed_at": step.now},
+            events=(DATED,),
             waits=True,
         ),
-        Action("POST /api/v1/inventory/purchase-orders/{id}/cancel", access="inventory:purchase-order:cancel"),
-        Action("POST /api/v1/inventory/purchase-orders/{id}/close", access="inventory:purchase-order:close"),
+        *(
+            Action(
+                f"POST /api/v1/inventory/purchase-orders/{{id}}/{action}",
+                access=f"inventory:purchase-order:{action}",
+                before=end_with(PURCHASE),
+                values=get_ended,
+            )
+            for action in ("cancel", "close")
+        ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/receive",
             access="inventory:purchase-order:receive",

@@ -65,7 +65,7 @@ def make_reverse_handler(trade: Trade, publish: Publish) -> Handler:
             given = {"refund": True, "restock": True, "reverses_id": shipment["id"]}
             made = await _book(req, trade, shipment, warehouse, parts, given)
             changed = await mark_returned(req, trade, shipment, made)
-            order, left = await take_off_order(req, trade, shipment)
+            order, left = await take_off_order(req, trade, shipment, made["day"])
             await publish(req.service, req, order, left, made["day"])
             await req.emit(trade.reversed, record=order, shipment=changed, goods_return=made)
             return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import CREDIT_ASKED, DATED, Action, Route, conflicts, crud, holds, transitions
+from plugins.api import CREDIT_ASKED, DATED, Action, Route, Step, conflicts, crud, holds, transitions
 from plugins.inventory import receivables
 from plugins.inventory.credit import ask_for_credit, confirm_values
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
@@ -16,9 +16,16 @@ from plugins.inventory.messages import (
     NOT_ENOUGH_THEN,
     NOTHING_OPEN,
 )
+from plugins.inventory.order_changes import end_with, get_ended, refuse_closed_month
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.trades import SALE
+
+
+async def _check_before_confirming(step: Step) -> None:
+    await refuse_closed_month(step)
+    await ask_for_credit(step)
+
 
 ROUTES: tuple[Route, ...] = (
     *crud(
@@ -36,13 +43,20 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/confirm",
             access="inventory:sales-order:confirm",
-            before=ask_for_credit,
+            before=_check_before_confirming,
             values=confirm_values,
-            events=(CREDIT_ASKED,),
+            events=(CREDIT_ASKED, DATED),
             waits=True,
         ),
-        Action("POST /api/v1/inventory/sales-orders/{id}/cancel", access="inventory:sales-order:cancel"),
-        Action("POST /api/v1/inventory/sales-orders/{id}/close", access="inventory:sales-order:close"),
+        *(
+            Action(
+                f"POST /api/v1/inventory/sales-orders/{{id}}/{action}",
+                access=f"inventory:sales-order:{action}",
+                before=end_with(SALE),
+                values=get_ended,
+            )
+            for action in ("cancel", "close")
+        ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/deliver",
             access="inventory:sales-order:deliver",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import Collection, Event, Numbering
+from plugins.inventory.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.lines import ENABLED
 from plugins.inventory.numbers import (
@@ -27,7 +28,7 @@ class Trade:
 
     `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
     that a line without a price takes. `incoming`: goods come in. `shipment_id` names the field of a return with the id
-    of its delivery or receipt; `return_kind` is the kind of its ledger entries.
+    of its delivery or receipt; `return_kind` is the kind of its ledger entries. `changes` has what orders became more or less after their month was closed.
     """
 
     orders: Collection
@@ -41,6 +42,7 @@ class Trade:
     shipment_id: str
     return_numbers: Numbering
     return_kind: str
+    changes: Collection
     returned: Event
     reversed: Event
     return_reversed: Event
@@ -62,6 +64,7 @@ PURCHASE = Trade(
     shipment_id="receipt_id",
     return_numbers=PURCHASE_RETURN_NUMBERS,
     return_kind="purchase_return",
+    changes=PURCHASE_ORDER_CHANGES,
     returned=Event("inventory.receipt.returned", **_RETURN),
     reversed=Event("inventory.receipt.reversed", **_RETURN),
     return_reversed=Event("inventory.purchase_return.reversed", **_RETURN, reversal=dict),
@@ -78,6 +81,7 @@ SALE = Trade(
     shipment_id="delivery_id",
     return_numbers=SALES_RETURN_NUMBERS,
     return_kind="sales_return",
+    changes=SALES_ORDER_CHANGES,
     returned=Event("inventory.delivery.returned", **_RETURN),
     reversed=Event("inventory.delivery.reversed", **_RETURN),
     return_reversed=Event("inventory.sales_return.reversed", **_RETURN, reversal=dict),

@@ -1,0 +1,127 @@
+"""A closed month does not change: what comes later is booked later, whatever it is and whatever date it bears."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from plugins.testing import expect, serving
+from tests.api.finance.closed_books import CRM, FINANCE, FIRST, INVENTORY, LAST, OPEN_FROM, SECOND, TODAY, ClosedBooks
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+DAY = SECOND + timedelta(days=4)
+
+
+@pytest.fixture(scope="module")
+def company(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClosedBooks]:
+    """On a server of its own, so that nobody else meets its closed months."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("closed"))
+    running = io_loop.run_sync(block.__aenter__)
+    yield io_loop.run_sync(lambda: ClosedBooks.of(running, random.Random(7)), timeout=60)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+async def test_no_write_changes_a_figure_of_a_closed_month(company: ClosedBooks) -> None:
+    before = await company.figures()
+    done: set[str] = set()
+    for _ in range(300):
+        route, reply = await company.write()
+        assert reply.code < 50000, (route.path, reply.code)
+        done |= {f"{route.method} {route.path}"} if reply.code == 0 else set()
+    after = await company.figures()
+    assert [path for path in before if after[path] != before[path]] == []
+    # most are refused, but not all
+    assert len(done) > 30, done
+
+
+async def test_a_contract_signed_in_a_closed_month_is_booked_on_the_first_open_day(company: ClosedBooks) -> None:
+    before = await company.figures()
+    made = await company.contract(DAY, "submit", "approve")
+    assert (made["signed_date"], made["booked_on"]) == (DAY.isoformat(), OPEN_FROM.isoformat())
+    items = expect(await company.client.get(f"{FINANCE}/receivables?resource_id={made['id']}"))["items"]
+    assert [(one["day"], one["booked_on"]) for one in items] == [(DAY.isoformat(), OPEN_FROM.isoformat())]
+    assert await company.figures() == before
+
+
+async def test_the_due_day_of_a_plan_moves_from_the_first_open_day_on(company: ClosedBooks) -> None:
+    made = await company.contract(OPEN_FROM, "submit", "approve")
+    plan = {"contract_id": made["id"], "amount": "10.00", "due_date": FIRST.isoformat()}
+    planned = expect(await company.client.post(f"{CRM}/payment-plans", plan))
+    before = await company.figures()
+    moved = {"version": planned["version"], "due_date": LAST.isoformat()}
+    assert (
+        expect(await company.client.patch(f"{CRM}/payment-plans/{planned['id']}", moved))["due_date"]
+        == LAST.isoformat()
+    )
+    assert await company.figures() == before
+
+
+async def test_a_contract_ends_in_the_month_of_its_end(company: ClosedBooks) -> None:
+    before, (now, count) = await company.figures(), await _agreed(company)
+    listed = expect(await company.client.get(f"{CRM}/contracts?status=in_force&page_size=200"))["items"]
+    ended = next(one for one in listed if one["booked_on"] < OPEN_FROM.isoformat())
+    done = expect(await company.client.post(f"{CRM}/contracts/{ended['id']}/terminate", {"reason": "x"}))
+    assert done["taken_off_on"] == TODAY.isoformat()
+    assert await company.figures() == before
+    assert await _agreed(company) == (now - 100, count - 1)
+
+
+async def _agreed(company: ClosedBooks) -> tuple[Decimal, int]:
+    row = expect(await company.client.get("/api/dashboard/contract-trend"))["items"][-1]
+    return Decimal(row["amount"]), row["count"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "action"), [("sales-orders", "confirm"), ("purchase-orders", "confirm"), ("purchase-orders", "submit")]
+)
+async def test_no_order_is_dated_into_a_closed_month(kind: str, action: str, company: ClosedBooks) -> None:
+    order = await company.order(kind, DAY)
+    refused = await company.client.post(f"{INVENTORY}/{kind}/{order['id']}/{action}")
+    assert (refused.code, f"{DAY:%Y-%m}" in refused.json["msg"]) == (40901, True)
+
+
+@pytest.mark.parametrize("kind", ["sales-orders", "purchase-orders"])
+@pytest.mark.parametrize("action", ["return", "cancel", "close"])
+async def test_what_becomes_less_of_an_order_is_less_in_the_month_of_that(
+    kind: str, action: str, company: ClosedBooks
+) -> None:
+    before, traded = await company.figures(), await _traded(company)
+    shipped = {
+        "sales-orders": ("deliveries", "partly_delivered", "confirmed"),
+        "purchase-orders": ("receipts", "partly_received", "ordered"),
+    }
+    at, partly, whole = shipped[kind]
+    order = await _ordered(company, kind, whole if action == "cancel" else partly)
+    if action == "return":
+        shipment = expect(await company.client.get(f"{INVENTORY}/{at}?order_id={order['id']}"))["items"][0]
+        expect(await company.client.post(f"{INVENTORY}/{at}/{shipment['id']}/returns"))
+    else:
+        expect(await company.client.post(f"{INVENTORY}/{kind}/{order['id']}/{action}"))
+    assert await company.figures() == before
+    less = {"return": 40, "cancel": 100, "close": 60}[action]
+    name = "sales" if kind == "sales-orders" else "purchase"
+    after = await _traded(company)
+    assert {one: traded[one] - after[one] for one in after} == {"sales": 0, "purchase": 0, name: less}
+    if action == "cancel":
+        expect(await company.client.delete(f"{INVENTORY}/{kind}/{order['id']}"), 40901)
+
+
+async def _ordered(company: ClosedBooks, kind: str, status: str) -> dict[str, Any]:
+    """An order of the closed months of which nothing came back."""
+    found = expect(await company.client.get(f"{INVENTORY}/{kind}?status={status}&page_size=200"))["items"]
+    return next(
+        one
+        for one in found
+        if one["ordered_on"] < OPEN_FROM.isoformat() and not Decimal(one["returned_amount"] or 0) and not one["on_hold"]
+    )
+
+
+async def _traded(company: ClosedBooks) -> dict[str, Decimal]:
+    row = expect(await company.client.get("/api/dashboard/sales-vs-purchase"))["items"][-1]
+    return {name: Decimal(row[name]) for name in ("sales", "purchase")}
