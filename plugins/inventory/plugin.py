@@ -35,22 +35,14 @@ from plugins.inventory.trades import PURCHASE, SALE
 
 _MASTER_DATA = (PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
-_RETURNS = (PURCHASE_RETURNS, SALES_RETURNS)
+_LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES)
 
 plugin = Plugin(
     name="inventory",
     title=Message("进销存", "Inventory"),
     requires=("rbac",),
     demo=demo.load,
-    collections=(
-        *_MASTER_DATA,
-        *_DOCUMENTS,
-        *_RETURNS,
-        SALES_ORDER_CHANGES,
-        PURCHASE_ORDER_CHANGES,
-        STOCK,
-        STOCK_ENTRIES,
-    ),
+    collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
     emits=tuple(
         event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
     ),

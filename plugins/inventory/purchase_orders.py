@@ -56,14 +56,17 @@ ROUTES: tuple[Route, ...] = (
             events=(DATED,),
             waits=True,
         ),
-        *(
-            Action(
-                f"POST /api/v1/inventory/purchase-orders/{{id}}/{action}",
-                access=f"inventory:purchase-order:{action}",
-                before=end_with(PURCHASE),
-                values=get_ended,
-            )
-            for action in ("cancel", "close")
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/cancel",
+            access="inventory:purchase-order:cancel",
+            before=end_with(PURCHASE),
+            values=get_ended,
+        ),
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/close",
+            access="inventory:purchase-order:close",
+            before=end_with(PURCHASE),
+            values=get_ended,
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/receive",

@@ -48,14 +48,17 @@ ROUTES: tuple[Route, ...] = (
             events=(CREDIT_ASKED, DATED),
             waits=True,
         ),
-        *(
-            Action(
-                f"POST /api/v1/inventory/sales-orders/{{id}}/{action}",
-                access=f"inventory:sales-order:{action}",
-                before=end_with(SALE),
-                values=get_ended,
-            )
-            for action in ("cancel", "close")
+        Action(
+            "POST /api/v1/inventory/sales-orders/{id}/cancel",
+            access="inventory:sales-order:cancel",
+            before=end_with(SALE),
+            values=get_ended,
+        ),
+        Action(
+            "POST /api/v1/inventory/sales-orders/{id}/close",
+            access="inventory:sales-order:close",
+            before=end_with(SALE),
+            values=get_ended,
         ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/deliver",

@@ -126,12 +126,12 @@ PLUGIN_API = """
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
 
     APPROVAL_CANCELLED APPROVAL_FINISHED APPROVAL_REQUESTED CONTACTS_ASKED CREDIT_ASKED DATA_RESET DATED DEBT_ASKED
-    MONEY_ALLOCATED MONEY_MOVED MONEY_RETURNED NOTIFY NOTIFY_PROGRESS OWED_ASKED PAYABLE_CHANGED RECEIVABLE_CHANGED
-    TERMS_ASKED Event Holding Job Listener Move caused_by due_after payment_terms
+    MONEY_ALLOCATED MONEY_MOVED MONEY_RETURNED NOTIFY NOTIFY_PROGRESS OPEN_DAY_ASKED OWED_ASKED PAYABLE_CHANGED
+    RECEIVABLE_CHANGED TERMS_ASKED Event Holding Job Listener Move caused_by due_after payment_terms
     replace_person
 
     Encoded encode_once respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud csv_response day day_of
-    exact follow_at_once
+    exact find_booked_on follow_at_once
     integer invalid is_placeholder json_schema last_days last_months link mapping may_decide_on_own missing_permission money
     name_references network_of new_id number obj object_id pass_for people_behind period_of quantity redacted refusal
     reading_from_secondaries refuse_own remove_dangling restore rounded route rows_before share span start_of store_money store_quantity text times
