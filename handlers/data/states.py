@@ -92,6 +92,14 @@ class StateMachine:
         """Return whether the state of the record allows the action."""
         return record[self.field] in self.transitions[action].sources
 
+    def holds_evidence(self, record: ReadOnlyRecord) -> bool:
+        """Return whether a record is submitted or decided, so that what it was decided by must stay.
+
+        True of records that somebody decides on, as soon as they have left their initial state.
+        """
+        decided = any(one.decides for one in self.transitions.values())
+        return decided and record[self.field] != self.initial
+
     def after(self, action: str) -> str:
         """Return the state that the action leads to."""
         return self.transitions[action].target

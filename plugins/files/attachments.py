@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import (
+    CONFLICT,
     FINAL,
     FORBIDDEN,
     NOT_FOUND,
@@ -15,11 +16,12 @@ from plugins.api import (
     Refusal,
     Request,
     Route,
+    conflicts,
     invalid,
     route,
 )
 from plugins.files.access import get_readable_file, get_visible_record, may_change
-from plugins.files.messages import NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
+from plugins.files.messages import EVIDENCE, NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
 from plugins.files.names import check_key, clean_name
 from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENT, ATTACHMENT_BODY, ATTACHMENT_QUERY, ATTACHMENTS
@@ -84,16 +86,19 @@ async def delete(req: Request) -> None:
     """Delete an attachment; the file stays.
 
     The caller must see the record, and must have uploaded or attached the file, or be allowed to change such records
-    (40300 otherwise).
+    (40300 otherwise). Raises 40901 for a record that is submitted or decided: its attachments are evidence.
     """
     attachment = await req.store(ATTACHMENTS).get(req.path["id"])
     biz_type = attachment["biz_type"]
     if biz_type not in req.part(Catalogue).biz_types:
         raise ApiError(NOT_FOUND)
-    await get_visible_record(req, biz_type, attachment["resource_id"])
+    record = await get_visible_record(req, biz_type, attachment["resource_id"])
     own = req.actor.user_id in (attachment["uploader"]["id"], attachment["creator_id"])
     if not own and not await may_change(req, biz_type):
         raise ApiError(FORBIDDEN, NOT_YOURS_TO_DELETE)
+    states = req.part(Catalogue).biz_types[biz_type].states
+    if states is not None and states.holds_evidence(record):
+        raise ApiError(CONFLICT, EVIDENCE)
     await req.store(ATTACHMENTS).delete(attachment["id"])
 
 
@@ -128,6 +133,7 @@ ROUTES: tuple[Route, ...] = (
         refusals=(
             Refusal(NOT_FOUND, hint=NO_ATTACHMENT),
             Refusal(FORBIDDEN, NOT_YOURS_TO_DELETE, exempt_super=True),
+            *conflicts(EVIDENCE),
         ),
         tag="files",
     ),

@@ -22,6 +22,10 @@ OTHER_THAN_SIGNED = Message(
 )
 UPLOADED_ALREADY = Message("该地址已上传过文件", "A file was already uploaded to this address")
 STORAGE_AWAY = Message("文件存储暂不可用，请稍后重试", "The file storage is unavailable; try again later")
+EVIDENCE = Message(
+    "单据已提交或已审批，附件不能移除，只能追加",
+    "The record is submitted or decided: its attachments can be added to, but not removed",
+)
 NOT_YOURS_TO_DELETE = Message(
     "只有上传者或可修改该记录的人可以删除附件",
     "Only the uploader, or someone who may change the record, can delete the attachment",

@@ -1,0 +1,51 @@
+"""One paper of a supplier is one invoice, however it is typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plugins.testing import Client, Reply, expect, unique
+from tests.api.finance.books import AT
+from tests.api.inventory.goods import Goods
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+INVOICES = f"{AT}/invoices"
+
+
+async def enter(client: Client, number: str, **fields: Any) -> Reply:
+    body = {"direction": "in", "number": number, "counterparty": "晨光 Ltd.", "amount": "1.00", **fields}
+    return await client.post(INVOICES, body)
+
+
+@pytest.mark.parametrize("typed", ["inv-{}", " INV - {}", "ＩＮＶ－{}", "INV–{}", "INV{}", "INV-000{}", "inv  {}"])
+async def test_a_paper_typed_a_little_differently_is_refused(typed: str, admin: Client) -> None:
+    digits, supplier = str(int(unique("1")[-6:], 16) + 1), await (await Goods.fresh(admin)).supplier()
+    expect(await enter(admin, f"INV-{digits}", supplier_id=supplier))
+    reply = await enter(admin, typed.format(digits), supplier_id=supplier, counterparty="晨光有限公司")
+    assert expect(reply, 40900)["field"] == "number"
+
+
+async def test_a_draft_does_not_become_the_same_paper(admin: Client) -> None:
+    supplier = await (await Goods.fresh(admin)).supplier()
+    expect(await enter(admin, "2026-11", supplier_id=supplier))
+    other = expect(await enter(admin, "2026-1-1", supplier_id=supplier))
+    change = {"version": other["version"], "number": "2026 - 011"}
+    expect(await admin.patch(f"{INVOICES}/{other['id']}", change), 40900)
+    expect(await admin.patch(f"{INVOICES}/{other['id']}", {**change, "number": "2026-12"}))
+
+
+async def test_a_counterparty_without_a_supplier_is_known_by_its_name(admin: Client) -> None:
+    number, name = unique("N"), unique("Paper & Co")
+    expect(await enter(admin, number, counterparty=name))
+    expect(await enter(admin, number.upper(), counterparty=name.lower().replace(" ", "　")), 40900)
+    expect(await enter(admin, number, counterparty=f"{name} 2"))
+
+
+async def test_two_suppliers_may_use_one_number_and_what_we_send_is_ours(admin: Client) -> None:
+    number, goods = unique("N"), await Goods.fresh(admin)
+    for _ in range(2):
+        expect(await enter(admin, number, supplier_id=await goods.supplier(), counterparty=unique("c")))
+    for _ in range(2):
+        expect(await enter(admin, number, direction="out", counterparty=unique("c")))
