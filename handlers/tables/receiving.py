@@ -80,7 +80,8 @@ async def read_import(req: Request, table: Table) -> Record:
     record = await req.store(table.imports).find_one({"_id": id, **table.of_imports})
     if record is None:
         raise ApiError(NOT_FOUND)
-    return {**record, "errors": [in_language(error, req.language) for error in record["errors"]]}
+    told = ("errors", "warnings")
+    return {**record, **{name: [in_language(one, req.language) for one in record[name] or ()] for name in told}}
 
 
 async def _read(req: Request, table: Table, upload: _Upload) -> _Lines:

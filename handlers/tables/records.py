@@ -50,6 +50,16 @@ _PROGRESS = {
         history=False,
         description=f"The errors found, at most the first {MAX_FAULTS}.",
     ),
+    "warnings": array(
+        FAULT,
+        label=("提示明细", "Warnings"),
+        max_items=MAX_FAULTS,
+        read_only=True,
+        default=[],
+        nullable=False,
+        history=False,
+        description=f"Rows that look like duplicates of others, at most the first {MAX_FAULTS}. They are written.",
+    ),
     "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True),
 }
 _KEPT_SECONDS, _QUEUED_SECONDS = 90 * 86_400, 7 * 86_400
@@ -158,8 +168,8 @@ TABLE_IMPORT_ROWS = import_rows_of("core_import_rows", "TableImportRows", noun=(
 
 
 def summary_of(imports: Collection) -> Field:
-    """Return the shape of an import in lists: without the errors of rows."""
-    fields = {name: field for name, field in (imports.read.fields or {}).items() if name != "errors"}
+    """Return the shape of an import in lists: without what is said of rows."""
+    fields = {name: field for name, field in (imports.read.fields or {}).items() if name not in ("errors", "warnings")}
     return obj(f"{imports.title}Summary", fields, nullable=False)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handlers.schema.errors import DUPLICATE, ApiError, ValidationFailed
-from handlers.schema.messages import RULES, Language
+from handlers.schema.messages import RULES, Language, Message
 from handlers.schema.values import Record
 from handlers.tables.columns import TableColumn
 from handlers.tables.conversion import locate_errors
@@ -19,10 +19,11 @@ TableRows = Sequence[tuple[int, list[str]]]
 
 @dataclass
 class ImportReport:
-    """Counts and errors of some rows."""
+    """Counts, errors and warnings of some rows."""
 
     counts: Counter[str] = field(default_factory=Counter)
     errors: list[Record] = field(default_factory=list)
+    warnings: list[Record] = field(default_factory=list)
 
     def add_failure(self, row: int, error: ApiError, columns: Sequence[TableColumn]) -> None:
         """Count a row as failed, and add the errors of its columns, or the message of a refusal."""
@@ -36,17 +37,25 @@ class ImportReport:
             texts = {"zh": error.reason.zh, "en": error.reason.en}
             self.errors.append({"row": row, "column": "", "rule": error.kind.name, **texts})
 
+    def add_warning(self, row: int, column: str, rule: str, message: Message) -> None:
+        """Say something about a row that is written all the same."""
+        self.warnings.append({"row": row, "column": column, "rule": rule, "zh": message.zh, "en": message.en})
+
     def add(self, other: ImportReport) -> None:
-        """Add the counts and errors of other rows."""
+        """Add what is said of other rows."""
         self.counts.update(other.counts)
         self.errors += other.errors
+        self.warnings += other.warnings
 
     def change(self, columns: Sequence[TableColumn], headers: Sequence[str]) -> Record:
         """Return the update operators for the import's record; columns are called by their headers."""
         shown = dict(zip((column.name for column in columns), headers, strict=True))
-        named = [{**error, "column": shown.get(error["column"], error["column"])} for error in self.errors]
-        errors = {"$each": named, "$slice": MAX_FAULTS}
-        return {"$inc": dict(self.counts), **({"$push": {"errors": errors}} if self.errors else {})}
+        found = {
+            name: [{**one, "column": shown.get(one["column"], one["column"])} for one in faults]
+            for name, faults in (("errors", self.errors), ("warnings", self.warnings))
+        }
+        pushed = {name: {"$each": faults, "$slice": MAX_FAULTS} for name, faults in found.items() if faults}
+        return {"$inc": dict(self.counts), **({"$push": pushed} if pushed else {})}
 
 
 def in_language(error: Record, language: Language) -> Record:

@@ -32,6 +32,7 @@ from plugins.api import (
     tables,
 )
 from plugins.crm.customers import build_customer, change
+from plugins.crm.duplicates import SameRows, find_known
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
 from plugins.crm.ownership import check_enabled_user, may_change_owner, may_edit
 from plugins.crm.records import CUSTOMERS
@@ -57,6 +58,7 @@ class CustomerWriter:
         self._update = _find_route(service, CUSTOMERS.update)
         self._update_permission = self._update.access
         self._dry_run = DryRun("code")
+        self._same = SameRows()
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
         """Write these rows, or only check them if `dry_run` is set."""
@@ -64,6 +66,7 @@ class CustomerWriter:
         self._dry_run.begin()
         bodies = await self._parse(req, rows)
         known = await _Known.load(req, [body for _, body in bodies])
+        alike = await find_known(req, [body for _, body in bodies])
         for number, (line, body) in enumerate(bodies):
             if number % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)  # yield to other requests
@@ -75,6 +78,9 @@ class CustomerWriter:
                 report.add_failure(line, failure, self._columns)
             else:
                 report.counts[outcome] += 1
+                if outcome == "created":
+                    for name, message in self._same.note(line, body, alike):
+                        report.add_warning(line, name, "possible_duplicate", message)
         if not dry_run:
             await known.insert_new(req)
         self._dry_run.end()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, Route, array, integer, object_id, route, shape, text, timestamp
+from plugins.api import Message, Page, Request, Route, array, integer, object_id, route, shape, text, timestamp
 from plugins.crm.customer_keys import name_key, phone_key
+from plugins.crm.messages import LIKE_CUSTOMER, LIKE_ROW
 from plugins.crm.records import CUSTOMERS
 
 _ORDER = "created_at"
@@ -52,6 +53,43 @@ async def find_candidates(req: Request, name: str | None, phone: str | None, lim
     if not any(keys.values()):
         return []
     return _add_matches(await req.store(CUSTOMERS).find(_match_any(keys), sort=_ORDER, limit=limit), keys)
+
+
+async def find_known(req: Request, rows: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Return the fields and keys, of the names and phones of these rows, that customers in the caller's scope have."""
+    wanted = [_build_keys(row.get("name"), row.get("phone")) for row in rows]
+    found: set[tuple[str, str]] = set()
+    for field in ("name", "phone"):
+        keys = list({key for keys in wanted if (key := keys[field])})
+        # sorted by the indexed field: otherwise the planner may scan another index
+        stages = ({"$match": {f"{field}_key": {"$in": keys}}}, {"$sort": {f"{field}_key": 1}}, _distinct(field))
+        same = await req.store(CUSTOMERS).aggregate(stages) if keys else []
+        found |= {(field, row["_id"]) for row in same}
+    return found
+
+
+def _distinct(field: str) -> Mapping[str, Any]:
+    return {"$group": {"_id": f"${field}_key"}}
+
+
+class SameRows:
+    """The rows of a table that look the same as rows above them or as `find_known` customers."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], int] = {}
+
+    def note(
+        self, line: int, row: Mapping[str, Any], known: Collection[tuple[str, str]]
+    ) -> Iterator[tuple[str, Message]]:
+        """Note a row that creates a customer; yield each field by which it looks the same, and as what."""
+        for field, key in _build_keys(row.get("name"), row.get("phone")).items():
+            if key is None:
+                continue
+            first = self._first.setdefault((field, key), line)
+            if first != line:
+                yield field, LIKE_ROW.filled(row=first)
+            elif (field, key) in known:
+                yield field, LIKE_CUSTOMER
 
 
 def _build_keys(name: str | None, phone: str | None) -> dict[str, str | None]:

@@ -61,3 +61,5 @@ NOT_FOR_YOU = Message(
 POOL_JOB = Message("将长期未跟进的客户退回公海", "Return neglected customers to the pool")
 REMINDERS_JOB = Message("提醒到期回款和跟进", "Send reminders of payments and follow-ups that are due")
 IMPORTS_JOB = Message("继续中断的客户导入", "Resume interrupted imports of customers")
+LIKE_ROW = Message("与第 {row} 行疑似重复", "Looks the same as row {row}")
+LIKE_CUSTOMER = Message("与已有客户疑似重复", "Looks the same as a customer that is there already")
