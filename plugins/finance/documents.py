@@ -156,14 +156,14 @@ INVOICES = Collection(
     indexes=(
         # the last field is the one that the error for a duplicate names
         Index("counterparty", "number", unique=True),
-        Index("paper_key", unique=True, where={"paper_key": {"$type": "string"}}),
+        Index("party_key", "number_key", unique=True, where={"number_key": {"$type": "string"}}),
         Index("number"),
         Index("direction", "status", "due_on"),
         Index("reference", where={"reference": {"$type": "string"}}),
         Index("day"),
         Index("open_item_id", "day"),
     ),
-    internal=("paper_key",),
+    internal=("party_key", "number_key"),
     states=INVOICE_STATES,
 )
 

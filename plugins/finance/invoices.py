@@ -35,7 +35,7 @@ from plugins.finance.messages import (
 from plugins.finance.money import pay
 from plugins.finance.periods import check_open
 from plugins.finance.records import MAX_AMOUNT
-from plugins.finance.same_papers import key_of, name_number
+from plugins.finance.same_papers import keys_of, name_number
 from plugins.finance.settling import add_payment, get_amount, get_owed, in_books, settle_invoice
 from plugins.finance.vouchers import Record, get_day
 
@@ -51,7 +51,7 @@ async def create(req: Request) -> Record:
     if values.get("due_on") is None:
         values["due_on"] = await _find_due_day(req, values)
     try:
-        return await req.store(INVOICES).create({**values, "total": _add_tax(values), "paper_key": key_of(values)})
+        return await req.store(INVOICES).create({**values, "total": _add_tax(values), **keys_of(values)})
     except ApiError as error:
         raise name_number(error) from error
 
@@ -94,7 +94,7 @@ async def update(req: Request) -> Record:
     if await _follows_terms(req, before, values):
         values["due_on"] = await _find_due_day(req, after)
     values["total"] = _add_tax(after)
-    values["paper_key"] = key_of(after)
+    values |= keys_of(after)
     try:
         return await invoices.update(req.path["id"], values, version=version, where=_DRAFT, reason=NOT_EDITABLE)
     except ApiError as error:

@@ -19,16 +19,15 @@ _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NOT_WORDS = re.compile(r"[\W_]+")
 
 
-def key_of(invoice: Mapping[str, Any]) -> str | None:
-    """Return the key of a supplier's invoice, the same for the same paper; None for an invoice that is sent.
+def keys_of(invoice: Mapping[str, Any]) -> Record:
+    """Return the keys of a supplier's invoice, which are the same for the same paper; null for an invoice that is sent.
 
-    It has the supplier, or the name of the counterparty where no supplier is named, and the number: without differences
-    of case, width, blanks, kinds of dashes, and leading zeros.
+    They are the supplier, or the name of the counterparty where no supplier is named, and the number.
     """
     if invoice["direction"] != "in" or not invoice.get("number"):
-        return None
+        return {"party_key": None, "number_key": None}
     name = _NOT_WORDS.sub("", _fold(invoice["counterparty"]))
-    return f"{invoice.get('supplier_id') or name}/{number_key(invoice['number'])}"
+    return {"party_key": str(invoice.get("supplier_id") or name), "number_key": number_key(invoice["number"])}
 
 
 def number_key(number: str) -> str:
@@ -47,24 +46,23 @@ def name_number(error: ApiError) -> ApiError:
 
 
 def _stages(service: Service) -> Iterator[Stage]:
-    older = {"direction": "in", "paper_key": None, "deleted": False}
+    older = {"direction": "in", "number_key": None, "deleted": False}
     yield Stage(INVOICES, partial(_complete, service), older)
 
 
 KEYS = Migration(
     "2026-11-same-papers",
-    "Gives invoices of suppliers the key by which the same paper is recognised. Of papers that were entered twice, the "
-    "first has it: it cannot decide which of them is right, and leaves both.",
+    "Gives invoices of suppliers the keys by which the same paper is recognised. Of papers that were entered twice, the "
+    "first has them: it cannot decide which of them is right, and leaves both.",
     _stages,
 )
 
 
 async def _complete(service: Service, rows: Sequence[Record]) -> int:
-    changed = 0
+    changed, invoices = 0, service.database.store(INVOICES)
     for row in rows:
-        key = key_of(row)
-        invoices = service.database.store(INVOICES)
-        if await invoices.find_one({"paper_key": key}) is None:
-            unset = {"_id": row["_id"], "paper_key": None, "version": row["version"]}
-            changed += await invoices.update_unversioned(unset, {"$set": {"paper_key": key}}) is not None
+        keys = keys_of(row)
+        if await invoices.find_one(keys) is None:
+            unset = {"_id": row["_id"], "number_key": None, "version": row["version"]}
+            changed += await invoices.update_unversioned(unset, {"$set": keys}) is not None
     return changed

@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from bson import ObjectId
 
+from plugins.finance.same_papers import KEYS
+from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect, unique
 from tests.api.finance.books import AT
 from tests.api.inventory.goods import Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 INVOICES = f"{AT}/invoices"
+
+
+INVOICES_STORED = "finance_invoices"
+OLDER = {"$unset": {"party_key": "", "number_key": ""}}
 
 
 async def enter(client: Client, number: str, **fields: Any) -> Reply:
@@ -49,3 +56,16 @@ async def test_two_suppliers_may_use_one_number_and_what_we_send_is_ours(admin: 
         expect(await enter(admin, number, supplier_id=await goods.supplier(), counterparty=unique("c")))
     for _ in range(2):
         expect(await enter(admin, number, direction="out", counterparty=unique("c")))
+
+
+async def test_older_invoices_are_recognised_too_and_of_two_copies_the_first(admin: Client, tradewind: Running) -> None:
+    driver, supplier = tradewind.service.database.driver, await (await Goods.fresh(admin)).supplier()
+    for number in ("A-1", "a - 1", "B-2"):
+        made = expect(await enter(admin, number, supplier_id=supplier, counterparty=unique("c")))
+        await driver.update_one(INVOICES_STORED, {"_id": ObjectId(made["id"])}, OLDER)
+    rows = await driver.find(INVOICES_STORED, {"party_key": None, "supplier_id": ObjectId(supplier)})
+    (stage,) = KEYS.stages(tradewind.service)
+    assert await stage.change(rows) == 2
+    expect(await enter(admin, "b–02", supplier_id=supplier), 40900)
+    expect(await enter(admin, "A1", supplier_id=supplier), 40900)
+    assert await stage.change(await driver.find(INVOICES_STORED, {"party_key": None, "number": "a - 1"})) == 0
