@@ -42,6 +42,13 @@ class OwnRequests(Protocol):
         """Return whether people may approve or reject their own requests."""
 
 
+class Approvals(Protocol):
+    """Knows which records wait in a flow. A plugin may provide it; without one, none does."""
+
+    async def pending(self, biz_type: str, resource_id: str) -> str | None:
+        """Return the id of the approval that the record waits for."""
+
+
 class OptionValues(Protocol):
     """The settings that administrators change. The plugin that keeps them provides it; without it, defaults apply."""
 

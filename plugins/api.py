@@ -106,6 +106,8 @@ from plugins.steps import (
     change_state as change_state,  # make a transition that no request asks for
 )
 from plugins.transitions import (
+    approval_fields as approval_fields,  # the fields of a record that its approval shows
+    approving_route as approving_route,  # the route that approves a record without a flow
     bars_of as bars_of,  # the fields of a record that forbid the action of such a route, with the reasons
     transitions as transitions,  # the routes of the actions of a state machine
     transitions_of as transitions_of,  # the transitions that such a route may make
@@ -362,6 +364,7 @@ from handlers.own_requests import (
 )
 from handlers.ports import (
     Accounts as Accounts,  # port: finds people, for work on their behalf
+    Approvals as Approvals,  # port: which records wait in a flow
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
     Departments as Departments,  # port: the tree of departments

@@ -8,18 +8,27 @@ plugin, whoever has the permission of an action decides.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
 from handlers.data.collection import Collection
 from handlers.declarations import Catalogue
 from handlers.own_requests import people_behind
+from handlers.ports import Approvals
 from handlers.schema.envelope import as_json
+from handlers.schema.fields import Field, text
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record
 from handlers.service import Service
 from plugins.protocols import APPROVAL_CANCELLED, APPROVAL_REQUESTED
 from plugins.steps import Step
+
+NO_FLOW_HEADER = "X-Approval"
+APPROVAL_ID = text(
+    label=("审批", "Approval"),
+    read_only=True,
+    description="The approval that was started; null, with the header `X-Approval: none`, if no flow applies.",
+)
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,8 @@ class Approval:
 
     `submit` is the action that asks for it; its outcome leads to the actions `done`, `refused` and `withdrawn`.
     `record` returns what approvers and conditions see besides the record, such as names that the approvers may not look
-    up. `title` makes the title of a request from all of this; by default it is the code and the name of the record.
+    up, and `fields` declares them, so that conditions may name them. `title` makes the title of a request from all of
+    this; by default it is the code and the name of the record.
     """
 
     submit: str = "submit"
@@ -37,6 +47,7 @@ class Approval:
     withdrawn: str = "withdraw"
     title: Callable[[ReadOnlyRecord], str | Message] | None = None
     record: Callable[[Step], Awaitable[ReadOnlyRecord]] | None = None
+    fields: Mapping[str, Field] = field(default_factory=dict)
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -53,14 +64,23 @@ class Approval:
         machine = collection.machine
         return bool(record[machine.field] == machine.after(self.submit))
 
-    async def ask(self, step: Step) -> None:
-        """Ask for the approval of the record that was submitted. A listener may decide at once."""
+    async def ask(self, step: Step) -> str | None:
+        """Ask for the approval of the record that was submitted, and return its id; None if no flow applies.
+
+        A listener may decide at once.
+        """
         shown = as_json(step.collection.read, step.record)
         if self.record is not None:
             shown = {**shown, **await self.record(step)}
         title = self.title(shown) if self.title else _title_of(step.collection, shown)
         own = people_behind(step.record)
-        await step.emit(APPROVAL_REQUESTED, title=title, record=shown, own=own, **refer_to(step))
+        about = refer_to(step)
+        await step.emit(APPROVAL_REQUESTED, title=title, record=shown, own=own, **about)
+        approvals: Approvals | None = step.service.parts.get(Approvals)
+        found = await approvals.pending(about["biz_type"], about["resource_id"]) if approvals is not None else None
+        if found is None and step.request is not None:
+            step.request.response_headers[NO_FLOW_HEADER] = "none"
+        return found
 
     async def cancel(self, step: Step) -> None:
         """End the approval of a record that was decided or withdrawn by its own action."""

@@ -85,7 +85,8 @@ class Lifecycle:
 
         async def work() -> Record:
             made[:] = [await self._perform(req, action)]
-            return made[0].record
+            asked = self.approval is not None and made[0].action == self.approval.submit
+            return {**made[0].record, "approval": made[0].approval_id} if asked else made[0].record
 
         record = await (action.within(req, work) if action.within else req.transaction(work))
         return action.respond(made[0]) if action.respond else record
@@ -101,7 +102,7 @@ class Lifecycle:
         step.refuse_barred(action.unless, waits=action.waits)
         await self._make(step, action)
         if self.approval is not None and step.action == self.approval.submit:
-            await self.approval.ask(step)
+            step.approval_id = await self.approval.ask(step)
             # a listener may have decided at once
             step.record = await step.store(self.collection).get(record["id"])
         return step

@@ -25,7 +25,8 @@ class Step:
 
     `record` is the record as it was; in the hook `after` it is the changed record. `by` is the id of the person who
     acts, `reason` the reason that they gave; `body` is the body of the action, empty if an approval acts. `payload` is
-    what the event of the transition carries besides the record; hooks may add to it.
+    what the event of the transition carries besides the record; hooks may add to it. `approval_id` is the approval that
+    was asked for.
     """
 
     service: Service
@@ -39,6 +40,7 @@ class Step:
     request: Request | None = None
     by_approval: bool = False
     payload: Record = field(default_factory=dict)
+    approval_id: str | None = None
 
     @property
     def req(self) -> Request:

@@ -16,7 +16,7 @@ from handlers.schema.fields import Field, obj
 from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId
 from handlers.service import Service
-from plugins.approvals import Approval
+from plugins.approvals import APPROVAL_ID, Approval
 from plugins.lifecycles import VERSION, VERSION_BODY, Action, ActionHandler, Find, Lifecycle
 from plugins.nouns import noun_of, with_article
 from plugins.protocols import APPROVAL_FINISHED, APPROVAL_REQUESTED
@@ -103,8 +103,17 @@ def _declare(life: Lifecycle, action: Action, errors: tuple[ErrorKind, ...], ref
     }
     if action.returns is not None:
         options["returns"] = action.returns
+    elif asks:
+        options["returns"] = _submitted(life.collection)
     summary = action.summary or _summary(life.collection, action)
     return route(action.endpoint, ActionHandler(life, action), summary=summary, access=action.access, **options)
+
+
+def _submitted(collection: Collection) -> Field:
+    """Return the shape of a record that was submitted, with the id of its approval."""
+    return collection.read.but(
+        title=f"{collection.title}Submitted", fields={**(collection.read.fields or {}), "approval": APPROVAL_ID}
+    )
 
 
 def _once(values: Iterable[Value]) -> tuple[Value, ...]:
@@ -178,6 +187,25 @@ def refusals_of_outcomes(routes: Iterable[Route]) -> Iterator[Refusal]:
             yield from handler.action.refusals
             yield from conflicts(*handler.action.unless.values())
             yield from conflicts(ON_HOLD) if handler.action.waits else ()
+
+
+def approval_fields(routes: Iterable[Route], collection: Collection) -> Mapping[str, Field] | None:
+    """Return the fields of a record of `collection` that its approval shows; None if no route asks for one."""
+    asking = [one for one in routes if {APPROVAL_REQUESTED, APPROVAL_REQUESTED.name} & set(one.events)]
+    if all(one.collection != collection.name for one in asking):
+        return None
+    lives = (handler.life for _, handler in action_handlers(asking) if handler.life.collection.name == collection.name)
+    more = next((life.approval.fields for life in lives if life.approval is not None), {})
+    return {**(collection.read.fields or {}), **more}
+
+
+def approving_route(routes: Iterable[Route], collection: Collection) -> Route | None:
+    """Return the route that approves a record of `collection` at the record itself, if there is one."""
+    for one, handler in action_handlers(routes):
+        approval = handler.life.approval
+        if handler.life.collection.name == collection.name and approval and approval.done in handler.action.names:
+            return one
+    return None
 
 
 def listen_to_approvals(service: Service, routes: Iterable[Route]) -> None:

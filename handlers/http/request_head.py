@@ -34,6 +34,7 @@ _EXPOSED = ", ".join(
         "Retry-After",
         "Idempotency-Replayed",
         "X-Holdings",
+        "X-Approval",
     ]
 )
 _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language

@@ -32,7 +32,9 @@ from plugins.approval.messages import (
     NOT_OF_ONES_OWN,
     OF_A_RECORD,
     ONLY_INITIATOR,
+    OTHER_FLOW,
     OWN_APPROVERS,
+    TOO_FEW,
     TOO_LONG,
 )
 from plugins.approval.names import add_people
@@ -48,6 +50,7 @@ from plugins.approval.records import (
     TRANSFER_BODY,
 )
 from plugins.approval.refusals import INITIATOR_ONLY
+from plugins.approval.requests import applies
 from plugins.approval.states import STATES
 from plugins.rbac.api import REFUSES_ONESELF, Directory, refuse_oneself
 
@@ -217,6 +220,8 @@ async def _submit(req: Request, approval: Approval) -> None:
     definition = await req.system_store(DEFINITIONS).find_one({"_id": approval["definition_id"], "enabled": True})
     if definition is None:
         raise ApiError(CONFLICT, DISABLED)
+    if not await applies(req.service, definition, approval["record"]):
+        raise ApiError(CONFLICT, OTHER_FLOW)
     await begin(build_context(req), approval, req.body.get("comment"))
 
 
@@ -234,7 +239,7 @@ ROUTES: tuple[Route, ...] = (
         body=ACT_BODY,
         returns=SHOWN,
         collection=INSTANCES.name,
-        refusals=(*INITIATOR_ONLY, *conflicts(OF_A_RECORD, DISABLED, TOO_LONG)),
+        refusals=(*INITIATOR_ONLY, *conflicts(OF_A_RECORD, DISABLED, OTHER_FLOW, TOO_FEW, TOO_LONG)),
     ),
     route(
         "POST /api/v1/approvals/instances/{id}/withdraw",

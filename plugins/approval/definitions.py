@@ -6,23 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import FieldError, Request, Route, ValidationFailed, crud, invalid, restore, route
+from plugins.approval.condition_checks import find_faults
 from plugins.approval.conditions import check_storable, matches
 from plugins.approval.editors import refuse_own_gain
 from plugins.approval.flow import Assignee
 from plugins.approval.names import list_names
-from plugins.approval.people import resolve_approvers, resolve_people
+from plugins.approval.people import DEFAULT_RULE, names_anybody, resolve_approvers, resolve_people
 from plugins.approval.records import DEFINITIONS, INITIATOR, SIMULATE_BODY, SIMULATION
 from plugins.rbac.api import DEPARTMENTS, REFUSES_ONESELF, ROLES, USERS, Directory
 
 _REFERENCES = {"users": USERS, "roles": ROLES, "department_leader": DEPARTMENTS}
-# these operators require a value; for the others null is meaningful
-_WITH_VALUE = ("gt", "gte", "lt", "lte", "in", "not_in", "contains")
-_NODE_DEFAULTS = {"mode": "any", "on_reject": "end"}
+_NODE_DEFAULTS = {"mode": "any", "on_reject": "end", "absent": DEFAULT_RULE}
 
 
 async def create(req: Request) -> dict[str, Any]:
     """Create a flow, which does not ask or copy the caller."""
-    values = await _validate(req, req.body)
+    values = await _validate(req, {}, req.body)
     await refuse_own_gain(req, None, values)
     return await req.store(DEFINITIONS).create(values)
 
@@ -35,7 +34,7 @@ async def update(req: Request) -> dict[str, Any]:
     if before["version"] != version:
         # so that the check below applies to the version that is changed
         raise await req.store(DEFINITIONS).stale(before["id"], version)
-    values = await _validate(req, values)
+    values = await _validate(req, before, values)
     await refuse_own_gain(req, before, {**before, **values})
     return await req.store(DEFINITIONS).update(before["id"], values, version=version)
 
@@ -65,8 +64,8 @@ async def simulate(req: Request) -> dict[str, Any]:
         raise invalid("initiator_id", "reference")
     nodes, approval = [], {"initiator_id": initiator_id}
     for node in definition["nodes"]:
-        asked = await resolve_approvers(req.service, node["approvers"], approval, req.now)
-        nodes.append({**node, "approvers": await _add_names(req, asked)})
+        panel = await resolve_approvers(req.service, node, approval, req.now)
+        nodes.append({**node, "approvers": await _add_names(req, panel.people), "needed": panel.needed})
     copies = await resolve_people(req.service, definition["copies"], initiator_id)
     return {
         "matches": matches(definition["conditions"], req.body.get("record") or {}),
@@ -78,26 +77,27 @@ async def simulate(req: Request) -> dict[str, Any]:
 async def _add_names(req: Request, asked: Sequence[Assignee]) -> list[dict[str, Any]]:
     named = await list_names(req, (one.user_id for one in asked))
     return [
-        {"user_id": one.user_id, "name": person["name"], "on_behalf_of": one.on_behalf_of}
+        {"user_id": one.user_id, "name": person["name"], "on_behalf_of": one.on_behalf_of, "absent": one.absent}
         for one, person in zip(asked, named, strict=True)
     ]
 
 
-async def _validate(req: Request, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values with defaults for their nodes. Raises 40001 for a flow that could not run."""
+async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values with defaults for their nodes. Raises 40001 for a flow that could not run, or would never."""
     faults: list[FieldError] = []
     nodes = [{**_NODE_DEFAULTS, **_drop_nulls(node)} for node in values.get("nodes") or ()]
     keys = [INITIATOR, *(node["key"] for node in nodes)]
     for number, node in enumerate(nodes):
         if node["key"] in keys[: number + 1]:
             faults.append(FieldError(f"nodes[{number}].key", "duplicate"))
-        faults += await _find_missing(req, f"nodes[{number}].approvers", node["approvers"])
+        faults += await _find_missing(req, f"nodes[{number}].substitutes", node.get("substitutes") or {})
+        missing = await _find_missing(req, f"nodes[{number}].approvers", node["approvers"])
+        if not missing and not await names_anybody(req.service, node["approvers"]):
+            missing = [FieldError(f"nodes[{number}].approvers", "required")]
+        faults += missing
     faults += await _find_missing(req, "copies", values.get("copies") or {})
-    faults += [
-        FieldError(f"conditions[{number}].value", "required")
-        for number, condition in enumerate(values.get("conditions") or ())
-        if condition["op"] in _WITH_VALUE and condition.get("value") is None
-    ]
+    if not {"biz_type", "conditions"}.isdisjoint(values):
+        faults += await find_faults(req, {**before, **values})
     if faults:
         raise ValidationFailed(faults)
     for number, condition in enumerate(values.get("conditions") or ()):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Request
+from plugins.approval.people import get_rule
 from plugins.approval.records import DEFINITIONS
 from plugins.rbac.api import Directory, Policy, refuse_oneself
 
@@ -48,12 +49,14 @@ async def _names_caller(req: Request, flow: Flow | None) -> bool:
 
 
 def _places(flow: Flow) -> list[Flow]:
-    """Return whom each node asks, and whom the flow copies."""
-    return [*(node["approvers"] for node in flow.get("nodes") or ()), flow.get("copies") or {}]
+    """Return whom each node asks, also as substitutes, and whom the flow copies."""
+    nodes = flow.get("nodes") or ()
+    asked = [node.get(name) or {} for node in nodes for name in ("approvers", "substitutes")]
+    return [*asked, flow.get("copies") or {}]
 
 
 def _deciding(flow: Flow) -> Any:
     """Return what decides who is asked about what; what a form sends back as null makes no difference."""
     places = [{name: value for name, value in one.items() if value} for one in _places(flow)]
-    modes = [(node["key"], node["mode"], node["on_reject"]) for node in flow["nodes"]]
+    modes = [(node["key"], node["mode"], node["on_reject"], get_rule(node)) for node in flow["nodes"]]
     return places, modes, [flow.get(name) for name in _APPLYING]

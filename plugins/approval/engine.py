@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from plugins.api import APPROVAL_FINISHED, NOTIFY, Actor, Event, Message, Request, Service, Store
+from plugins.api import APPROVAL_FINISHED, CONFLICT, NOTIFY, Actor, ApiError, Event, Message, Request, Service, Store
 from plugins.approval import flow
 from plugins.approval.flow import Approval
-from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED
+from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED, TOO_FEW
 from plugins.approval.people import resolve_approvers, resolve_people
-from plugins.approval.records import DEFINITIONS, INSTANCES
+from plugins.approval.records import DEFINITIONS, INITIATOR, INSTANCES
 from plugins.approval.states import STATES
 
 _LINK = "/approval/instances/{id}"
@@ -46,20 +46,35 @@ def build_context(req: Request) -> ApprovalContext:
 
 
 async def begin(context: ApprovalContext, approval: Approval, comment: str | None = None) -> None:
-    """Start an approval, or start it again, with the current definition of its flow."""
+    """Start an approval, or start it again, with the current definition of its flow.
+
+    Raises 40901 if the first node has fewer people than must agree.
+    """
     definition = await context.service.database.store(DEFINITIONS).get(approval["definition_id"])
     approval.update(
         status=STATES.after("submit"), nodes=definition["nodes"], submitted_at=context.now, finished_at=None
     )
     approval["copied"] = await resolve_people(context.service, definition["copies"], approval["initiator_id"])
+    first = approval["nodes"][0]
+    panel = await resolve_approvers(context.service, first, approval, context.now)
+    if not panel.is_complete:
+        raise ApiError(CONFLICT, TOO_FEW.filled(node=first["name"]))
     flow.add_history(approval, context.actor.user_id, "submit", context.now, comment)
-    await activate_node(context, approval, approval["nodes"][0])
+    flow.ask(approval, first, panel)
 
 
 async def activate_node(context: ApprovalContext, approval: Approval, node: Mapping[str, Any]) -> None:
-    """Make a node the current one, and ask the people who are its approvers now."""
-    people = await resolve_approvers(context.service, node["approvers"], approval, context.now)
-    flow.ask(approval, node, people)
+    """Make a node the current one, and ask the people who are its approvers now.
+
+    If they are fewer than must agree, the approval goes back to the initiator.
+    """
+    panel = await resolve_approvers(context.service, node, approval, context.now)
+    if panel.is_complete:
+        flow.ask(approval, node, panel)
+        return
+    reason = TOO_FEW.filled(node=node["name"]).zh
+    flow.add_history(approval, context.actor.user_id, "return", context.now, reason, INITIATOR)
+    flow.close(approval, STATES.after("return"), context.now)
 
 
 async def advance(context: ApprovalContext, approval: Approval) -> None:

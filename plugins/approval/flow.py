@@ -6,7 +6,7 @@ people get tasks; `round` distinguishes the tasks of one visit to a node from th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +26,7 @@ _STORED_FIELDS = (
     "nodes",
     "node",
     "round",
+    "needed",
     "tasks",
     "history",
     "todo",
@@ -42,10 +43,24 @@ _ACTED = ("agreed", "rejected", "sent_back", "transferred")
 
 @dataclass(frozen=True)
 class Assignee:
-    """A person who gets a task, maybe in place of somebody else."""
+    """A person who gets a task, maybe in place of somebody else, and by which rule: `delegate`, or that of the node."""
 
     user_id: int
     on_behalf_of: int | None = None
+    absent: str | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The people that a node asks, each once, and how many of them must agree."""
+
+    people: Sequence[Assignee]
+    needed: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there are as many people as must agree."""
+        return len(self.people) >= self.needed
 
 
 def initial_values(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> Approval:
@@ -55,6 +70,7 @@ def initial_values(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> App
         "nodes": list(nodes),
         "node": None,
         "round": 0,
+        "needed": None,
         "tasks": [],
         "history": [],
         "todo": [],
@@ -69,7 +85,7 @@ def initial_values(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> App
 
 def copy_approval(instance: Mapping[str, Any]) -> Approval:
     """Return a copy of an approval to work on."""
-    return deepcopy(dict(instance))
+    return {"needed": None, **deepcopy(dict(instance))}
 
 
 def select_stored(approval: Approval) -> dict[str, Any]:
@@ -107,12 +123,13 @@ def find_task(approval: Approval, user_id: int) -> dict[str, Any] | None:
     return next(pending, None)
 
 
-def ask(approval: Approval, node: Mapping[str, Any], people: Iterable[Assignee]) -> None:
+def ask(approval: Approval, node: Mapping[str, Any], panel: Panel) -> None:
     """Make a node the current one: its people get a task each, and all other tasks are cancelled."""
     _cancel(approval)
     approval["round"] += 1
     approval["node"] = node["key"]
-    for one in people:
+    approval["needed"] = panel.needed
+    for one in panel.people:
         add_task(approval, one)
     _refresh(approval)
 
@@ -125,6 +142,7 @@ def add_task(approval: Approval, one: Assignee) -> None:
             "round": approval["round"],
             "user_id": one.user_id,
             "on_behalf_of": one.on_behalf_of,
+            "absent": one.absent,
             "status": "pending",
             "acted_at": None,
             "comment": None,
@@ -160,18 +178,31 @@ def evaluate(approval: Approval) -> NodeResult:
     """Return the result of the current node according to the decisions so far."""
     mode = get_node(approval, approval["node"])["mode"]
     statuses = list(get_statuses(approval).values())
-    agreed, rejected = statuses.count("agreed"), statuses.count("rejected")
-    needed = _count_needed(mode, len(statuses))
-    if agreed >= needed:
+    if statuses.count("agreed") >= _get_needed(approval):
         return "agreed"
-    if len(statuses) - rejected < needed or (mode == "any" and rejected):
+    if not can_pass(approval) or (mode == "any" and "rejected" in statuses):
         return "rejected"
     return "pending"
 
 
-def _count_needed(mode: str, asked: int) -> int:
+def can_pass(approval: Approval) -> bool:
+    """Return whether enough people of this round agreed or have not decided yet."""
+    statuses = list(get_statuses(approval).values())
+    return len(statuses) - statuses.count("rejected") >= _get_needed(approval)
+
+
+def _get_needed(approval: Approval) -> int:
+    if approval["needed"] is not None:
+        return int(approval["needed"])
+    # of a node that was reached before approvals stored the number
+    asked = len(get_statuses(approval))
+    return min(count_needed(get_node(approval, approval["node"])["mode"], asked), asked)
+
+
+def count_needed(mode: str, asked: int) -> int:
+    """Return how many people must agree in this mode if `asked` people are named."""
     kind, _, count = mode.partition(":")
-    return {"any": 1, "all": asked}.get(kind) or min(int(count or 1), asked)
+    return {"any": 1, "all": max(asked, 1)}.get(kind) or int(count)
 
 
 def close(approval: Approval, status: str, now: datetime) -> None:

@@ -10,8 +10,8 @@ from plugins.api import CONFLICT, FORBIDDEN, ApiError, Holding, Message, Move, R
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, advance, build_context, save
 from plugins.approval.flow import Approval, Assignee
-from plugins.approval.messages import NOT_OF_ONES_OWN, OWN_APPROVERS
-from plugins.approval.people import find_excluded, find_substitutes
+from plugins.approval.messages import NOT_OF_ONES_OWN, OWN_APPROVERS, TOO_FEW
+from plugins.approval.people import find_excluded, find_substitutes, get_rule
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
 
 
@@ -51,18 +51,21 @@ async def _reassign(context: ApprovalContext, approval: Approval, move: Move) ->
     behind = await find_excluded(context.service, flow.people_behind(approval))
     excluded = behind.union([move.from_id], () if context.actor.is_super else [context.actor.user_id])
     asked = flow.get_statuses(approval).keys()
-    substitutes = await find_substitutes(context.service, approval, excluded)
+    node = flow.get_node(approval, approval["node"])
+    substitutes = await find_substitutes(context.service, node, approval, excluded)
     chosen = next((one for one in (move.to_id, *substitutes) if one not in excluded and one not in asked), None)
     flow.complete_task(approval, task, "reassigned", context.now, None)
-    enough = bool(approval["todo"]) and flow.get_node(approval, approval["node"])["mode"] == "any"
+    enough = bool(approval["todo"]) and node["mode"] == "any"
     if move.to_id in asked and enough:
         chosen = None  # one decision is enough, and the receiver is asked for it already
     to = str(chosen) if chosen is not None else None
     flow.add_history(approval, context.actor.user_id, "reassign", context.now, None, to)
     if chosen is not None:
-        flow.add_task(approval, Assignee(chosen, move.from_id))
+        flow.add_task(approval, Assignee(chosen, move.from_id, None if chosen == move.to_id else get_rule(node)))
     elif not flow.get_statuses(approval):
         raise ApiError(CONFLICT, NOT_OF_ONES_OWN)
+    elif not flow.can_pass(approval):
+        raise ApiError(CONFLICT, TOO_FEW.filled(node=node["name"]))
     else:
         await advance(context, approval)
 
@@ -102,12 +105,19 @@ def _to_be_asked(user_id: int, now: datetime) -> Mapping[str, Any]:
     return {"status": "pending", "nodes.approvers.users": user_id}
 
 
+def _to_substitute(user_id: int, now: datetime) -> Mapping[str, Any]:
+    return {"status": "pending", "nodes.substitutes.users": user_id}
+
+
+_SUBSTITUTE = Message("替补审批人", "Substitute")
 _APPROVER = Message("审批人", "Approver")
 HOLDINGS = (
     # before the tasks, so that the nodes that follow ask the receiver
     Holding(DEFINITIONS, "nodes.approvers.users", label=_APPROVER, decides=True),
+    Holding(DEFINITIONS, "nodes.substitutes.users", label=_SUBSTITUTE, decides=True),
     Holding(DEFINITIONS, "copies.users", label=Message("抄送人", "Copied person"), decides=True),
     Holding(INSTANCES, "nodes.approvers.users", _move_places, _to_be_asked, label=_APPROVER, decides=True),
+    Holding(INSTANCES, "nodes.substitutes.users", _move_places, _to_substitute, label=_SUBSTITUTE, decides=True),
     Holding(INSTANCES, "tasks.user_id", _move_tasks, _asked, decides=True),
     Holding(INSTANCES, "initiator_id", _move_requests, _waiting),
     Holding(DELEGATIONS, "user_id", _end_delegations, lambda id, now: {"user_id": id, "ends_at": {"$gt": now}}),

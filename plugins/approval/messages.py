@@ -9,6 +9,7 @@ ALREADY_ASKED = Message("该用户已是当前节点的审批人", "This person 
 ALREADY_PENDING = Message("该单据正在审批中", "This record is already waiting for approval")
 NO_DEFINITION = Message("没有适用于该单据的审批流程", "No approval flow applies to this record")
 DISABLED = Message("审批流程已停用", "The approval flow is disabled")
+OTHER_FLOW = Message("按申请内容应使用其他审批流程", "By its content, this request must go through another flow")
 OF_A_RECORD = Message(
     "该审批来自业务单据，请在业务单据中重新提交",
     "This request belongs to a business record: submit the record again instead",
@@ -19,11 +20,21 @@ OWN_APPROVERS = Message(
     "Only somebody else whose data scope includes this request may reassign its tasks",
 )
 NOT_ASKED = Message("该用户在该审批中没有待处理的任务", "This person has no pending task in this approval")
+TOO_FEW = Message("节点“{node}”的审批人不足", "The node “{node}” has too few approvers")
 TOO_LONG = Message("审批流转次数过多", "This approval has too many steps")
 
 ASKED = Message("待您审批：{title}", "Waiting for your approval: {title}")
 DELEGATED = Message(
     "{name} 在 {first} 至 {last} 期间将审批委托给您", "{name} delegated approvals to you from {first} to {last}"
+)
+NO_FLOW = Message("没有适用的审批流程，请直接审批：{title}", "No flow applies: please decide at the record: {title}")
+WAITS_FOR = Message(
+    "审批人 {name} 的账号已停用，您的申请仍待其审批：{title}",
+    "Your request waits for {name}, whose account is disabled: {title}",
+)
+LEFT_TASKS = Message(
+    "{name} 的账号已停用，仍有 {count} 个待审批任务，请改派",
+    "The account of {name} is disabled; {count} approvals wait for them: please reassign them",
 )
 REMINDED = Message("催办审批：{title}", "Still waiting for your approval: {title}")
 ASKED_IN = Message(

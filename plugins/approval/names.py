@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from plugins.api import Page, RecordNames, Request, Route, invalid, route
+from plugins.approval.people import filter_enabled
 from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY
 from plugins.approval.shown_records import add_reference_names
 from plugins.rbac.api import USERS
@@ -20,10 +21,16 @@ async def list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, An
 
 
 async def add_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the names of all people that an approval mentions, and of what its record refers to."""
+    """Add the names of all people that an approval mentions and of what its record refers to, and who is disabled."""
     acted = (step["user_id"] for step in instance["history"])
     mentioned = {instance["initiator_id"], *(instance.get("shared_with") or ()), *acted}
-    return {**await add_reference_names(req, instance), "people": await list_names(req, sorted(mentioned))}
+    asked = instance.get("todo") or ()
+    present = await filter_enabled(req.service, asked)
+    return {
+        **await add_reference_names(req, instance),
+        "people": await list_names(req, sorted(mentioned)),
+        "absent": [one for one in asked if one not in present],
+    }
 
 
 async def add_names(req: Request, page: Page) -> Page:

@@ -1,7 +1,7 @@
 """Resolves approvers to people: users, holders of roles, leaders, and their delegates, as of now.
 
 An option says whether people may decide on their own requests. If not, they are excluded as approvers of a node, as
-delegates and as targets of a transfer. Every node asks somebody; no node is skipped.
+delegates and as targets of a transfer. No node is skipped: where people lack, its rule for absence acts.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from plugins.api import Service, may_decide_on_own
-from plugins.approval.flow import Assignee, people_behind
+from plugins.approval.flow import Assignee, Panel, count_needed, people_behind
 from plugins.approval.options import OWN_REQUESTS
 from plugins.approval.records import DELEGATIONS, MAX_PEOPLE
 from plugins.rbac.api import USERS, Directory, Policy
 from plugins.system.api import Configs
 
+DEFAULT_RULE = "leader"
 _FIRST_USER = 1
 
 
@@ -40,71 +41,116 @@ async def find_excluded(service: Service, behind: Iterable[int]) -> frozenset[in
 
 
 async def resolve_approvers(
-    service: Service, approvers: Mapping[str, Any], approval: Mapping[str, Any], now: datetime
-) -> list[Assignee]:
-    """Return the people of a node, each once.
+    service: Service, node: Mapping[str, Any], approval: Mapping[str, Any], now: datetime
+) -> Panel:
+    """Return the people of a node, each once. For those who lack, the node's rule for absence names others.
 
-    If all of them are excluded, the initiator's leader is asked instead; if there is nobody, user 1.
+    People who may not decide on the request are not counted as named. The panel is incomplete if nobody is left whom
+    the rule could name.
     """
-    initiator_id = approval["initiator_id"]
-    named = await resolve_people(service, approvers, initiator_id)
     excluded = await find_excluded(service, people_behind(approval))
-    if named and excluded.issuperset(named):
-        named = [await _find_leader(service, initiator_id, 1, excluded) or _FIRST_USER]
-    asked: dict[int, Assignee] = {}
-    for user_id in [one for one in named if one not in excluded] or [_FIRST_USER]:
-        delegate = await _find_delegate(service, user_id, now, excluded)
-        asked.setdefault(delegate, Assignee(delegate, user_id if delegate != user_id else None))
-    return list(asked.values())
+    places = await _find_places(service, node["approvers"], approval["initiator_id"])
+    places = [one for one in places if one not in excluded]
+    named = [one for one in dict.fromkeys(places) if one is not None]
+    needed, asked = count_needed(node["mode"], len(places)), dict[int, Assignee]()
+    stand_ins = {one: await find_delegate(service, one, now, excluded) for one in named}
+    # those who are there first, so that nobody's own place counts as the place of a person who delegated to them
+    for user_id in sorted(named, key=lambda one: stand_ins[one] != one):
+        delegate = stand_ins[user_id]
+        if delegate is not None:
+            asked.setdefault(delegate, _stand_in(delegate, user_id))
+    vacant = [one for one in named if not any(one in (each.user_id, each.on_behalf_of) for each in asked.values())]
+    for substitute in await find_substitutes(service, node, approval, excluded):
+        delegate = await find_delegate(service, substitute, now, excluded)
+        if len(asked) < needed and delegate is not None and delegate not in asked:
+            asked[delegate] = Assignee(delegate, vacant.pop(0) if vacant else None, get_rule(node))
+    return Panel(list(asked.values()), needed)
+
+
+def _stand_in(user_id: int, place_of: int) -> Assignee:
+    """Return the assignee for a person's own place or for that of somebody who delegated to them."""
+    return Assignee(user_id) if user_id == place_of else Assignee(user_id, place_of, "delegate")
+
+
+def get_rule(node: Mapping[str, Any]) -> str:
+    """Return the rule of a node for absent people."""
+    return str(node.get("absent") or DEFAULT_RULE)
 
 
 async def resolve_people(service: Service, approvers: Mapping[str, Any] | None, initiator_id: int) -> list[int]:
     """Return the ids of the enabled people that `approvers` names, each once and at most `MAX_PEOPLE`."""
-    given = approvers or {}
-    ids = list(given.get("users") or ())
-    if given.get("department_leader"):
-        departments = (await service.part(Policy).rules()).departments
-        ids.append(departments.get(given["department_leader"], {}).get("leader_user_id"))
-    if given.get("initiator_leader"):
-        ids.append(await _find_leader(service, initiator_id, given["initiator_leader"]))
-    if given.get("roles"):
-        enabled = (await service.part(Policy).rules()).enabled(given["roles"])
+    places = await _find_places(service, approvers or {}, initiator_id)
+    return await filter_enabled(service, [one for one in dict.fromkeys(places) if one is not None])
+
+
+async def names_anybody(service: Service, approvers: Mapping[str, Any]) -> bool:
+    """Return whether `approvers` names at least one enabled person now, or the leader of whoever the initiator will be."""
+    return bool(approvers.get("initiator_leader") or await resolve_people(service, approvers, _FIRST_USER))
+
+
+async def _find_places(service: Service, approvers: Mapping[str, Any], initiator_id: int) -> list[int | None]:
+    """Return the person of each place that `approvers` names, at most `MAX_PEOPLE`.
+
+    The place of a leader is None where there is no such leader, and names a person again who has another place.
+    Holders of roles have one place each, and none besides another one. People named in person may be disabled.
+    """
+    rules = await service.part(Policy).rules()
+    places: list[int | None] = list(approvers.get("users") or ())
+    if approvers.get("department_leader"):
+        places.append(rules.departments.get(approvers["department_leader"], {}).get("leader_user_id"))
+    if approvers.get("initiator_leader"):
+        leaders = await _find_leaders(service, initiator_id)
+        places.append(leaders[min(approvers["initiator_leader"], len(leaders)) - 1] if leaders else None)
+    if approvers.get("roles"):
+        enabled = sorted(rules.enabled(approvers["roles"]))
         holders = await service.database.store(USERS).find(
-            {"role_ids": {"$in": sorted(enabled)}, "status": "enabled"}, sort="id", limit=MAX_PEOPLE, fields=["status"]
+            {"role_ids": {"$in": enabled}, "status": "enabled"}, sort="id", limit=MAX_PEOPLE, fields=["status"]
         )
-        ids += [user["id"] for user in holders]
-    return (await _filter_enabled(service, dict.fromkeys(ids)))[:MAX_PEOPLE]
+        places += [user["id"] for user in holders if user["id"] not in places]
+    return places[:MAX_PEOPLE]
 
 
-async def _filter_enabled(service: Service, ids: Iterable[int | None]) -> list[int]:
+async def filter_enabled(service: Service, ids: Iterable[int]) -> list[int]:
+    """Return those of the people whose accounts are enabled."""
     directory = service.part(Directory)
-    return [id for id in ids if id and (user := await directory.user(id)) and user["status"] == "enabled"]
+    return [id for id in ids if (user := await directory.user(id)) and user["status"] == "enabled"]
 
 
-async def find_substitutes(service: Service, approval: Mapping[str, Any], excluded: frozenset[int]) -> list[int]:
-    """Return who is asked if the people of a node may not decide: the leader of the initiator, then user 1."""
-    leader = await _find_leader(service, approval["initiator_id"], 1, excluded)
-    return [one for one in (leader, _FIRST_USER) if one is not None]
+async def find_substitutes(
+    service: Service, node: Mapping[str, Any], approval: Mapping[str, Any], excluded: frozenset[int]
+) -> list[int]:
+    """Return whom the node's rule for absence asks, in this order, if people lack.
+
+    `leader`: the leaders above the initiator; `substitute`: the substitutes of the node; after both user 1. `refuse`:
+    nobody.
+    """
+    rule, initiator_id = get_rule(node), approval["initiator_id"]
+    if rule == "refuse":
+        return []
+    if rule == "substitute":
+        found = await resolve_people(service, node.get("substitutes"), initiator_id)
+    else:
+        found = await _find_leaders(service, initiator_id)
+    return [one for one in dict.fromkeys([*found, _FIRST_USER]) if one not in excluded]
 
 
-async def _find_leader(
-    service: Service, initiator_id: int, level: int, excluded: frozenset[int] = frozenset()
-) -> int | None:
-    """Return the leader `level` steps above the initiator, or the highest one if there are fewer.
+async def _find_leaders(service: Service, initiator_id: int) -> list[int]:
+    """Return the enabled leaders above the initiator, the nearest first.
 
-    Departments without a leader, or led by the initiator or an `excluded` person, do not count.
+    Departments without a leader, or led by the initiator, do not count.
     """
     user = await service.part(Directory).user(initiator_id)
     chain = (await service.part(Policy).rules()).leaders((user or {}).get("department_id"))
-    leaders = await _filter_enabled(service, [one for one in chain if one not in (initiator_id, *excluded)])
-    return leaders[min(level, len(leaders)) - 1] if leaders else None
+    return await filter_enabled(service, [one for one in chain if one != initiator_id])
 
 
-async def _find_delegate(service: Service, user_id: int, now: datetime, excluded: frozenset[int]) -> int:
-    """Return who decides in place of a person now. Delegations of a delegate count too; a cycle ends before it closes.
+async def find_delegate(service: Service, user_id: int, now: datetime, excluded: frozenset[int]) -> int | None:
+    """Return who decides in place of a person now; None if the account is disabled.
 
-    Delegations to `excluded` people do not count.
+    Delegations of a delegate count too; a cycle ends before it closes. Delegations to `excluded` people do not count.
     """
+    if not await filter_enabled(service, [user_id]):
+        return None
     visited = [user_id]
     while True:
         found = await service.database.store(DELEGATIONS).find(
@@ -115,7 +161,7 @@ async def _find_delegate(service: Service, user_id: int, now: datetime, excluded
             delegate is None
             or delegate in excluded
             or delegate in visited
-            or not await _filter_enabled(service, [delegate])
+            or not await filter_enabled(service, [delegate])
         ):
             return visited[-1]
         visited.append(delegate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from plugins.api import (
     APPROVAL_CANCELLED,
     APPROVAL_REQUESTED,
+    Approvals,
     Listener,
     Message,
     OwnRequests,
@@ -19,17 +20,19 @@ from plugins.approval.dictionaries import DICTIONARIES
 from plugins.approval.handover import HOLDINGS
 from plugins.approval.lifespan import start
 from plugins.approval.menus import MENUS, PERMISSIONS
-from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_LONG
+from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_FEW, TOO_LONG
 from plugins.approval.options import OPTIONS
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
 from plugins.approval.states import TASK_STATES
+from plugins.approval.telling import on_sessions_void
 from plugins.approval.views import VIEWS
+from plugins.rbac.api import SESSIONS_VOID
 
 plugin = Plugin(
     name="approval",
     title=Message("审批", "Approvals"),
     requires=("rbac", "system"),
-    provides=(OwnRequests, Passes),
+    provides=(Approvals, OwnRequests, Passes),
     start=start,
     demo=demo.load,
     collections=(DEFINITIONS, INSTANCES, DELEGATIONS),
@@ -40,8 +43,11 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     views=VIEWS,
     listens=(
-        Listener(APPROVAL_REQUESTED, requests.on_requested, conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)),
+        Listener(
+            APPROVAL_REQUESTED, requests.on_requested, conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_FEW, TOO_LONG)
+        ),
         Listener(APPROVAL_CANCELLED, requests.on_cancelled),
+        Listener(SESSIONS_VOID, on_sessions_void),
     ),
     routes=routes_of(definitions, instances, actions, names, delegations),
     menus=MENUS,

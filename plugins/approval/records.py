@@ -74,6 +74,7 @@ APPROVERS = obj(
     },
     description="Everybody named here is asked. If that is nobody, user 1 is asked.",
 )
+ABSENCES = ("leader", "substitute", "refuse")
 _NODE = {
     "key": text(
         label=("节点标识", "Key"), required=True, max_length=64, pattern=r"^[a-z][a-z0-9_-]*$", example="leader"
@@ -87,6 +88,17 @@ _NODE = {
         default="any",
         example="any",
         description="`any`: the first decision counts; `all`: everybody must agree; `quorum:n`: n must agree.",
+    ),
+    "absent": choice(
+        *ABSENCES,
+        label=("人数不足时", "If people lack"),
+        default="leader",
+        description="Who is asked if the node has fewer people than must agree. `leader`: the leaders above the "
+        "initiator; `substitute`: the `substitutes`; after both user 1. `refuse`: the request cannot be submitted, or "
+        "goes back to the initiator.",
+    ),
+    "substitutes": APPROVERS.but(
+        label=("替补人员", "Substitutes"), description="Who is asked if people lack and `absent` is `substitute`."
     ),
     "on_reject": choice(
         "end",
@@ -137,6 +149,13 @@ DEFINITIONS = Collection(
     indexes=(Index("biz_type", "enabled", "priority"),),
 )
 
+_ABSENT = choice(
+    "delegate",
+    *ABSENCES[:2],
+    label=("代替方式", "In place of absent people"),
+    description="`delegate`: the person is the delegate of `on_behalf_of`. `leader`, `substitute`: the node had "
+    "fewer people than must agree, and by this rule of the node the person is asked besides them.",
+)
 TASK = obj(
     "ApprovalTask",
     {
@@ -148,6 +167,7 @@ TASK = obj(
             description="Who delegated or transferred the task to this person, or had it before.",
             ref="users",
         ),
+        "absent": _ABSENT,
         "status": TASK_STATES.choice(label=("处理状态", "Status")),
         "acted_at": timestamp(label=("处理时间", "Acted at")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
@@ -217,7 +237,7 @@ INSTANCES = Collection(
         Index("biz_type", "resource_id", unique=True, where={"status": "pending", "resource_id": {"$type": "string"}}),
         Index("resource_id", "biz_type"),
     ),
-    internal=("todo", "done", "round", "behind"),
+    internal=("todo", "done", "round", "needed", "behind"),
     states=STATES,
 )
 _NAME = shape("ApprovalPerson", id=integer(nullable=False), name=text(nullable=False))
@@ -230,6 +250,14 @@ SHOWN = shape(
         max_items=10_000,
         nullable=False,
         description="The names of everybody whom the approval mentions.",
+    ),
+    absent=array(
+        integer(nullable=False),
+        label=("已停用的审批人", "Disabled approvers"),
+        max_items=MAX_PEOPLE,
+        nullable=False,
+        ref="users",
+        description="Who is asked now and cannot decide, because the account is disabled.",
     ),
 )
 _ROW = (
@@ -333,6 +361,7 @@ _ASKED = shape(
     user_id=integer(nullable=False, ref="users"),
     name=text(nullable=False),
     on_behalf_of=integer(ref="users"),
+    absent=_ABSENT,
 )
 SIMULATION = shape(
     "ApprovalSimulation",
@@ -341,7 +370,14 @@ SIMULATION = shape(
         obj(
             None,
             {name: child.but(nullable=False) for name, child in _NODE.items() if name in ("key", "name", "mode")}
-            | {"approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False)},
+            | {
+                "approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False),
+                "needed": integer(
+                    label=("需同意人数", "People who must agree"),
+                    nullable=False,
+                    description="If this is more than the approvers, the node would refuse the request.",
+                ),
+            },
         ),
         nullable=False,
     ),

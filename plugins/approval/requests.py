@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import APPROVAL_FINISHED, CONFLICT, SYSTEM, Actor, ApiError, Message, Service, utc_now
+from plugins.api import APPROVAL_FINISHED, CONFLICT, SYSTEM, Actor, ApiError, Database, Message, Service, utc_now
 from plugins.approval import flow
 from plugins.approval.conditions import matches
 from plugins.approval.engine import ApprovalContext, begin, save
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION
 from plugins.approval.options import WITHOUT_DEFINITION
-from plugins.approval.records import DEFINITIONS
+from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES
+from plugins.approval.telling import tell_permitted
 from plugins.system.api import Configs
 
 _MAX_TITLE = 200
@@ -56,6 +57,17 @@ async def find_definition(service: Service, biz_type: str, record: Mapping[str, 
     return next((one for one in flows if matches(one["conditions"], record)), None)
 
 
+async def applies(service: Service, definition: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
+    """Return whether a request of one's own with these values may go through this flow.
+
+    Its conditions hold, and no other flow whose conditions hold comes before it by priority. Of several with the same
+    priority the initiator chooses.
+    """
+    first = await find_definition(service, definition["biz_type"], record)
+    due = first is None or first["priority"] >= definition["priority"]
+    return due and matches(definition["conditions"], record)
+
+
 def _build_context(service: Service, payload: Mapping[str, Any]) -> ApprovalContext:
     request = payload.get("request")
     if request is not None:
@@ -73,6 +85,7 @@ async def _apply_fallback(context: ApprovalContext, payload: Mapping[str, Any]) 
     if chosen == "refuse":
         raise ApiError(CONFLICT, NO_DEFINITION)
     if chosen == "leave":
+        await tell_permitted(context, payload)
         return
     await context.emit(
         APPROVAL_FINISHED,
@@ -82,6 +95,19 @@ async def _apply_fallback(context: ApprovalContext, payload: Mapping[str, Any]) 
         reason=None,
         instance_id=None,
     )
+
+
+class PendingApprovals:
+    """The port `Approvals` of the core."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def pending(self, biz_type: str, resource_id: str) -> str | None:
+        """Return the id of the approval that the record waits for."""
+        about = {"biz_type": biz_type, "resource_id": resource_id, "status": STATES.after("submit")}
+        found = await self._database.store(INSTANCES).find_one(about)
+        return str(found["id"]) if found else None
 
 
 async def _start(context: ApprovalContext, payload: Mapping[str, Any], definition: Mapping[str, Any]) -> None:

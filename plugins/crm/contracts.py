@@ -23,6 +23,7 @@ from plugins.api import (
     holds,
     invalid,
     store_money,
+    text,
     transitions,
 )
 from plugins.api import exact as amount_of
@@ -218,7 +219,7 @@ ROUTES: tuple[Route, ...] = (
         ),
         find=get_editable,
         after=_publish,
-        approval=Approval(record=_customer_name),
+        approval=Approval(record=_customer_name, fields={"customer": text()}),
         errors=(DUPLICATE,),
         refusals=(REFUSES_READERS,),
     ),

@@ -25,9 +25,11 @@ from plugins.api import (
     conflicts,
     crud,
     day_of,
+    integer,
     invalid,
     rounded,
     store_quantity,
+    text,
     transitions,
 )
 from plugins.hrm import allowances
@@ -177,6 +179,9 @@ async def _describe(step: Step) -> Record:
     return {"employee": name, "department_id": employee and employee["department_id"]}
 
 
+_DESCRIBED = {"employee": text(), "department_id": integer()}
+
+
 def _title(shown: Mapping[str, Any]) -> Message:
     return LEAVE_TITLE.filled(name=shown["employee"], days=shown["days"])
 
@@ -255,6 +260,6 @@ ROUTES: tuple[Route, ...] = (
             after=_complete,
             refusals=conflicts(CLOSED),
         ),
-        approval=Approval(title=_title, record=_describe),
+        approval=Approval(title=_title, record=_describe, fields=_DESCRIBED),
     ),
 )

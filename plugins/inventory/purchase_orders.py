@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, Action, Approval, Route, conflicts, crud, holds, transitions
+from plugins.api import DATED, Action, Approval, Route, conflicts, crud, holds, text, transitions
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
@@ -82,7 +82,7 @@ ROUTES: tuple[Route, ...] = (
             events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, WAREHOUSE_GONE),
         ),
-        approval=Approval(done="confirm", record=describe),
+        approval=Approval(done="confirm", record=describe, fields={"supplier": text()}),
     ),
     *holds(
         PURCHASE_ORDERS,

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, expect
-from tests.api.approval.flows import AT
+from tests.api.approval.flows import AT, types_path
+
+
+@pytest.fixture(autouse=True, scope="module")
+def business_types_are_removed(io_loop: IOLoop, admin: Client) -> Iterator[None]:
+    """Remove the business types that the tests of a module added to the dictionary."""
+    yield
+
+    async def remove() -> None:
+        path = await types_path(admin)
+        for item in expect(await admin.get(f"{path}/items?page_size=200"))["items"]:
+            if item["value"].startswith("KIND"):
+                expect(await admin.delete(f"{path}/items/{item['value']}"))
+
+    io_loop.run_sync(remove, timeout=60)
 
 
 @pytest.fixture(autouse=True)

@@ -87,11 +87,11 @@ async def act_at_random(chance: random.Random, admin: Client, team: list[Client]
     nodes = [
         node(
             f"n{number}",
-            *chance.sample(team[1:], chance.randint(1, 4)),
-            mode=chance.choice(("any", "all", "quorum:2", "quorum:3")),
+            *chance.sample(team[1:], size),
+            mode=chance.choice(("any", "all", *(f"quorum:{least}" for least in (2, 3) if least <= size))),
             on_reject=chance.choice(("end", "back")),
         )
-        for number in range(chance.randint(1, 3))
+        for number, size in enumerate(chance.choices((1, 2, 3, 4), k=chance.randint(1, 3)))
     ]
     made = await ask(initiator, await define(admin, *nodes))
     model = Model(nodes, left_out=frozenset({id_of(initiator)} if left_out else ()))

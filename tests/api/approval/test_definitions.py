@@ -45,8 +45,9 @@ async def test_a_condition_without_a_value_to_compare_is_refused(op: str, admin:
 
 
 async def test_mode_and_policy_have_defaults(admin: Client) -> None:
-    made = await define(admin, {"key": "one", "name": "one", "approvers": {}})
-    assert (made["nodes"][0]["mode"], made["nodes"][0]["on_reject"]) == ("any", "end")
+    made = await define(admin, {"key": "one", "name": "one", "approvers": {"users": [1]}})
+    (one,) = made["nodes"]
+    assert (one["mode"], one["on_reject"], one["absent"]) == ("any", "end", "leader")
 
 
 async def test_a_record_that_cannot_be_stored_is_refused(admin: Client) -> None:

@@ -16,6 +16,7 @@ from tests.api.approval.flows import (
     box,
     configured,
     define,
+    disable,
     id_of,
     node,
     read,
@@ -28,12 +29,6 @@ from tests.api.notification.inboxes import titles
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 LEFT_OUT = {"approval_own_requests": "leave_out"}
-
-
-async def disable(admin: Client, who: Client) -> None:
-    """Disable an account."""
-    one = f"/api/v1/system/users/{id_of(who)}"
-    expect(await admin.patch(one, {"version": expect(await admin.get(one))["version"], "status": "disabled"}))
 
 
 async def test_an_approval_continues_when_its_flow_is_deleted(admin: Client, people: People) -> None:
@@ -126,9 +121,10 @@ async def test_holders_of_a_disabled_role_are_not_asked(admin: Client, people: P
     (me,) = await several(people, 1)
     role = await people.role(EVERYTHING)
     await people.account([role])
+    definition = await define(admin, node("one", roles=[role]))
     version = expect(await admin.get(f"/api/v1/system/roles/{role}"))["version"]
     expect(await admin.patch(f"/api/v1/system/roles/{role}", {"version": version, "status": "disabled"}))
-    assert waiting(await ask(me, await define(admin, node("one", roles=[role])))) == {1}
+    assert waiting(await ask(me, definition)) == {1}
 
 
 async def test_approvers_are_reminded_at_most_once_an_hour(admin: Client, people: People) -> None:

@@ -14,6 +14,7 @@ from tests.api.approval.flows import (
     ask,
     box,
     define,
+    disable,
     id_of,
     node,
     several,
@@ -69,8 +70,10 @@ async def test_the_leader_of_a_department_asks_the_leader_above(admin: Client, p
 
 
 async def test_user_one_is_asked_if_there_is_nobody_else(admin: Client, people: People) -> None:
-    (me,) = await several(people, 1)
-    assert waiting(await ask(me, await define(admin, node("one", roles=[await people.role()])))) == {1}
+    me, gone = await several(people, 2)
+    definition = await define(admin, node("one", gone))
+    await disable(admin, gone)
+    assert waiting(await ask(me, definition)) == {1}
 
 
 async def test_a_delegate_is_asked_between_the_dates_only(admin: Client, people: People) -> None:

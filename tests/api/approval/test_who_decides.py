@@ -15,6 +15,7 @@ from tests.api.approval.flows import (
     INSTANCES,
     act,
     ask,
+    business_type,
     define,
     draft,
     id_of,
@@ -302,10 +303,6 @@ async def appoint(people: People) -> Editor:
     return Editor(await people.admin.log_in(user["username"]), people.admin, role, department)
 
 
-def kind() -> str:
-    return unique("KIND").replace("-", "_").upper()
-
-
 WAYS = ("users", "roles", "department_leader", "initiator_leader")
 each_way = pytest.mark.parametrize("way", WAYS)
 
@@ -315,7 +312,7 @@ async def test_nobody_makes_themselves_approver_or_copied_person_of_a_flow(edito
     named = editor.naming(way)
     nobody = node("first", editor.admin)
     for values in ({"nodes": [nobody, node("second", **named)]}, {"nodes": [nobody], "copies": named}):
-        body = {"name": unique("flow"), "biz_type": kind(), **values}
+        body = {"name": unique("flow"), "biz_type": await business_type(editor.admin), **values}
         expect(await editor.client.post(DEFINITIONS, body), 40300)
         expect(await editor.client.post(DEFINITIONS, {**body, "enabled": False}), 40300)
         made = expect(await editor.client.post(DEFINITIONS, {**body, "nodes": [nobody], "copies": {}}))
@@ -354,7 +351,7 @@ async def test_a_flow_before_one_that_names_the_editor_is_not_cleared_away(edito
     path = f"{DEFINITIONS}/{first['id']}"
     values: dict[str, Record] = {
         "conditions": {"conditions": [{**large, "value": "900.00"}]},
-        "kind": {"biz_type": kind()},
+        "kind": {"biz_type": await business_type(editor.admin)},
         "disabled": {"enabled": False},
         "priority": {"priority": 900},
     }

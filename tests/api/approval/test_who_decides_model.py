@@ -21,7 +21,7 @@ from plugins.approval.records import INSTANCES as APPROVALS
 from plugins.approval.requests import find_definition
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, Reply, expect, unique
-from tests.api.approval.flows import DEFINITIONS, EVERYTHING, act, ask, id_of, node, read
+from tests.api.approval.flows import DEFINITIONS, EVERYTHING, act, ask, business_type, id_of, node, read
 from tests.api.approval.test_people import delegate
 from tests.api.approval.test_who_decides import EDITING
 from tests.api.rbac.branch import DEPARTMENTS, MANAGING, ROLES, USERS, change
@@ -88,7 +88,7 @@ async def found(running: Running, people: People, seed: int, chance: random.Rand
     leaders = {top: chief, foreign: chief, branch: head, **({inner: user["id"]} if leads else {})}
     for department, leader in leaders.items():
         expect(await change(people.admin, f"{DEPARTMENTS}/{department}", leader_user_id=leader))
-    biz_types = [unique("KIND").replace("-", "_").upper() for _ in range(2)]
+    biz_types = [await business_type(people.admin) for _ in range(2)]
     large = [{"field": "amount", "op": "gte", "value": "100.00"}]
     board, leading, by_role = (
         {"users": [chief]},
