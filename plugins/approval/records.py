@@ -72,7 +72,8 @@ APPROVERS = obj(
             description="1: the leader of the initiator; 2: the next leader above; and so on.",
         ),
     },
-    description="Everybody named here is asked. If that is nobody, user 1 is asked.",
+    description="Everybody named here is asked. A node names at least one enabled person; `absent` of the node says who "
+    "is asked if that is not so any more.",
 )
 ABSENCES = ("leader", "substitute", "refuse")
 _NODE = {
@@ -132,7 +133,14 @@ DEFINITIONS = Collection(
             default=[],
             description="The flow applies if all of them hold.",
         ),
-        "nodes": array(NODE, label=("审批节点", "Nodes"), required=True, min_items=1, max_items=30),
+        "nodes": array(
+            NODE,
+            label=("审批节点", "Nodes"),
+            required=True,
+            min_items=1,
+            max_items=30,
+            example=[{"key": "leader", "name": "部门负责人", "approvers": {"initiator_leader": 1}}],
+        ),
         "copies": APPROVERS.but(
             label=("抄送人", "Copied people"), description="Who is notified of each request besides the approvers."
         ),

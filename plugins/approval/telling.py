@@ -8,7 +8,6 @@ from typing import Any
 from plugins.api import NOTIFY, Catalogue, Collection, Message, Service, approving_route
 from plugins.approval.engine import ApprovalContext
 from plugins.approval.messages import LEFT_TASKS, NO_FLOW, WAITS_FOR
-from plugins.approval.people import find_excluded
 from plugins.approval.records import INSTANCES
 from plugins.rbac.api import Directory, Policy, people_permitted
 
@@ -24,13 +23,13 @@ async def tell_permitted(context: ApprovalContext, payload: Mapping[str, Any]) -
     route = approving_route(catalogue.routes, collection) if collection is not None else None
     if collection is None or route is None:
         return
-    excluded = await find_excluded(service, [one for one in payload.get("own", ()) if one])
-    people = [one for one in await people_permitted(service, route.access) if one not in excluded]
+    behind = {context.actor.user_id, *payload.get("own", ())}
+    people = [one for one in await people_permitted(service, route.access) if one not in behind]
     id, title = str(payload["resource_id"]), payload["title"]
     words = title if isinstance(title, Message) else Message(str(title), str(title))
     await context.emit(
         NOTIFY,
-        user_ids=[one for one in people if one != context.actor.user_id and await _sees(service, one, collection, id)],
+        user_ids=[one for one in people if await _sees(service, one, collection, id)],
         kind="approval_task",
         title=Message(NO_FLOW.zh.replace("{title}", words.zh), NO_FLOW.en.replace("{title}", words.en)),
         link=route.path.removeprefix("/api/v1").rpartition("/")[0].replace("{id}", id),

@@ -168,7 +168,7 @@ async def _stands_in_elsewhere(firm: Firm, who: Client) -> None:
 
 async def _is_asked_by_role(firm: Firm, who: Client) -> None:
     role = await firm.people.role()
-    await define(firm.admin, node("first", roles=[role]))
+    await define(firm.admin, node("first", firm.admin, roles=[role]))
     before = expect(await firm.admin.get(f"{USERS}/{id_of(who)}"))
     expect(await change(firm.admin, f"{USERS}/{id_of(who)}", role_ids=[*before["role_ids"], role]))
 
@@ -379,7 +379,7 @@ async def test_a_flow_that_names_the_editor_is_restored_by_others(editor: Editor
 
 
 async def test_a_super_administrator_who_names_themselves_in_a_flow_is_logged(admin: Client) -> None:
-    flow = await define(admin, node("first", roles=[await People(admin).role()]))
+    flow = await define(admin, node("first", admin, roles=[await People(admin).role()]))
     changed = await change(admin, f"{DEFINITIONS}/{flow['id']}", copies={"users": [1]})
     assert await exemption(admin, changed) == "named_oneself"
 
@@ -389,7 +389,7 @@ async def test_a_super_administrator_who_names_themselves_in_a_flow_is_logged(ad
 
 async def test_a_role_that_flows_name_is_given_and_enabled_only_by_those_who_hold_it(firm: Firm) -> None:
     named, off = await firm.people.role(), await firm.people.role(status="disabled")
-    await define(firm.admin, node("first", roles=[named]), copies={"roles": [off]})
+    await define(firm.admin, node("first", firm.admin, roles=[named]), copies={"roles": [off]})
     me, person = id_of(firm.deputy), id_of(await firm.colleague())
     held = expect(await firm.admin.get(f"{USERS}/{person}"))["role_ids"]
     expect(await change(firm.deputy, f"{USERS}/{me}", role_ids=[firm.role, named]), 40300)

@@ -104,7 +104,8 @@ async def found(running: Running, people: People, seed: int, chance: random.Rand
     if chance.random() < 0.5:  # the attacker is asked about small amounts, by right
         flows.append(await define(people.admin, biz_types[1], 50, [{"users": [user["id"]]}], []))
     clients = [await client_of(people, one) for one in (persons[1], stranger)]
-    requests = [(await ask(client, {"id": flow}))["id"] for client in clients for flow in (flows[0], flows[3])]
+    asked = [({"id": flow}, {"amount": AMOUNTS[1]}) for flow in (flows[0], flows[2])]
+    requests = [(await ask(client, flow, record=record))["id"] for client in clients for flow, record in asked]
     await delegate(clients[1], await client_of(people, deputy))
     return Company(
         running,
@@ -300,9 +301,9 @@ async def held(at: Company, initiators: Sequence[int]) -> Held:
 
 async def named(at: Company, flow: Mapping[str, Any], initiator: int) -> set[int]:
     service, about = at.running.service, {"initiator_id": initiator, "behind": [initiator]}
-    asked = [await resolve_approvers(service, one["approvers"], about, utc_now()) for one in flow["nodes"]]
+    asked = [await resolve_approvers(service, one, about, utc_now()) for one in flow["nodes"]]
     return {
-        *(one.user_id for people in asked for one in people),
+        *(one.user_id for panel in asked for one in panel.people),
         *await resolve_people(service, flow["copies"], initiator),
     }
 

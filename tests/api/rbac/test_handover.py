@@ -97,7 +97,8 @@ async def test_no_live_record_names_the_person_afterwards(company: Company) -> N
 
 async def give_everything(company: Company, person: Client) -> None:
     """Approvals by the API, as their tasks are more than a field; any record of the other kinds."""
-    definition = await define(company.admin, node("first", person), node("second", person))
+    substitutes = {"absent": "substitute", "substitutes": {"users": [id_of(person)]}}
+    definition = await define(company.admin, node("first", person) | substitutes, node("second", person))
     await ask(await company.person(), definition)
     await draft(person, definition)
     for holding in company.holdings:
