@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import NOTIFY, Request, Route, crud, day_of, invalid
+from plugins.approval.engine import build_context
 from plugins.approval.messages import DELEGATED
 from plugins.approval.records import DELEGATIONS
+from plugins.approval.standing_in import settle
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """Create a delegation. From `starts_at` until `ends_at`, new tasks of the caller go to the delegate."""
+    """Create a delegation. From `starts_at` until `ends_at`, tasks of the caller go to the delegate.
+
+    Tasks that wait move at the start; whoever is back gets those that wait then.
+    """
     if req.body["ends_at"] <= req.body["starts_at"]:
         raise invalid("ends_at", "minimum")
     if req.body["delegate_id"] == req.actor.user_id:
@@ -22,7 +27,16 @@ async def create(req: Request) -> dict[str, Any]:
         await _notify_delegate(req, made)
         return made
 
-    return await req.transaction(work)
+    made = await req.transaction(work)
+    await settle(build_context(req), made)
+    return made
+
+
+async def revoke(req: Request) -> None:
+    """Delete a delegation: the caller gets back the tasks that wait for the delegate."""
+    before = await req.store(DELEGATIONS).get(req.path["id"])
+    await req.store(DELEGATIONS).delete(before["id"])
+    await settle(build_context(req), before)
 
 
 async def _notify_delegate(req: Request, made: dict[str, Any]) -> None:
@@ -47,4 +61,5 @@ ROUTES: tuple[Route, ...] = crud(
     only=("list", "read", "create", "delete"),
     without=("restore",),  # people can delegate only their own tasks
     create=create,
+    delete=revoke,
 )

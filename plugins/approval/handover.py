@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Holding, Message, Move, Record, replace_person
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Holding, Message, Move, Record
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, advance, build_context, save
 from plugins.approval.flow import Approval, Assignee
@@ -24,7 +24,26 @@ def _refuse_own(move: Move, approvals: Sequence[Record]) -> None:
 
 async def _move_places(move: Move, approvals: Sequence[Record]) -> None:
     _refuse_own(move, approvals)
-    await replace_person(move, approvals)
+    await _replace_approver(move, approvals)
+
+
+async def _replace_approver(move: Move, records: Sequence[Record]) -> None:
+    """Put the receiver in place of the person; a node still needs as many people if the receiver was named already."""
+    for before in records:
+        values = move.replaced(before)
+        nodes = zip(before["nodes"], values["nodes"], strict=True)
+        await move.store.update(
+            before["id"], {"nodes": [{**node, "mode": _keep_count(old, node)} for old, node in nodes]}
+        )
+
+
+def _keep_count(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    named, left = ([*(node["approvers"].get("users") or ())] for node in (before, after))
+    mode, approvers = str(after["mode"]), after["approvers"]
+    if mode != "all" or len(left) == len(named) or approvers.get("roles"):
+        return mode
+    leaders = [name for name in ("department_leader", "initiator_leader") if approvers.get(name)]
+    return f"quorum:{min(len(named) + len(leaders), 99)}"
 
 
 async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
@@ -113,7 +132,7 @@ _SUBSTITUTE = Message("替补审批人", "Substitute")
 _APPROVER = Message("审批人", "Approver")
 HOLDINGS = (
     # before the tasks, so that the nodes that follow ask the receiver
-    Holding(DEFINITIONS, "nodes.approvers.users", label=_APPROVER, decides=True),
+    Holding(DEFINITIONS, "nodes.approvers.users", _replace_approver, label=_APPROVER, decides=True),
     Holding(DEFINITIONS, "nodes.substitutes.users", label=_SUBSTITUTE, decides=True),
     Holding(DEFINITIONS, "copies.users", label=Message("抄送人", "Copied person"), decides=True),
     Holding(INSTANCES, "nodes.approvers.users", _move_places, _to_be_asked, label=_APPROVER, decides=True),

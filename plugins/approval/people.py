@@ -58,7 +58,7 @@ async def resolve_approvers(
     for user_id in sorted(named, key=lambda one: stand_ins[one] != one):
         delegate = stand_ins[user_id]
         if delegate is not None:
-            asked.setdefault(delegate, _stand_in(delegate, user_id))
+            asked.setdefault(delegate, stand_in(delegate, user_id))
     vacant = [one for one in named if not any(one in (each.user_id, each.on_behalf_of) for each in asked.values())]
     for substitute in await find_substitutes(service, node, approval, excluded):
         delegate = await find_delegate(service, substitute, now, excluded)
@@ -67,7 +67,7 @@ async def resolve_approvers(
     return Panel(list(asked.values()), needed)
 
 
-def _stand_in(user_id: int, place_of: int) -> Assignee:
+def stand_in(user_id: int, place_of: int) -> Assignee:
     """Return the assignee for a person's own place or for that of somebody who delegated to them."""
     return Assignee(user_id) if user_id == place_of else Assignee(user_id, place_of, "delegate")
 

@@ -6,6 +6,7 @@ from plugins.api import (
     APPROVAL_CANCELLED,
     APPROVAL_REQUESTED,
     Approvals,
+    Job,
     Listener,
     Message,
     OwnRequests,
@@ -23,11 +24,13 @@ from plugins.approval.menus import MENUS, PERMISSIONS
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_FEW, TOO_LONG
 from plugins.approval.options import OPTIONS
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
+from plugins.approval.standing_in import SECONDS, settle_due
 from plugins.approval.states import TASK_STATES
 from plugins.approval.telling import on_sessions_void
 from plugins.approval.views import VIEWS
 from plugins.rbac.api import SESSIONS_VOID
 
+_SETTLE = Message("委托开始或结束时移交审批任务", "Move tasks when delegations start or end")
 plugin = Plugin(
     name="approval",
     title=Message("审批", "Approvals"),
@@ -49,6 +52,7 @@ plugin = Plugin(
         Listener(APPROVAL_CANCELLED, requests.on_cancelled),
         Listener(SESSIONS_VOID, on_sessions_void),
     ),
+    jobs=(Job("approval.delegations", SECONDS, settle_due, _SETTLE),),
     routes=routes_of(definitions, instances, actions, names, delegations),
     menus=MENUS,
     permissions=PERMISSIONS,

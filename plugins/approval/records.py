@@ -330,7 +330,8 @@ DELEGATIONS = Collection(
         ),
         "reason": text(label=("委托原因", "Reason"), max_length=200),
     },
-    indexes=(Index("user_id", "ends_at"), Index("delegate_id", "ends_at")),
+    indexes=(Index("user_id", "ends_at"), Index("delegate_id", "ends_at"), Index("ends_at")),
+    internal=("settled",),
 )
 
 _COMMENT_FIELD = {"comment": text(label=("审批意见", "Comment"), max_length=1000, example="同意")}
