@@ -7,7 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from plugins.api import Catalogue, Dictionaries, Field, FieldError, Request, approval_fields
+from plugins.api import Catalogue, Dictionaries, Field, FieldError, Service, approval_fields
 
 _EQUALITY = ("eq", "ne", "in", "not_in", "exists")
 _ORDER = ("gt", "gte", "lt", "lte")
@@ -18,17 +18,17 @@ _LISTS = ("in", "not_in")
 _WITH_VALUE = (*_ORDER, *_LISTS, "contains")
 
 
-async def find_faults(req: Request, flow: Mapping[str, Any]) -> list[FieldError]:
+async def find_faults(service: Service, flow: Mapping[str, Any]) -> list[FieldError]:
     """Return the faults of the business type and the conditions of a flow.
 
     The type is one whose records are approved, with the fields that their approval shows, or one of the dictionary
     `biz_type`, whose requests have any fields.
     """
-    catalogue = req.part(Catalogue)
+    catalogue = service.part(Catalogue)
     collection = catalogue.biz_types.get(flow["biz_type"])
     shown = approval_fields(catalogue.routes, collection) if collection is not None else None
     if shown is None:
-        entry = (await req.part(Dictionaries).current()).get("biz_type", {}).get(flow["biz_type"])
+        entry = (await service.part(Dictionaries).current()).get("biz_type", {}).get(flow["biz_type"])
         if entry is None or not entry.enabled:
             return [FieldError("biz_type", "dictionary")]
     faults: list[FieldError] = []

@@ -97,7 +97,7 @@ async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str
         faults += missing
     faults += await _find_missing(req, "copies", values.get("copies") or {})
     if not {"biz_type", "conditions"}.isdisjoint(values):
-        faults += await find_faults(req, {**before, **values})
+        faults += await find_faults(req.service, {**before, **values})
     if faults:
         raise ValidationFailed(faults)
     for number, condition in enumerate(values.get("conditions") or ()):

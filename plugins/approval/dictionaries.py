@@ -18,6 +18,14 @@ DICTIONARIES = (
         back=("退回发起人", "Send back to the initiator"),
     ),
     dictionary(
+        "approval_absent",
+        ("人数不足时", "If people lack"),
+        leader=("由发起人的上级代替", "The initiator's leaders"),
+        substitute=("由替补人员代替", "The substitutes"),
+        refuse=("不予提交", "Refuse the request"),
+        delegate=("由受托人代理", "The delegate"),
+    ),
+    dictionary(
         "approval_operator",
         ("比较方式", "Operator"),
         eq=("等于", "Equal to"),

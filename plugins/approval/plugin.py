@@ -26,6 +26,7 @@ from plugins.approval.options import OPTIONS
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
 from plugins.approval.standing_in import SECONDS, settle_due
 from plugins.approval.states import TASK_STATES
+from plugins.approval.stored_flows import FITTING
 from plugins.approval.telling import on_sessions_void
 from plugins.approval.views import VIEWS
 from plugins.rbac.api import SESSIONS_VOID
@@ -52,6 +53,7 @@ plugin = Plugin(
         Listener(APPROVAL_CANCELLED, requests.on_cancelled),
         Listener(SESSIONS_VOID, on_sessions_void),
     ),
+    migrations=(FITTING,),
     jobs=(Job("approval.delegations", SECONDS, settle_due, _SETTLE),),
     routes=routes_of(definitions, instances, actions, names, delegations),
     menus=MENUS,

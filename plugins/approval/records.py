@@ -139,7 +139,17 @@ DEFINITIONS = Collection(
             required=True,
             min_items=1,
             max_items=30,
-            example=[{"key": "leader", "name": "部门负责人", "approvers": {"initiator_leader": 1}}],
+            example=[
+                {
+                    "key": "leader",
+                    "name": "部门负责人",
+                    "approvers": {"users": None, "roles": None, "department_leader": None, "initiator_leader": 1},
+                    "mode": "any",
+                    "on_reject": "end",
+                    "absent": "leader",
+                    "substitutes": None,
+                }
+            ],
         ),
         "copies": APPROVERS.but(
             label=("抄送人", "Copied people"), description="Who is notified of each request besides the approvers."

@@ -143,6 +143,8 @@ PLUGIN_API = """
 
     ByTime ByValue Figures Filter end_of_month name_of split_cell summed
 
+    Approvals approval_fields approving_route
+
     Departments LastRun OF_A_DEPARTMENT Periodic Processes ProcessState narrow_to_department
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
