@@ -93,8 +93,7 @@ _NODE = {
     "absent": choice(
         *ABSENCES,
         label=("人数不足时", "If people lack"),
-        default="leader",
-        description="Who is asked if the node has fewer people than must agree. `leader`: the leaders above the "
+        description="Who is asked if the node has fewer people than must agree. `leader`, the default: the leaders above the "
         "initiator; `substitute`: the `substitutes`; after both user 1. `refuse`: the request cannot be submitted, or "
         "goes back to the initiator.",
     ),
@@ -133,24 +132,7 @@ DEFINITIONS = Collection(
             default=[],
             description="The flow applies if all of them hold.",
         ),
-        "nodes": array(
-            NODE,
-            label=("审批节点", "Nodes"),
-            required=True,
-            min_items=1,
-            max_items=30,
-            example=[
-                {
-                    "key": "leader",
-                    "name": "部门负责人",
-                    "approvers": {"users": None, "roles": None, "department_leader": None, "initiator_leader": 1},
-                    "mode": "any",
-                    "on_reject": "end",
-                    "absent": "leader",
-                    "substitutes": None,
-                }
-            ],
-        ),
+        "nodes": array(NODE, label=("审批节点", "Nodes"), required=True, min_items=1, max_items=30),
         "copies": APPROVERS.but(
             label=("抄送人", "Copied people"), description="Who is notified of each request besides the approvers."
         ),

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handlers.route import Route
-from tests.api.approval.flows import AT, ask, define, draft, node
+from plugins.testing import unique
+from tests.api.approval.flows import AT, DEFINITIONS, ask, define, draft, node
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 ONE = f"{AT}/instances/{{id}}"
+
+
+async def of_a_flow(maker: Maker, route: Route) -> Exercise:
+    """A flow whose node names somebody, which no single field requires."""
+    body = {"name": unique("flow"), "biz_type": "GENERAL", "nodes": [node("first", maker.admin)], "enabled": False}
+    return Exercise(maker.admin, route, path_with(route, ""), body)
 
 
 async def of_a_draft(maker: Maker, route: Route) -> Exercise:
@@ -41,6 +48,7 @@ async def remind(maker: Maker, route: Route) -> Exercise:
 
 
 APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {DEFINITIONS}": of_a_flow,
     f"POST {ONE}/submit": of_a_draft,
     **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back")},
     f"POST {ONE}/transfer": transfer,
