@@ -25,7 +25,7 @@ from tests.api.approval.flows import (
 from tests.api.approval.test_people import delegate
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-SEQUENCES = int(os.environ.get("TRADEWIND_TEST_SEQUENCES", "4"))
+SEQUENCES = int(os.environ.get("TRADEWIND_TEST_SEQUENCES", "12"))
 Instance = dict[str, Any]
 
 
@@ -139,13 +139,13 @@ async def pass_at_random(chance: random.Random, admin: Client, people: People) -
     needed = size if mode == "all" else int(mode[-1])
     definition = await define(admin, node("one", *named, mode=mode))
     present, made, steps = {id_of(one): one for one in team[1:]}, None, []
-    for number in range(14):
+    for number in range(18):
         if made is None and number > chance.randint(0, 4):
             made = await draft(team[0], definition)
             if (await act(team[0], made, "submit")).code == 40901:
                 return "refused"
         who, other = chance.sample(list(present.values()), 2)
-        step = chance.choice(("delegate", "disable", "transfer", "hand over", "agree", "agree"))
+        step = chance.choice(("delegate", "delegate", "disable", "transfer", "hand over", *["agree"] * 5))
         steps.append((step, id_of(who), id_of(other)))
         if step == "delegate":
             await delegate(who, other)
