@@ -188,6 +188,7 @@ MARKS = Collection(
     default_sort="id",
     fields={
         "stale": boolean(description="Whether all results have to be computed again."),
+        "changes": integer(description="How many changes have set `stale`."),
         "attended_to": day(description="The last day for which there are results."),
         "last_punch_id": object_id(),
     },

@@ -30,6 +30,8 @@ MAX_DAYS = 366  # older results are not recomputed
 _BATCH = 200
 _FAILURES = 10
 _ONE_DAY = timedelta(days=1)
+# a mark that is set again must be written again, so that a recomputation under way conflicts with it and starts anew
+_COUNTED = {"$inc": {"changes": 1}}
 
 
 class Reconciliation(SingleFlight):
@@ -44,12 +46,14 @@ async def lock(service: Service, employee_id: Any) -> Record:
 
 async def mark_stale(service: Service, employee_id: Any) -> None:
     """Mark all results of an employee as stale, within the caller's transaction. Creates the mark if there is none."""
-    await service.database.store(MARKS).upsert(employee_id, {"stale": True})
+    await service.database.store(MARKS).upsert(employee_id, {"stale": True}, _COUNTED)
 
 
 async def mark_many_stale(service: Service, employee_ids: Sequence[Any]) -> None:
     """Mark all results of several employees as stale."""
-    await service.database.store(MARKS).update_many({"_id": {"$in": list(employee_ids)}}, {"$set": {"stale": True}})
+    await service.database.store(MARKS).update_many(
+        {"_id": {"$in": list(employee_ids)}}, {"$set": {"stale": True}, **_COUNTED}
+    )
 
 
 def reconcile_soon(service: Service) -> None:

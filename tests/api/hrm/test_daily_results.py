@@ -7,10 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from bson import ObjectId
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
+from plugins.hrm import results
+from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.results import reconcile
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect
@@ -178,3 +181,30 @@ async def test_past_results_stay_with_the_department_of_then(admin: Client, peop
     await patched(staff, "employees", staff.employee, department_id=new, attends_from=DAYS[1])
     assert await eventually(lambda: departments(DAYS[1])) == {old}
     await patched(staff, "employees", staff.employee, left_on=DAYS[1])
+
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_change_during_a_recomputation_is_not_lost(
+    admin: Client, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staff = await Staff.hire(admin, attends_from=DAYS[0])
+    await reconcile(tradewind.service)
+    path, changes = f"{AT}/employees/{staff.employee['id']}", [{"version": 2, "left_on": None, "hired_on": DAYS[1]}]
+    load = results.load_calendar
+
+    async def change_meanwhile(service: Any, employee: Any) -> Any:
+        if employee["left_on"] == DAYS[1] and changes:
+            expect(await admin.patch(path, changes.pop()))
+        return await load(service, employee)
+
+    monkeypatch.setattr(results, "load_calendar", change_meanwhile)
+    expect(await admin.patch(path, {"version": 1, "left_on": DAYS[1]}))
+
+    async def caught_up() -> bool:
+        mark = {"_id": ObjectId(staff.employee["id"]), "stale": False}
+        return not changes and await tradewind.service.database.store(MARKS).find_one(mark) is not None
+
+    await eventually(caught_up)
+    days = await staff.days()
+    assert DAYS[0] not in days and {DAYS[1], DAYS[2]} <= days.keys()
