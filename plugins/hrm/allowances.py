@@ -25,6 +25,7 @@ from plugins.api import (
     store_quantity,
 )
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
+from plugins.hrm.leave_owners import of_person
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, LEAVE_TYPES, LEAVES
 from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
 from plugins.hrm.records import EMPLOYEES
@@ -84,7 +85,9 @@ async def balances(req: Request) -> Record:
 async def _build_balances(req: Request, employee: Mapping[str, Any] | None, user_id: int | None) -> Record:
     year = req.query.get("year") or day_of(req.now, req.service.settings.zone).year
     days = await _load_allowances(req.service, employee, year)
-    taken = await _sum_taken(req.service, user_id, await load_calendar(req.service, employee), year)
+    taken = await _sum_taken(
+        req.service, of_person(employee, user_id), await load_calendar(req.service, employee), year
+    )
     items = [
         _build_balance(type, days.get(type), taken["approved", type], taken["pending", type]) for type in LEAVE_TYPES
     ]
@@ -110,7 +113,7 @@ async def check_balance(service: Service, employee: Mapping[str, Any], leave: Ma
         wanted = _count_days(service, calendar, leave, year)
         if allowed is None or not wanted:
             continue
-        taken = await _sum_taken(service, employee["user_id"], calendar, year, but=leave.get("id"))
+        taken = await _sum_taken(service, of_person(employee, None), calendar, year, but=leave.get("id"))
         left = allowed - taken["approved", leave["type"]] - taken["pending", leave["type"]]
         if wanted > left:
             raise ApiError(CONFLICT, NOTHING_LEFT.filled(year=year, left=f"{max(left, _ZERO):f}"))
@@ -130,17 +133,15 @@ async def _load_allowances(service: Service, employee: Mapping[str, Any] | None,
 
 
 async def _sum_taken(
-    service: Service, user_id: int | None, calendar: Calendar | None, year: int, but: Any = None
+    service: Service, theirs: Record, calendar: Calendar | None, year: int, but: Any = None
 ) -> dict[tuple[str, str], Decimal]:
-    """Return the days of leave in the year by status and type. `but` is the id of leave that is not counted."""
+    """Return the days of leave in the year by status and type; `theirs` selects whose leave counts. `but` is the id of leave that is not counted."""
     taken: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
-    if user_id is None:
-        return taken
     begin, end = (start_of(date(one, 1, 1), service.settings.zone) for one in (year, year + 1))
     found = await service.database.store(LEAVES).find(
         {
             "_id": {"$ne": but},
-            "user_id": user_id,
+            **theirs,
             "status": {"$in": ["pending", "approved"]},
             "starts_at": {"$lt": end},
             "ends_at": {"$gt": begin},

@@ -8,6 +8,8 @@ from typing import Any
 from plugins.api import Request, Route, crud, day_of, invalid
 from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.departments import move_departments
+from plugins.hrm.leave_counts import recount
+from plugins.hrm.leave_owners import adopt, follow_account
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_stale, reconcile_soon
 
@@ -24,6 +26,8 @@ async def create(req: Request) -> Record:
     async def work() -> Record:
         employee = await req.store(EMPLOYEES).create({**values, **_derive(req, values, {})})
         await mark_stale(req.service, employee["id"])
+        await adopt(req.service, employee)
+        await recount(req.service, [employee])
         return employee
 
     employee = await req.transaction(work)
@@ -43,6 +47,8 @@ async def update(req: Request) -> Record:
         changed = await store.update(before["id"], {**values, **_derive(req, values, before)}, version=version)
         if _OF_RESULTS & values.keys():
             await mark_stale(req.service, before["id"])
+            await follow_account(req.service, before, changed)
+            await recount(req.service, [changed])
         return changed
 
     employee = await req.transaction(work)

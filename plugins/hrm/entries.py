@@ -15,7 +15,7 @@ from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import refuse_closed
 from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
-from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NO_ACCOUNT, NOT_ATTENDED_THEN, OWN_ENTRY
+from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import MAX_DAYS, lock, recompute
 from plugins.hrm.states import LEAVE_STATES
@@ -74,8 +74,6 @@ async def enter_leave(req: Request) -> Record:
 
     async def work() -> Record:
         employee = await _get_employee(req)
-        if employee["user_id"] is None:
-            raise ApiError(CONFLICT, NO_ACCOUNT)
         given = {name: value for name, value in req.body.items() if name != "employee_id"}
         values = {
             **given,
@@ -139,6 +137,6 @@ ROUTES: tuple[Route, ...] = (
         access="hrm:leave:enter",
         body=ENTER_LEAVE_BODY,
         record=LEAVES,
-        refusals=(*conflicts(OWN_ENTRY, NO_ACCOUNT), *leaves.REFUSES_INVALID),
+        refusals=(*conflicts(OWN_ENTRY), *leaves.REFUSES_INVALID),
     ),
 )

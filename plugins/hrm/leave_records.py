@@ -13,6 +13,7 @@ LEAVES = Collection(
     title="Leave",
     noun=Message("请假单", "leave request"),
     scoped=True,
+    scope_person="user_id",
     fields={
         "type": choice(*LEAVE_TYPES, label=("请假类型", "Leave type"), required=True, filter=True),
         "starts_at": timestamp(
@@ -22,8 +23,20 @@ LEAVES = Collection(
             label=("结束时间", "Ends at"), required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"
         ),
         "reason": text(label=("请假事由", "Reason"), max_length=500, example="回家探亲"),
-        "user_id": integer(label=("申请人", "Applicant"), filter=True, read_only=True, nullable=False, ref="users"),
-        "employee_id": object_id(label=("员工", "Employee"), read_only=True, filter=True, ref=EMPLOYEES.name),
+        "user_id": integer(
+            label=("申请人", "Applicant"),
+            filter=True,
+            read_only=True,
+            ref="users",
+            description="The account that the employee has; null if they have none.",
+        ),
+        "employee_id": object_id(
+            label=("员工", "Employee"),
+            read_only=True,
+            filter=True,
+            ref=EMPLOYEES.name,
+            description="To whom the leave belongs; null if whoever requested it is no employee.",
+        ),
         "employee_name": text(label=("员工姓名", "Employee name"), max_length=100, read_only=True),
         "days": quantity(
             label=("请假天数", "Days"),
@@ -48,7 +61,11 @@ LEAVES = Collection(
             description="Who entered the leave on behalf of the employee.",
         ),
     },
-    indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at"), Index("employee_id")),
+    indexes=(
+        Index("user_id", "status", "starts_at"),
+        Index("status", "-created_at"),
+        Index("employee_id", "status", "starts_at"),
+    ),
     states=LEAVE_STATES,
 )
 REJECT_BODY = shape("LeaveReject", reason=text(max_length=500))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
@@ -27,14 +26,14 @@ from plugins.api import (
     day_of,
     integer,
     invalid,
-    rounded,
-    store_quantity,
     text,
     transitions,
 )
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import find_open_day, refuse_closed
+from plugins.hrm.leave_counts import count, to_local
+from plugins.hrm.leave_owners import find_person, of_person
 from plugins.hrm.leave_records import LEAVES, REJECT_BODY
 from plugins.hrm.messages import (
     CLOSED,
@@ -48,7 +47,7 @@ from plugins.hrm.messages import (
 )
 from plugins.hrm.results import Record, lock, recompute
 from plugins.hrm.states import LEAVE_STATES
-from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
+from plugins.hrm.timetable import Calendar, begins_on
 
 # leave that enters one of these states changes daily results
 _OF_RESULTS = ("approved", "cancelled")
@@ -108,7 +107,7 @@ async def recompute_results(service: Service, leave: Record, now: datetime) -> N
 
     Raises 40901 if the leave was approved or cancelled and begins on a closed day.
     """
-    employee = await find_employee(service, leave["user_id"])
+    employee = await find_person(service, leave)
     calendar = await load_calendar(service, employee)
     if employee is None or calendar is None:
         return
@@ -122,7 +121,7 @@ async def recompute_results(service: Service, leave: Record, now: datetime) -> N
 
 async def notify(req: Request, leave: Mapping[str, Any]) -> None:
     """Notify a person that somebody else has decided on their leave, or entered it."""
-    if leave["user_id"] == req.actor.user_id:
+    if leave["user_id"] in (None, req.actor.user_id):
         return
     outcome, day = LEAVE_STATES.states[leave["status"]], day_of(leave["starts_at"], req.service.settings.zone)
     days = as_json(LEAVES.read, leave)["days"]
@@ -146,21 +145,22 @@ async def refuse_invalid(req: Request, leave: Mapping[str, Any]) -> None:
 
     Must run in a transaction: it locks the employee, so that concurrent requests for a person wait for each other.
     """
-    employee = await find_employee(req.service, leave["user_id"])
+    employee = await find_person(req.service, leave)
     if employee is not None:
         await lock(req.service, employee["id"])
         calendar = await load_calendar(req.service, employee) or OFFICE
         await _refuse_closed(req.service, calendar, leave)
         _refuse_not_employed(req.service, calendar, employee, leave)
         await allowances.check_balance(req.service, employee, leave)
-    others = {"_id": {"$ne": leave.get("id")}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
+    theirs = of_person(employee, leave["user_id"])
+    others = {"_id": {"$ne": leave.get("id")}, **theirs, "status": {"$in": ["pending", "approved"]}}
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
     if await req.system_store(LEAVES).find_one({**others, **during}):
         raise ApiError(CONFLICT, OVERLAPS)
 
 
 async def _refuse_closed(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> None:
-    await refuse_closed(service, begins_on(calendar, *_to_local(service, leave)))
+    await refuse_closed(service, begins_on(calendar, *to_local(service, leave)))
 
 
 def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record, leave: Mapping[str, Any]) -> None:
@@ -174,7 +174,7 @@ def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record,
 
 async def _describe(step: Step) -> Record:
     """Return the name and the department of the person, for conditions and approvers."""
-    employee = await find_employee(step.service, step.record["user_id"])
+    employee = await find_person(step.service, step.record)
     name = employee["name"] if employee else step.req.actor.name or step.req.actor.username
     return {"employee": name, "department_id": employee and employee["department_id"]}
 
@@ -195,17 +195,8 @@ async def measure(req: Request, leave: Mapping[str, Any]) -> Record:
         raise invalid("ends_at", "minimum")
     if leave["ends_at"] - leave["starts_at"] > _LONGEST:
         raise invalid("ends_at", "maximum")
-    calendar = await load_calendar(req.service, await find_employee(req.service, leave["user_id"])) or OFFICE
-    starts, ends = _to_local(req.service, leave)
-    hours = rounded(Decimal(working_minutes(calendar, starts, ends)) / 60)
-    return {"days": store_quantity(working_days(calendar, starts, ends)), "hours": store_quantity(hours)}
-
-
-def _to_local(service: Service, leave: Mapping[str, Any]) -> tuple[datetime, datetime]:
-    """Return the start and the end of leave as local times in the business time zone."""
-    zone = service.settings.zone
-    starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
-    return starts, ends
+    calendar = await load_calendar(req.service, await find_person(req.service, leave)) or OFFICE
+    return count(req.service, calendar, leave)
 
 
 ROUTES: tuple[Route, ...] = (

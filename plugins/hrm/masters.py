@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from plugins.api import Collection, Request
+from plugins.hrm.leave_counts import recount
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
 
@@ -29,8 +30,9 @@ async def update_and_recompute(
         changed = await req.store(collection).update(req.path["id"], values, version=version)
         check(changed)
         people = {"attendance_group_id": {"$in": await groups_of(changed)}}
-        employees = await req.system_store(EMPLOYEES).find(people, fields=["name"])
+        employees = await req.system_store(EMPLOYEES).find(people, fields=["attendance_group_id"])
         await mark_many_stale(req.service, [employee["id"] for employee in employees])
+        await recount(req.service, employees)
         return changed
 
     changed = await req.transaction(work)

@@ -16,7 +16,6 @@ ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is already a pun
 NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed during the leave")
 CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed up to and including {day}")
 NOT_OVER = Message("{day} 尚未结束，不能封账", "{day} is not over, so its attendance cannot be closed")
-NO_ACCOUNT = Message("该员工没有系统账号", "The employee has no account")
 EVERYBODYS = Message(
     "全员适用的假期额度只能由可查看全部数据的人员维护",
     "Only people who can see all data may change allowances for all employees",
@@ -28,6 +27,10 @@ NOT_IN_STATE = Message("当前状态不允许该操作", "The current status doe
 OVERLAPS = Message("与其他请假时间重叠", "The leave overlaps with other leave")
 LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} days")
 LEAVE_DECIDED = Message("您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} days from {day}: {outcome}")
+LEAVE_RECOUNTED = Message(
+    "因日历或班次变更，您 {day} 起的请假由 {before} 天变为 {days} 天",
+    "The calendar has changed: your leave from {day} now takes {days} days instead of {before}",
+)
 UNASSIGNED = Message("未分配部门", "No department")
 
 # the result of a punch, in its response

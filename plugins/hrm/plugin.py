@@ -23,6 +23,7 @@ from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.closing import refuse_closing_ahead
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.dictionaries import DICTIONARIES
+from plugins.hrm.leave_owners import OWNERS
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.lifespan import start
 from plugins.hrm.menus import MENUS, PERMISSIONS
@@ -48,6 +49,7 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),
+    migrations=(OWNERS,),
     routes=routes_of(
         employees, positions, shifts, groups, places, punches, attendance, monthly, leaves, allowances, entries, tables
     ),

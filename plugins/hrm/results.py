@@ -20,6 +20,7 @@ from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import get_closed_day
 from plugins.hrm.departments import department_on
+from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import DAY, Calendar, DayResult, evaluate_day, minutes_of
@@ -92,6 +93,8 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     before = await lock(service, employee_id)
     employee = await service.database.store(EMPLOYEES).find_one({"_id": employee_id})
     calendar = await load_calendar(service, employee)
+    if employee is not None and before["stale"]:
+        await recount(service, [employee])  # leave entered while the calendar changed
     if employee is None or calendar is None:
         await marks.upsert(employee_id, {"stale": False, "attended_to": None})
         return
@@ -142,7 +145,7 @@ async def recompute(
         return {}
     zone = service.settings.zone
     punches = await _load_punches(service, employee, calendar, first, last)
-    leave = await _load_leave(service, employee, first, last)
+    leave = [calendar.timetable.own_days(*span) for span in await _load_leave(service, employee, first, last)]
     rows = service.database.store(DAYS, now=now)
     of_days = {"employee_id": employee["id"], "day": {"$gte": first.isoformat(), "$lte": last.isoformat()}}
     known = {row["day"]: row for row in await rows.find(of_days)}
@@ -199,12 +202,10 @@ async def _load_punches(
 
 async def _load_leave(service: Service, employee: Record, first: date, last: date) -> list[tuple[datetime, datetime]]:
     """Return the approved leave around these days, in the business time zone."""
-    if employee["user_id"] is None:
-        return []
     zone = service.settings.zone
     found = await service.database.store(LEAVES).find(
         {
-            "user_id": employee["user_id"],
+            "employee_id": employee["id"],
             "status": "approved",
             "starts_at": {"$lt": start_of(last + 3 * _ONE_DAY, zone)},
             "ends_at": {"$gt": start_of(first - _ONE_DAY, zone)},

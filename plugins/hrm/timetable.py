@@ -48,6 +48,13 @@ class Timetable:
         touched = (self.worked(begins, min(ends, self.pause[0])), self.worked(max(begins, self.pause[1]), ends))
         return min(taken, sum(minutes > 0 for minutes in touched))
 
+    def own_days(self, starts: datetime, ends: datetime) -> tuple[datetime, datetime]:
+        """Return the local span of leave. Whole calendar days of a night shift are those on which the shift starts."""
+        if self.end <= DAY or starts.time() != time() or ends.time() != time():
+            return starts, ends
+        later = timedelta(minutes=self.begin)
+        return starts + later, ends + later
+
     def day_of(self, local: datetime) -> date:
         """Return the working day to which a local time belongs."""
         return (local.replace(tzinfo=None) - timedelta(minutes=self.begin)).date()
@@ -136,6 +143,7 @@ def working_minutes(calendar: Calendar, starts: datetime, ends: datetime) -> int
 
 def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
     """Return the first day of leave, or the day before if its night shift is affected. Takes local times."""
+    starts, ends = calendar.timetable.own_days(starts, ends)
     day, before = starts.date(), starts.date() - timedelta(days=1)
     worked = calendar.timetable.worked(minutes_of(starts, before), minutes_of(ends, before))
     return before if worked and calendar.works_on(before) else day
@@ -143,6 +151,7 @@ def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
 
 def _spans_by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
     """Yield the span of leave in minutes from midnight, for each working day that it may touch."""
+    starts, ends = calendar.timetable.own_days(starts, ends)
     # a night shift of the day before may reach into the first day
     day = starts.date() - timedelta(days=1)
     while day <= ends.date():

@@ -92,7 +92,10 @@ async def test_entered_leave_is_approved_and_in_the_results(admin: Client) -> No
     expect(await enter_leave(admin, staff, f"{YESTERDAY}T02:00:00Z", f"{YESTERDAY}T10:00:00Z"), 40901)
 
 
-async def test_leave_of_an_employee_without_account_is_refused(admin: Client) -> None:
-    employee = expect(await admin.post(f"{AT}/employees", {"name": "No account", "hired_on": "2025-01-01"}))
-    body = {"employee_id": employee["id"], "type": "sick", "starts_at": WEDNESDAY[0], "ends_at": WEDNESDAY[1]}
-    expect(await admin.post(f"{AT}/leaves/enter", body), 40901)
+async def test_an_employee_without_account_can_be_on_leave(admin: Client) -> None:
+    staff = await hired(admin, user_id=None)
+    leave = expect(await enter_leave(admin, staff, f"{YESTERDAY}T01:00:00Z", f"{YESTERDAY}T10:00:00Z"))
+    assert (leave["employee_id"], leave["user_id"]) == (staff.employee["id"], None)
+    assert (await staff.days())[f"{YESTERDAY}"]["status"] == "leave"
+    balances = expect(await admin.get(f"{AT}/employees/{staff.employee['id']}/leave-balances?year={YESTERDAY.year}"))
+    assert balances["items"][0]["taken"] == "1"

@@ -1,0 +1,65 @@
+"""How many days and hours leave takes: counted by its employee's calendar, and anew when that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import NOTIFY, Message, Service, as_json, day_of, rounded, start_of, store_quantity
+from plugins.hrm.calendars import OFFICE, load_calendar
+from plugins.hrm.closing import get_closed_day
+from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.messages import LEAVE_RECOUNTED
+from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
+
+Record = dict[str, Any]
+_NOTIFIED = ("pending", "approved")
+
+
+def count(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> Record:
+    """Return the working days and hours that leave takes by a calendar."""
+    starts, ends = to_local(service, leave)
+    hours = rounded(Decimal(working_minutes(calendar, starts, ends)) / 60)
+    return {"days": store_quantity(working_days(calendar, starts, ends)), "hours": store_quantity(hours)}
+
+
+async def recount(service: Service, employees: Sequence[Mapping[str, Any]]) -> None:
+    """Count the leave of these employees anew, within the caller's transaction, and notify whom it concerns.
+
+    Leave that begins on a closed day keeps its days, because wages were paid by them.
+    """
+    closed, calendars = await get_closed_day(service), {}
+    people = {employee["id"]: employee for employee in employees}
+    where: Record = {"employee_id": {"$in": list(people)}, "status": {"$ne": "cancelled"}}
+    if closed:
+        where["ends_at"] = {"$gt": start_of(closed, service.settings.zone)}
+    for leave in await service.database.store(LEAVES).find(where, sort="id"):
+        employee = people[leave["employee_id"]]
+        group = employee["attendance_group_id"]
+        if group not in calendars:
+            calendars[group] = await load_calendar(service, employee) or OFFICE
+        if closed is None or begins_on(calendars[group], *to_local(service, leave)) > closed:
+            await _replace(service, leave, count(service, calendars[group], leave))
+
+
+async def _replace(service: Service, leave: Record, counted: Record) -> None:
+    if all(leave[name] == value for name, value in counted.items()):
+        return
+    changed = await service.database.store(LEAVES).update(leave["id"], counted)
+    if changed["days"] == leave["days"] or changed["user_id"] is None or changed["status"] not in _NOTIFIED:
+        return
+    before, after = (as_json(LEAVES.read, one)["days"] for one in (leave, changed))
+    words = {"day": day_of(leave["starts_at"], service.settings.zone), "before": before, "days": after}
+    title = Message(*(text.format(**words) for text in LEAVE_RECOUNTED))
+    about = {"link": f"/hrm/leaves/{leave['id']}", "data": {"leave_id": str(leave["id"])}}
+    message = {"kind": "leave_result", "title": title, "body": None, **about}
+    await service.events.emit(NOTIFY, {"user_ids": [changed["user_id"]], **message})
+
+
+def to_local(service: Service, leave: Mapping[str, Any]) -> tuple[datetime, datetime]:
+    """Return the start and the end of leave as local times in the business time zone."""
+    zone = service.settings.zone
+    starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
+    return starts, ends
