@@ -183,7 +183,6 @@ async def test_past_results_stay_with_the_department_of_then(admin: Client, peop
     await patched(staff, "employees", staff.employee, left_on=DAYS[1])
 
 
-
 @pytest.mark.gen_test(timeout=30)
 async def test_a_change_during_a_recomputation_is_not_lost(
     admin: Client, tradewind: Running, monkeypatch: pytest.MonkeyPatch
