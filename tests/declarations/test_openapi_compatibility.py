@@ -17,6 +17,7 @@ RELEASED: dict[str, Any] = json.loads((Path(__file__).resolve().parents[2] / "do
 AGREED: dict[str, str] = {
     "GET /api/v1/notifications/ws 200 is gone": "a WebSocket never said so; 101 and its messages are described",
     "GET /api/v1/hrm/leaves 200.data.items[].user_id may be null now": "people without an account can be on leave",
+    "POST /api/v1/hrm/leaves/{id}/submit 200.data.user_id may be null now": "the same, in a shape of its own",
 }
 
 # every e-mail address is one of RFC 6531 as well
