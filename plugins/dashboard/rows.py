@@ -120,7 +120,7 @@ def _first_cell(figures: Route) -> str:
             return name
         if field.kind == "array" and field.items is not None and field.items.fields:
             last = [one for one, inner in field.items.fields.items() if inner.kind in ("integer", "money")][-1]
-            key = {"date": "2026-11-20", "month": "2026-11"}.get(next(iter(field.items.fields)), "")
+            key = {"date": "2026-11-20", "month": "2026-11", "rank": "1"}.get(next(iter(field.items.fields)), "")
             return f"{name}.{key}.{last}"
     return ""
 

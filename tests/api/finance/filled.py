@@ -6,6 +6,7 @@ from handlers.migrations import Migrations, Progress
 from handlers.service import Service
 from plugins.finance.filling import FILLING
 
+OF_FILLING = {"_id": {"$regex": f"^{FILLING.name}/"}}
 SALES_ORDERS = f"{FILLING.name}/inventory_sales_orders"  # how far they were looked through
 
 

@@ -13,7 +13,7 @@ from plugins.finance.entries import ENTRIES
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.api.finance.books import AT, Books
-from tests.api.finance.filled import fill
+from tests.api.finance.filled import OF_FILLING, fill
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 CLAIMS, INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
@@ -33,7 +33,7 @@ async def test_a_claim_that_an_older_version_approved_becomes_a_payable(admin: C
     of_claim = {"resource_id": claim["id"]}
     for collection in (OPEN_ITEMS, ENTRIES):
         await tradewind.service.database.driver.delete_many(collection.name, of_claim)
-    await tradewind.service.database.driver.delete_many(MIGRATIONS, {})
+    await tradewind.service.database.driver.delete_many(MIGRATIONS, OF_FILLING)
     for _ in range(2):
         await fill(tradewind.service)
     item = await books.item(claim)

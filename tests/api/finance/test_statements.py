@@ -14,7 +14,7 @@ from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import PAYMENTS, customer, in_force
 from tests.api.finance.accounts_of_parties import ageing, billed, new_customer, paid, statement
 from tests.api.finance.books import AT, Books
-from tests.api.finance.filled import fill
+from tests.api.finance.filled import OF_FILLING, fill
 from tests.api.inventory.goods import Goods
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -167,7 +167,7 @@ async def left_by_an_older_version(party: Record, running: Running) -> None:
     driver, of_customer = running.service.database.driver, {"customer_id": OPEN_ITEMS.parse_id(party["customer_id"])}
     await driver.update_many(OPEN_ITEMS.name, of_customer, {"$unset": {"day": ""}})
     await driver.delete_many(ENTRIES.name, of_customer)
-    await driver.delete_many(MIGRATIONS, {})
+    await driver.delete_many(MIGRATIONS, OF_FILLING)
 
 
 async def test_items_of_an_older_version_get_their_entries(admin: Client, tradewind: Running) -> None:
