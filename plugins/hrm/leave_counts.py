@@ -20,9 +20,10 @@ _NOTIFIED = ("pending", "approved")
 
 def count(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> Record:
     """Return the working days and hours that leave takes by a calendar."""
-    starts, ends = to_local(service, leave)
-    hours = rounded(Decimal(working_minutes(calendar, starts, ends)) / 60)
-    return {"days": store_quantity(working_days(calendar, starts, ends)), "hours": store_quantity(hours)}
+    zone = service.settings.zone
+    starts, ends = (leave[name].astimezone(zone) for name in ("starts_at", "ends_at"))
+    hours = rounded(Decimal(working_minutes(calendar, starts, ends, zone)) / 60)
+    return {"days": store_quantity(working_days(calendar, *to_local(service, leave))), "hours": store_quantity(hours)}
 
 
 async def recount(service: Service, employees: Sequence[Mapping[str, Any]]) -> None:

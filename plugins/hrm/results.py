@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from plugins.hrm.departments import department_on
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.timetable import DAY, Calendar, DayResult, evaluate_day, minutes_of
+from plugins.hrm.timetable import DAY, Calendar, DayResult, Timetable, evaluate_day, minutes_since
 
 Record = dict[str, Any]
 log = logging.getLogger("tradewind.hrm")
@@ -151,14 +151,14 @@ async def recompute(
     known = {row["day"]: row for row in await rows.find(of_days)}
     made, new = {}, []
     for day in (first + number * _ONE_DAY for number in range((last - first).days + 1)):
-        spans = [(minutes_of(start, day), minutes_of(end, day)) for start, end in leave]
-        local = minutes_of(now.astimezone(zone), day)
-        table = calendar.timetable if calendar.works_on(day) else None
-        result = made[day] = evaluate_day(table, punches[day], spans, local)
+        spans = [(minutes_since(start, day, zone), minutes_since(end, day, zone)) for start, end in leave]
+        passed, hours = minutes_since(now, day, zone), calendar.timetable.on(day, zone)
+        table = hours if calendar.works_on(day) else None
+        result = made[day] = evaluate_day(table, punches[day], spans, passed)
         row = known.get(day.isoformat())
         if row is None and table is None and not punches[day]:
             continue
-        values = _build_values(service, employee, calendar, day, result, over=local >= calendar.timetable.begin + DAY)
+        values = _build_values(service, employee, hours, day, result, over=passed >= hours.begin + DAY)
         if row is None:
             new.append(values)
         elif any(row.get(name) != value for name, value in values.items()):
@@ -194,9 +194,8 @@ async def _load_punches(
     )
     by_day: dict[date, list[int]] = defaultdict(list)
     for punch in found:
-        local = punch["at"].astimezone(zone)
-        day = calendar.timetable.day_of(local)
-        by_day[day].append(minutes_of(local, day))
+        day = calendar.timetable.day_of(punch["at"].astimezone(zone))
+        by_day[day].append(minutes_since(punch["at"], day, zone))
     return by_day
 
 
@@ -216,12 +215,12 @@ async def _load_leave(service: Service, employee: Record, first: date, last: dat
 
 
 def _build_values(
-    service: Service, employee: Mapping[str, Any], calendar: Calendar, day: date, result: DayResult, over: bool
+    service: Service, employee: Mapping[str, Any], hours: Timetable, day: date, result: DayResult, over: bool
 ) -> Record:
-    midnight = datetime.combine(day, time(), service.settings.zone)
+    midnight = start_of(day, service.settings.zone)
 
     def moment(minutes: int | None) -> datetime | None:
-        return None if minutes is None else (midnight + timedelta(minutes=minutes)).astimezone(UTC)
+        return None if minutes is None else midnight + timedelta(minutes=minutes)
 
     return {
         "employee_id": employee["id"],
@@ -234,5 +233,5 @@ def _build_values(
         "departed_at": moment(result.departed),
         "late_minutes": result.late,
         "early_minutes": result.early,
-        "settles_at": None if over else moment(calendar.timetable.begin + DAY),
+        "settles_at": None if over else moment(hours.begin + DAY),
     }

@@ -1,6 +1,7 @@
 """Computes the result of a working day from its shift, punches and leave. These functions use no database.
 
 Times are minutes from the midnight at which the day begins, in the business time zone; a night shift ends after 1440.
+They are those of the clock in a calendar, and those that really pass on a day on which clocks may change.
 Seconds are cut off: 09:00:59 is not late for 09:00.
 """
 
@@ -8,9 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from plugins.api import start_of
 
 DAY = 1440
 Span = tuple[int, int]
@@ -54,6 +58,15 @@ class Timetable:
             return starts, ends
         later = timedelta(minutes=self.begin)
         return starts + later, ends + later
+
+    def on(self, day: date, zone: ZoneInfo) -> Timetable:
+        """Return the timetable in minutes that pass since the midnight of a day. Of a repeated hour it means the first."""
+
+        def passed(clock: int) -> int:
+            return minutes_since(datetime.combine(day, time(), zone) + timedelta(minutes=clock), day, zone)
+
+        pause = (passed(self.pause[0]), passed(self.pause[1])) if self.pause else None
+        return replace(self, start=passed(self.start), end=passed(self.end), pause=pause)
 
     def day_of(self, local: datetime) -> date:
         """Return the working day to which a local time belongs."""
@@ -131,14 +144,25 @@ def minutes_of(local: datetime, day: date) -> int:
     return math.floor((local.replace(tzinfo=None) - datetime.combine(day, time())) / timedelta(minutes=1))
 
 
+def minutes_since(moment: datetime, day: date, zone: ZoneInfo) -> int:
+    """Return the minutes that pass from the midnight at which `day` begins until a moment."""
+    return math.floor((moment.astimezone(UTC) - start_of(day, zone)) / timedelta(minutes=1))
+
+
 def working_days(calendar: Calendar, starts: datetime, ends: datetime) -> Decimal:
     """Return the working days of leave in steps of half a day; a half that has begun counts. Takes local times."""
-    return Decimal(sum(calendar.timetable.halves(*span) for span in _spans_by_day(calendar, starts, ends))) / 2
+    starts, ends = calendar.timetable.own_days(starts, ends)
+    spans = ((minutes_of(starts, day), minutes_of(ends, day)) for day in _days_between(calendar, starts, ends))
+    return Decimal(sum(calendar.timetable.halves(*span) for span in spans)) / 2
 
 
-def working_minutes(calendar: Calendar, starts: datetime, ends: datetime) -> int:
-    """Return the minutes of work that leave takes. Takes local times."""
-    return sum(calendar.timetable.worked(*span) for span in _spans_by_day(calendar, starts, ends))
+def working_minutes(calendar: Calendar, starts: datetime, ends: datetime, zone: ZoneInfo) -> int:
+    """Return the minutes of work that leave takes, as they really pass. Takes moments in the business time zone."""
+    starts, ends = calendar.timetable.own_days(starts, ends)
+    return sum(
+        calendar.timetable.on(day, zone).worked(minutes_since(starts, day, zone), minutes_since(ends, day, zone))
+        for day in _days_between(calendar, starts, ends)
+    )
 
 
 def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
@@ -149,14 +173,13 @@ def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
     return before if worked and calendar.works_on(before) else day
 
 
-def _spans_by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
-    """Yield the span of leave in minutes from midnight, for each working day that it may touch."""
-    starts, ends = calendar.timetable.own_days(starts, ends)
+def _days_between(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[date]:
+    """Yield each working day that leave may touch."""
     # a night shift of the day before may reach into the first day
     day = starts.date() - timedelta(days=1)
     while day <= ends.date():
         if calendar.works_on(day):
-            yield minutes_of(starts, day), minutes_of(ends, day)
+            yield day
         day += timedelta(days=1)
 
 
