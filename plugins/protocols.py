@@ -69,6 +69,8 @@ _OWED = {
     "number": str | None,
     "counterparty": str,
     "amount": object,  # as `store_money` makes it
+    "net": object,  # all that the document may be invoiced for, without tax
+    "tax": object,  # and its tax
     "new": bool | None,  # nothing was reported about the record before
     "paid": object,
     "schedule": list | None,

@@ -1,16 +1,83 @@
-"""Invoices that bill a contract or an order: what is paid of its open item pays them, the earliest first."""
+"""Invoices that bill a contract or an order: they claim what is owed for it, and no more.
+
+What is paid of its open item pays them, the earliest first; their credit notes lower the item.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import NOT_FOUND, ApiError, Request, Service, exact, store_money
+from plugins.api import CONFLICT, NOT_FOUND, ApiError, Request, Service, exact, store_money
 from plugins.finance.documents import INVOICES, OPEN_ITEMS
+from plugins.finance.messages import MORE_THAN_OPEN
 from plugins.finance.settling import get_owed, settle_invoice
 
+Record = Mapping[str, Any]
 _LIVE = {"status": {"$in": ["confirmed", "partly_paid", "paid"]}}
+BILLING = {"status": {"$in": [*_LIVE["status"]["$in"], "credited"]}}
+ZERO = Decimal(0)
+_ROUNDING = Decimal("0.05")  # tax of each line, or of their sum: some cents apart
+
+
+def lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
+    """Return what is owed for a document: credit notes of its invoices lower it.
+
+    Goods that came back have lowered the document itself; the credit note for them only corrects the invoices.
+    """
+    return min(document, max(document, invoiced) - credited)
+
+
+def get_document_amount(item: Record) -> Decimal:
+    """Return what the document of an item comes to by itself; earlier versions stored it as the amount."""
+    return exact(item["amount"] if item["document_amount"] is None else item["document_amount"])
+
+
+def sum_bills(item: Record, bills: Sequence[Record]) -> dict[str, Any]:
+    """Return the values of an item that follow from the invoices that bill it."""
+    document = get_document_amount(item)
+    invoiced, credited = (sum((exact(one[name]) for one in bills), ZERO) for name in ("total", "credited"))
+    sums = {"document_amount": document, "invoiced": invoiced, "credited": credited}
+    return {
+        name: store_money(value) for name, value in (sums | {"amount": lower(document, invoiced, credited)}).items()
+    }
+
+
+def find_excess(item: Record, others: Sequence[Record], invoice: Record) -> tuple[str, Decimal] | None:
+    """Return the field in which an invoice claims more than the other bills leave, and what they leave; None if none.
+
+    The tax and the net are compared where the document says what they are.
+    """
+    for field, left, allowed in _list_open(item, others):
+        if exact(invoice[field]) > left + allowed:
+            return ("amount" if field == "total" else field), max(left, ZERO)
+    return None
+
+
+def _list_open(item: Record, others: Sequence[Record]) -> Iterator[tuple[str, Decimal, Decimal]]:
+    """Yield each field of an invoice that is limited, what is open of it, and by how much it may be more."""
+    sums = {name: exact(value) for name, value in sum_bills(item, others).items()}
+    yield "total", sums["amount"] - sums["invoiced"] + sums["credited"], ZERO
+    if item["tax"] is not None:
+        tax = sum((exact(one["tax"]) - exact(one["credited_tax"]) for one in others), ZERO)
+        yield "tax", exact(item["tax"]) - tax, _ROUNDING
+        yield "amount", exact(item["net"]) - (sums["invoiced"] - sums["credited"] - tax), _ROUNDING
+
+
+async def find_bills(service: Service, item_id: Any) -> list[dict[str, Any]]:
+    """Return the confirmed invoices that bill an item, also those that are credited completely."""
+    return list(await service.database.store(INVOICES).find({"open_item_id": item_id, **BILLING}))
+
+
+def refuse_excess(item: Record, bills: Sequence[Record], invoice: Record) -> None:
+    """Raise 40901 if an invoice that is confirmed claims more of an item than its other `bills` leave."""
+    excess = find_excess(item, [one for one in bills if one["id"] != invoice["id"]], invoice)
+    if excess is not None:
+        field, left = excess
+        raise ApiError(
+            CONFLICT, MORE_THAN_OPEN.filled(open=f"{left:.2f}"), data={"open": f"{left:.2f}", "field": field}
+        )
 
 
 async def get_with_bills(req: Request, id: Any) -> dict[str, Any]:

@@ -200,7 +200,30 @@ OPEN_ITEMS = Collection(
             read_only=True,
             description="From which day on it counts: `day`, or the first open day after it if its month was closed.",
         ),
-        "amount": _SUM,
+        "amount": _SUM.but(description="What is owed: `document_amount` less what credit notes take off."),
+        "document_amount": money(
+            label=("单据金额", "Document amount"),
+            read_only=True,
+            description="What the contract or order comes to by itself; null for other records.",
+        ),
+        "net": money(
+            label=("可开票不含税金额", "Net to invoice"),
+            read_only=True,
+            history=False,
+            description="What invoices may bill without tax; null: not known.",
+        ),
+        "tax": money(
+            label=("可开票税额", "Tax to invoice"),
+            read_only=True,
+            history=False,
+            description="What invoices may bill as tax; null: not known.",
+        ),
+        "invoiced": money(
+            label=("已开票金额", "Invoiced"), read_only=True, description="The sum of the invoices that bill it."
+        ),
+        "credited": money(
+            label=("已红冲金额", "Credited"), read_only=True, description="The credit notes of these invoices."
+        ),
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
         "due_on": day(
             label=("到期日", "Due date"),

@@ -47,7 +47,7 @@ async def create(req: Request) -> Record:
     """Create a draft. Its total is the amount plus the tax."""
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     _check_party(values)
-    await open_items.check_billed_item(req, values)
+    values |= await open_items.describe_billed(req, values)
     if values.get("due_on") is None:
         values["due_on"] = await _find_due_day(req, values)
     try:
@@ -90,9 +90,10 @@ async def update(req: Request) -> Record:
         values["day"] = get_day(req)
     after = {**before, **values}
     _check_party(after)
-    await open_items.check_billed_item(req, after)
     if await _follows_terms(req, before, values):
         values["due_on"] = await _find_due_day(req, after)
+    values |= await open_items.describe_billed(req, after)
+    after |= values
     values["total"] = _add_tax(after)
     values |= keys_of(after)
     try:
@@ -172,7 +173,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/finance/invoices/{id}/confirm",
             access="finance:invoice:confirm",
             after=_update_item,
-            refusals=conflicts(PERIOD_CLOSED),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_OPEN),
         ),
         Action(
             "POST /api/v1/finance/invoices/{id}/void",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -21,9 +21,10 @@ from plugins.api import (
     exact,
 )
 from plugins.finance.audited_documents import find_existing_documents
+from plugins.finance.billing import BILLING, get_document_amount, lower
 from plugins.finance.credit_note_records import CREDIT_NOTES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
-from plugins.finance.entries import ENTRIES
+from plugins.finance.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.money_audits import audits_of_sources
 from plugins.finance.open_items import CLAIM, INVOICE, get_status
 from plugins.finance.paid_sums import sum_paid_of_invoices, sum_paid_of_items
@@ -54,6 +55,14 @@ _STATUS = Message(
 _ENTRIES = Message(
     "{noun} {number}：未结金额为 {found}，往来明细合计为 {expected}",
     "{noun} {number} ({id}): {found} is open, but its entries add up to {expected}",
+)
+_OTHER_PARTY = Message(
+    "{noun} {number}：开票发票 {invoice} 的往来单位为 {found}，应为 {expected}",
+    "{noun} {number} ({id}): the invoice {invoice} that bills it names {found}, not {expected}",
+)
+_MORE_INVOICED = Message(
+    "{noun} {number}：发票合计 {found}，最多可开 {expected}",
+    "{noun} {number} ({id}): invoices claim {found} of it, and it comes to {expected}",
 )
 _NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
 _NO_ITEM = Message(
@@ -178,6 +187,31 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
             yield difference(OPEN_ITEMS, item, "resource_id", _NO_DOCUMENT)
 
 
+async def check_bills(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that the invoices that bill an item name its party, claim no more than it, and that it counts them all."""
+    found = await piece.store(INVOICES).find({"open_item_id": {"$in": piece.ids}, **BILLING})
+    bills = defaultdict(list)
+    for invoice in found:
+        bills[invoice["open_item_id"]].append(invoice)
+    for item in piece.records:
+        for one in _compare_bills(item, bills[item["id"]]):
+            yield one
+
+
+def _compare_bills(item: Mapping[str, Any], bills: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+    invoiced, credited = (sum((exact(one[name]) for one in bills), _ZERO) for name in ("total", "credited"))
+    yield from compare(OPEN_ITEMS, item, {"invoiced": invoiced, "credited": credited})
+    whole = get_document_amount(item) if item["net"] is None else exact(item["net"]) + exact(item["tax"])
+    if invoiced - credited > whole and bills:
+        yield difference(
+            OPEN_ITEMS, item, "invoiced", _MORE_INVOICED, found=f"{invoiced - credited:f}", expected=f"{whole:f}"
+        )
+    for one in bills:
+        if any(one[name] != item[name] for name in PARTY_FIELDS if item[name]):
+            names = {"found": one["counterparty"], "expected": item["counterparty"] or "", "invoice": one["number"]}
+            yield difference(OPEN_ITEMS, item, "counterparty", _OTHER_PARTY, **names)
+
+
 async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
     """Return what is owed on invoices that bill no other open item, by their ids."""
     paid, credited = await sum_paid_of_invoices(piece), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
@@ -201,9 +235,10 @@ async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
     items = {item["resource_id"]: item for item in await piece.store(OPEN_ITEMS).find(ids)}
     for record in piece.records:
         due, item = owed.get(record["id"], Due(_ZERO)), items.get(str(record["id"]))
+        owes = due.amount if item is None else lower(due.amount, exact(item["invoiced"]), exact(item["credited"]))
         if item is None and due.amount:
             yield difference(collection, record, "open_item", _NO_ITEM, expected=f"{due.amount:f}")
-        for name, expected in (("amount", due.amount), ("paid", due.paid)):
+        for name, expected in (("amount", owes), ("paid", due.paid)):
             found = exact(item[name]) if item is not None else expected
             if item is not None and expected is not None and found != expected:
                 label = OPEN_ITEMS.fields[name].label
@@ -224,6 +259,7 @@ AUDITS = (
     Audit("finance-invoices", Message("发票与凭证", "Invoices against vouchers"), INVOICES, check_invoices),
     Audit("finance-claims", Message("报销单与凭证", "Expense claims against vouchers"), EXPENSE_CLAIMS, check_claims),
     Audit("finance-open-items", Message("应收应付与收付款", "Open items against payments"), OPEN_ITEMS, check_items),
+    Audit("finance-bills", Message("应收应付与发票", "Open items against invoices"), OPEN_ITEMS, check_bills),
 )
 DEBTS = (Debt(INVOICE, owed_on_invoices), Debt(CLAIM, owed_on_claims))
 

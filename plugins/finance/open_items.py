@@ -6,7 +6,7 @@ is owed. If the payload has `paid`, payments are entered in that plugin; otherwi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -28,9 +28,9 @@ from plugins.api import (
     store_money,
     utc_now,
 )
-from plugins.finance.billing import pay_billed
+from plugins.finance.billing import find_bills, lower, pay_billed, refuse_excess, sum_bills
 from plugins.finance.documents import OPEN_ITEMS
-from plugins.finance.entries import enter_change
+from plugins.finance.entries import PARTY_FIELDS, enter_change
 from plugins.finance.periods import find_open_day
 from plugins.finance.schedules import pay_earliest
 from plugins.finance.settling import get_owed
@@ -38,7 +38,7 @@ from plugins.finance.vouchers import Record
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE, CLAIM = "INVOICE", "EXPENSE"
-_COPIED_FROM_EVENT = ("number", "counterparty", "customer_id", "supplier_id", "amount", "due_on", "terms_days")
+_COPIED_FROM_EVENT = ("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "due_on", "terms_days")
 
 
 async def update_from_event(direction: str, service: Service, payload: Mapping[str, Any]) -> None:
@@ -48,6 +48,7 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
     paid = payload.get("paid")
     values = {
         **{name: payload.get(name) for name in _COPIED_FROM_EVENT},
+        "document_amount": payload["amount"],
         "direction": direction,
         "biz_type": payload["biz_type"],
         "resource_id": str(payload["resource_id"]),
@@ -69,7 +70,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
     paid of that item pays the invoice.
     """
     if invoice["open_item_id"] is not None:
-        await _pay_from_billed(req, invoice["open_item_id"])
+        await _update_billed(req, invoice, day)
         return
     await put_invoice(req.service, invoice, day, item, req.now)
 
@@ -101,12 +102,29 @@ async def put_invoice(
     )
 
 
-async def _pay_from_billed(req: Request, item_id: Any) -> None:
+async def _update_billed(req: Request, invoice: Mapping[str, Any], day: str) -> None:
+    store = req.system_store(OPEN_ITEMS)
     # written and not only read, so that it conflicts with a concurrent payment of the item
-    billed = await req.system_store(OPEN_ITEMS).update_unversioned({"_id": item_id}, {"$inc": {"billings": 1}})
+    billed = await store.update_unversioned({"_id": invoice["open_item_id"]}, {"$inc": {"billings": 1}})
     if billed is None:
         raise ApiError(NOT_FOUND)
-    await pay_billed(req.service, billed)
+    bills = await find_bills(req.service, billed["id"])
+    if invoice["status"] == "confirmed" and exact(invoice["credited"]) == 0:
+        refuse_excess(billed, bills, invoice)
+    await pay_billed(req.service, await count_bills(req.service, billed, bills, day))
+
+
+async def count_bills(service: Service, item: Record, bills: Sequence[Mapping[str, Any]], day: str) -> Record:
+    """Write into an item what the invoices that bill it claim, and enter on `day` what is no longer owed for it."""
+    values = sum_bills(item, bills)
+    values["status"] = get_status(exact(values["amount"]), exact(item["paid"]))
+    values |= pay_earliest({**item, **values})
+    changes = _find_changes(item, values)
+    if not changes:
+        return item
+    changed = await service.database.store(OPEN_ITEMS).update(item["id"], changes)
+    await enter_change(service, item, changed, day)
+    return changed
 
 
 async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str) -> Record:
@@ -155,12 +173,23 @@ async def find_item(req: Request, biz_type: str, resource_id: Any) -> Record | N
     return await req.system_store(OPEN_ITEMS).find_one({"biz_type": biz_type, "resource_id": str(resource_id)})
 
 
-async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
-    """Raise 40001 if the `open_item_id` of an invoice is missing, has the other direction, or belongs to an invoice."""
+async def describe_billed(req: Request, invoice: Mapping[str, Any]) -> Record:
+    """Return the party and the due day that an invoice takes from the item that it bills; nothing if it bills none.
+
+    Raises 40001 if the item is missing, has the other direction or belongs to an invoice, and for another party.
+    """
     item_id = invoice.get("open_item_id")
+    if item_id is None:
+        return {}
     billed = {"_id": item_id, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
-    if item_id is not None and await req.system_store(OPEN_ITEMS).find_one(billed) is None:
+    item = await req.system_store(OPEN_ITEMS).find_one(billed)
+    if item is None:
         raise invalid("open_item_id", "reference")
+    for name in ("customer_id", "supplier_id"):
+        if invoice.get(name) not in (None, item[name]):
+            raise invalid(name, "invalid")
+    party = {name: item[name] for name in PARTY_FIELDS if item[name]}
+    return {**party, "due_on": invoice.get("due_on") or item["due_on"]}
 
 
 async def _put(
@@ -172,7 +201,10 @@ async def _put(
     """
     if item is None and not new:
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
-    before = item or {"day": None, "booked_on": None, "paid": None}
+    before = item or {"day": None, "booked_on": None, "paid": None, "invoiced": None, "credited": None}
+    if "document_amount" in values:
+        sums = (values["document_amount"], before["invoiced"], before["credited"])
+        values = {**values, "amount": store_money(lower(*map(exact, sums)))}
     amount, paid = exact(values["amount"]), exact(values.get("paid", before["paid"]))
     values = {
         **values,

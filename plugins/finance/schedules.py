@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -18,15 +18,15 @@ def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
     if not item.get("schedule"):
         return {}
     if item["paid_elsewhere"]:
-        return {"due_on": next((due for due, left in split_by_due_day(item).items() if due and left > 0), None)}
+        return {"due_on": _find_next(item)}
     left, parts = exact(item["paid"]), []
     for part in sorted(item["schedule"], key=lambda one: one["due_on"]):
         paid = max(min(left, exact(part["amount"])), Decimal(0))
         left -= paid
         parts.append({**part, "paid": store_money(paid)})
-    return {"schedule": parts, "due_on": _find_next(parts)}
+    return {"schedule": parts, "due_on": _find_next({**item, "schedule": parts})}
 
 
-def _find_next(parts: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the day of the first part that is not fully paid, or None."""
-    return next((part["due_on"] for part in parts if exact(part["paid"]) < exact(part["amount"])), None)
+def _find_next(item: Mapping[str, Any]) -> str | None:
+    """Return the first day for which something is open, or None."""
+    return next((due for due, left in split_by_due_day(item).items() if due and left > 0), None)

@@ -9,7 +9,7 @@ from typing import Any
 from bson import Decimal128, ObjectId
 
 from config.database import Driver
-from plugins.testing import Client, eventually, expect
+from plugins.testing import Client, eventually, expect, unique
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.books import AT, Books
 from tests.api.inventory.goods import Goods
@@ -214,6 +214,12 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
     orders = [expect(await goods.receive(await goods.purchase(3))) for _ in range(3)]
     items = [expect(await admin.get(f"{AT}/payables?resource_id={one['id']}"))["items"][0] for one in orders]
     item_of = "finance_open_items"
+    sale = expect(await (stocked := await Goods.stocked(admin, 3)).deliver(await stocked.sale(3, "10.00")))
+    sold = expect(await admin.get(f"{AT}/receivables?resource_id={sale['id']}"))["items"][0]
+    body = {"direction": "out", "counterparty": "s", "open_item_id": sold["id"], "amount": "10.00"}
+    bills = [expect(await admin.post(f"{AT}/invoices", {**body, "number": unique("INV")})) for _ in "ab"]
+    for one in bills:
+        expect(await admin.post(f"{AT}/invoices/{one['id']}/confirm"))
     billed = expect(await admin.get(f"{AT}/receivables?resource_id={owing['id']}"))["items"][0]
     return {
         "paid of an open item": Damage(
@@ -234,6 +240,18 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
             "amount",
             ("open-items-purchase-order", orders[2]["id"], "open_item.amount"),
             _entries_of(items[2]),
+        ),
+        "invoices beyond what an order comes to": Damage(
+            item_of,
+            ObjectId(sold["id"]),
+            {"$set": {"net": CENT}},
+            frozenset({("finance-bills", sold["id"], "invoiced")}),
+        ),
+        "an invoice for another party": Damage(
+            "finance_invoices",
+            ObjectId(bills[0]["id"]),
+            {"$set": {"counterparty": "Somebody else"}},
+            frozenset({("finance-bills", sold["id"], "counterparty")}),
         ),
         "document of an open item": Damage(
             item_of,

@@ -1,0 +1,128 @@
+"""Invoices that bill a contract or an order, and what is owed for it, are one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from plugins.testing import Client, Reply, expect, unique
+from tests.api.crm.sales import CUSTOMERS, customer, in_force
+from tests.api.finance.books import AT, Books
+from tests.api.finance.test_credit_notes import credit
+from tests.api.inventory.goods import Goods
+from tests.api.inventory.test_returns import delivered, send_back
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+STATES = "status=open,partly_paid,paid,void"
+
+
+async def item_of(client: Client, record: dict[str, Any], what: str = "receivables") -> dict[str, Any]:
+    (item,) = expect(await client.get(f"{AT}/{what}?resource_id={record['id']}&{STATES}"))["items"]
+    return dict(item)
+
+
+async def owed(client: Client, record: dict[str, Any]) -> str:
+    """What is owed for a record, as its item says and as its entries add up."""
+    item = await item_of(client, record)
+    said: str = expect(await client.get(f"{AT}/statements?open_item_id={item['id']}"))["closing_balance"]
+    return said
+
+
+async def draft_of(client: Client, item: dict[str, Any], amount: str, tax: str = "0.00", **further: Any) -> Reply:
+    body = {"direction": item["direction"], "number": unique("INV"), "counterparty": "s", "amount": amount, "tax": tax}
+    return await client.post(f"{AT}/invoices", {**body, "open_item_id": item["id"], **further})
+
+
+async def confirm(client: Client, draft: dict[str, Any]) -> Reply:
+    return await client.post(f"{AT}/invoices/{draft['id']}/confirm")
+
+
+async def billed(client: Client, item: dict[str, Any], amount: str, tax: str = "0.00") -> dict[str, Any]:
+    """A confirmed invoice that bills an item."""
+    invoice: dict[str, Any] = expect(await confirm(client, expect(await draft_of(client, item, amount, tax))))
+    return invoice
+
+
+async def test_a_credit_note_lowers_what_is_owed_for_a_contract_until_it_is_reversed(admin: Client) -> None:
+    contract = await in_force(admin, "100.00")
+    invoice = await billed(admin, await item_of(admin, contract), "100.00")
+    note = expect(await credit(admin, invoice, amount="30.00", reason="price"))
+    item = await item_of(admin, contract)
+    named = ("amount", "document_amount", "invoiced", "credited", "status")
+    assert [item[name] for name in named] == ["70.00", "100.00", "100.00", "30.00", "open"]
+    assert await owed(admin, contract) == "70.00"
+    expect(await admin.post(f"{AT}/credit-notes/{note['id']}/reverse", {}))
+    assert await owed(admin, contract) == "100.00"
+
+
+async def test_an_order_whose_invoice_is_credited_completely_is_not_owed_any_more(admin: Client) -> None:
+    order, _ = await delivered(await Goods.stocked(admin, 5), 2, "50.00")
+    invoice = await billed(admin, await item_of(admin, order), "100.00")
+    expect(await credit(admin, invoice))
+    assert (await item_of(admin, order))["status"] == "void"
+    assert await owed(admin, order) == "0.00"
+
+
+@pytest.mark.parametrize("first", ["goods", "note"])
+async def test_a_credit_note_for_goods_that_came_back_lowers_what_is_owed_once(first: str, admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order, delivery = await delivered(goods, 5, "20.00")
+    invoice = await billed(admin, await item_of(admin, order), "100.00")
+    steps = [lambda: send_back(goods, delivery, 1), lambda: credit(admin, invoice, amount="20.00")]
+    for step in steps if first == "goods" else reversed(steps):
+        expect(await step())
+    assert await owed(admin, order) == "80.00"
+    expect(await credit(admin, invoice, amount="5.00", reason="rebate"))
+    assert await owed(admin, order) == "75.00"
+
+
+async def test_what_is_paid_of_a_credited_order_pays_its_invoice(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    order, _ = await delivered(await Goods.stocked(admin, 5), 1, "100.00")
+    invoice = await billed(admin, await item_of(admin, order), "100.00")
+    expect(await credit(admin, invoice, amount="10.00"))
+    item = await item_of(admin, order)
+    expect(await books.enter("in", "90.00", (item, "90.00")))
+    assert (await item_of(admin, order))["status"] == "paid"
+    assert expect(await admin.get(f"{AT}/invoices/{invoice['id']}"))["status"] == "paid"
+
+
+async def test_no_more_is_invoiced_than_is_open(admin: Client) -> None:
+    order, _ = await delivered(await Goods.stocked(admin, 5), 1, "100.00")
+    item = await item_of(admin, order)
+    drafts = [expect(await draft_of(admin, item, "40.00")) for _ in range(5)]
+    replies = await asyncio.gather(*(confirm(admin, draft) for draft in drafts))
+    assert Counter(reply.code for reply in replies) == {0: 2, 40901: 3}
+    assert [reply.data for reply in replies if reply.code] == [{"open": "20.00", "field": "amount"}] * 3
+    confirmed = next(draft for draft, reply in zip(drafts, replies, strict=True) if not reply.code)
+    expect(await admin.post(f"{AT}/invoices/{confirmed['id']}/void"))
+    await billed(admin, await item_of(admin, order), "60.00")
+
+
+@pytest.mark.parametrize(("amount", "tax", "field"), [("20.00", "99.00", "tax"), ("119.00", "0.00", "amount")])
+async def test_the_tax_of_an_order_is_invoiced_as_it_is(amount: str, tax: str, field: str, admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await goods.sale(1, "100.00", tax_rate="0.19")
+    expect(await goods.deliver(order))
+    item = await item_of(admin, order)
+    assert (item["amount"], item["net"], item["tax"]) == ("119.00", "100.00", "19.00")
+    assert expect(await confirm(admin, expect(await draft_of(admin, item, amount, tax))), 40901)["field"] == field
+    await billed(admin, item, "100.00", "19.00")
+
+
+async def test_an_invoice_has_the_party_and_the_due_day_of_what_it_bills(admin: Client) -> None:
+    contract = await in_force(admin, "100.00")
+    item, stranger = await item_of(admin, contract), await customer(admin)
+    draft = expect(await draft_of(admin, item, "40.00", counterparty="Somebody else"))
+    name = expect(await admin.get(f"{CUSTOMERS}/{contract['customer_id']}"))["name"]
+    assert [draft[name] for name in ("counterparty", "customer_id")] == [name, contract["customer_id"]]
+    assert draft["due_on"] == item["due_on"]
+    for reply in (
+        await draft_of(admin, item, "40.00", customer_id=stranger["id"]),
+        await admin.patch(f"{AT}/invoices/{draft['id']}", {"version": 1, "customer_id": stranger["id"]}),
+    ):
+        expect(reply, 40001)
+        assert reply.fields == {"customer_id"}
