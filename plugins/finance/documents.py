@@ -104,7 +104,12 @@ INVOICES = Collection(
             description="`in`: received, to be paid; `out`: sent, to be collected.",
         ),
         "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
-        "counterparty": COUNTERPARTY.but(required=True, nullable=False, rules={**COUNTERPARTY.rules, "minLength": 1}),
+        "counterparty": COUNTERPARTY.but(
+            required=True,
+            nullable=False,
+            rules={**COUNTERPARTY.rules, "minLength": 1},
+            description="With `open_item_id` it is that of the item.",
+        ),
         "customer_id": CUSTOMER.but(description="Only for invoices that are sent."),
         "supplier_id": SUPPLIER.but(description="Only for invoices that are received."),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),

@@ -159,11 +159,18 @@ class Goods:
             self.owe(key, "in" if order["incoming"] else "out", order["party"], owed, day)
 
     def owe(self, key: str, direction: str, party: str | None, amount: Decimal, day: str) -> None:
-        """From a day on this much is owed for a document, paid or not."""
+        """From a day on a document comes to this much; what invoices of it credit is not owed, paid or not."""
         nothing = {"direction": direction, "party": party, "amount": ZERO, "paid": ZERO, "is_contract": False}
         item = {"ended": False, **nothing, **self.items.get(key, {})}
-        self.items[key] = {**item, "amount": amount}
-        self.enter(item, amount - item["amount"], day)
+        invoiced, claimed = self.sum_bills(key)
+        owed = min(amount, max(amount, invoiced) - (invoiced - claimed))
+        self.items[key] = {**item, "document": amount, "amount": owed}
+        self.enter(item, owed - item["amount"], day)
+
+    def sum_bills(self, key: str) -> tuple[Decimal, Decimal]:
+        """What invoices that bill an item come to, and what they claim without their credit notes."""
+        bills = [one for one in self.invoices.values() if one["bills"] == key]
+        return sum((one["total"] for one in bills), ZERO), sum((one["net"] + one["tax"] for one in bills), ZERO)
 
     def enter(self, item: Row, amount: Decimal, day: str, advance: bool = False) -> None:
         self.entries.append((item["party"], item["direction"], advance, day, amount))

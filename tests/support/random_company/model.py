@@ -19,7 +19,7 @@ class Company(Payments):
     def receive(self, key: str, contract: str, plan: str | None, amount: Decimal, day: str, account: str | None) -> Row:
         """A payment is entered at a contract; with an account it is in the books."""
         item = self.items[contract]
-        ensure(not item["ended"] and amount <= item["amount"] - item["paid"])
+        ensure(not item["ended"] and amount <= item["document"] - item["paid"])
         if plan is not None:
             ensure(amount <= self.plans[plan]["amount"] - self.plans[plan]["paid"])
             self.change("plans", plan, paid=self.plans[plan]["paid"] + amount)
@@ -61,10 +61,23 @@ class Company(Payments):
     def invoice(
         self, key: str, direction: str, party: str, net: Decimal, tax: Decimal, day: str, bills: str | None
     ) -> Row:
-        self.invoices[key] = {"net": net, "tax": tax, "day": day, "bills": bills, "direction": direction}
+        amounts = {"net": net, "tax": tax, "total": net + tax}
+        if bills is not None:
+            self.ensure_open(bills, net, tax)
+        self.invoices[key] = {**amounts, "day": day, "bills": bills, "direction": direction}
         if bills is None:
             self.owe(key, direction, party, net + tax, day)
         return {"total": net + tax}
+
+    def ensure_open(self, item: str, net: Decimal, tax: Decimal) -> None:
+        """Refuse an invoice that claims more than is open of an item, or of the net or the tax of its order."""
+        ensure(net + tax <= self.items[item]["amount"] - self.sum_bills(item)[1])
+        if (order := self.orders.get(item)) is not None:
+            bills = [one for one in self.invoices.values() if one["bills"] == item]
+            whole = {"net": order["freight"] + sum((line["net"] for line in order["lines"]), ZERO)}
+            whole["tax"] = order["freight"] + sum((line["amount"] for line in order["lines"]), ZERO) - whole["net"]
+            for name, more in (("net", net), ("tax", tax)):
+                ensure(more <= whole[name] - sum((one[name] for one in bills), ZERO) + Decimal("0.05"))
 
     def credit(self, key: str, given: tuple[Decimal, Decimal] | None, day: str) -> Row:
         """Credit an invoice: net and tax, or all that is left."""
@@ -72,9 +85,11 @@ class Company(Payments):
         net, tax = given or (invoice["net"], invoice["tax"])
         ensure(net <= invoice["net"] and tax <= invoice["tax"] and bool(invoice["net"] or invoice["tax"]))
         self.change("invoices", key, net=invoice["net"] - net, tax=invoice["tax"] - tax)
+        item = self.items[invoice["bills"] or key]
         if invoice["bills"] is None:
-            item = self.items[key]
             self.owe(key, item["direction"], item["party"], item["amount"] - net - tax, day)
+        else:
+            self.owe(invoice["bills"], item["direction"], item["party"], item["document"], day)
         return {"total": net + tax}
 
     def void(self, key: str) -> Row:

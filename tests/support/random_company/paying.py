@@ -25,7 +25,7 @@ class Payments(Goods):
         self.change("items", key, paid=item["paid"] + amount, settled=(*item.get("settled", ()), (day, amount)))
         self.enter(item, -amount, day)
         if item["ended"]:
-            self.owe(key, "out", item["party"], item["amount"] + amount, day)
+            self.owe(key, "out", item["party"], item["document"] + amount, day)
 
     def pay(
         self,
