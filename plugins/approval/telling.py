@@ -12,12 +12,12 @@ from plugins.approval.records import INSTANCES
 from plugins.rbac.api import Directory, Policy, people_permitted
 
 REASSIGN = "approval:instance:reassign"
-_MOST = 200  # requests whose initiators are told
+_MOST = 200  # requests whose initiators are told; people who are told of a request without a flow
 _READ = ("title", "biz_type", "resource_id", "initiator_id")
 
 
 async def tell_permitted(context: ApprovalContext, payload: Mapping[str, Any]) -> None:
-    """Notify whoever may approve the record of a request to which no flow applies, and sees it."""
+    """Notify whoever may approve the record of a request to which no flow applies, and sees it: 200 people at most."""
     service, catalogue = context.service, context.service.part(Catalogue)
     collection = catalogue.biz_types.get(payload["biz_type"])
     route = approving_route(catalogue.routes, collection) if collection is not None else None
@@ -29,7 +29,7 @@ async def tell_permitted(context: ApprovalContext, payload: Mapping[str, Any]) -
     words = title if isinstance(title, Message) else Message(str(title), str(title))
     await context.emit(
         NOTIFY,
-        user_ids=[one for one in people if await _sees(service, one, collection, id)],
+        user_ids=[one for one in people[:_MOST] if await _sees(service, one, collection, id)],
         kind="approval_task",
         title=Message(NO_FLOW.zh.replace("{title}", words.zh), NO_FLOW.en.replace("{title}", words.en)),
         link=route.path.removeprefix("/api/v1").rpartition("/")[0].replace("{id}", id),
