@@ -1,8 +1,8 @@
 """Puts one deliberate fault after the other into a copy of the product, and says which test finds it.
 
 `python -m tests.experiments.deliberate_faults [NUMBER ...]`; without numbers all faults of `deliberate_faults.json`.
-The tests that the change touches run first, then all daily ones, both tier by tier; the first failure ends it. Prints a
-table.
+The tests of the changed package run first, then those that the change touches, then all daily ones, tier by tier; the
+first failure ends it. Prints a table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -59,7 +59,10 @@ def _find(copy: Path, fault: dict[str, str]) -> str | None:
     path.write_text(text.replace(fault["old"], fault["new"]))
     affected = affected_by(copy, [fault["path"]])
     limits = [f"--plugin={name}" for name in sorted(affected.plugins)]
-    touched = [sorted(path for path in affected.paths if path.startswith(tier)) for tier in TIERS]
+    place = fault["path"].split("/")
+    own = {f"{tier}/{place[place[0] == 'plugins']}" for tier in TIERS}
+    near = sorted(path for path in affected.paths if not own.isdisjoint(map(str, [path, *PurePath(path).parents])))
+    touched = [near, *(sorted(path for path in affected.paths if path.startswith(tier)) for tier in TIERS)]
     # what a change of a plugin touches is too little for several runners, which each collect all tests
     runners = () if fault["path"].startswith("plugins/") else TOGETHER
     runs = [*([*runners, *limits, *paths] for paths in touched if paths), *([*TOGETHER, tier] for tier in TIERS)]
