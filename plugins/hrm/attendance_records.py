@@ -11,9 +11,11 @@ from plugins.api import (
     choice,
     day,
     integer,
+    mapping,
     number,
     obj,
     object_id,
+    quantity,
     service_fields,
     shape,
     text,
@@ -145,6 +147,7 @@ ENTER_PUNCH_BODY = shape(
     reason=text(required=True, min_length=1, max_length=500, example="忘记打卡"),
 )
 
+_SINCE = "Null for a day that was closed before this was recorded."
 DAYS = Collection(
     name="hrm_attendance_days",
     title="DailyResult",
@@ -167,6 +170,23 @@ DAYS = Collection(
         **service_fields(
             late_minutes=integer(label=("迟到分钟数", "Late minutes"), minimum=0),
             early_minutes=integer(label=("早退分钟数", "Early-leave minutes"), minimum=0),
+        ),
+        "worked_minutes": integer(
+            label=("工作分钟数", "Minutes worked"),
+            minimum=0,
+            read_only=True,
+            description="From the first punch to the last, without the break and leave. " + _SINCE,
+        ),
+        "leave_days": quantity(
+            label=("请假天数", "Days of leave"),
+            read_only=True,
+            description="How much of the day is approved leave, in half days. " + _SINCE,
+        ),
+        "leave_by_type": mapping(
+            quantity(nullable=False),
+            label=("各类请假天数", "Leave by type"),
+            read_only=True,
+            description="`leave_days` by type of leave.",
         ),
     },
     indexes=(
@@ -204,57 +224,4 @@ TODAY = shape(
     end=text(description="End of the shift."),
     result=DAYS.read.but(nullable=True),
     punches=array(PUNCHES.read, max_items=1000, nullable=False),
-)
-
-MONTH_QUERY = {
-    **{
-        name: EMPLOYEES.list_query[name]
-        for name in (
-            "page",
-            "page_size",
-            "with_total",
-            "cursor",
-            "q",
-            "number",
-            "department_id",
-            "attendance_group_id",
-        )
-    },
-    "sort": text(max_length=200, nullable=False, example="number", description="Any of id, number, name, created_at."),
-    "month": text(
-        min_length=7,
-        max_length=7,
-        pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$",
-        nullable=False,
-        example="2026-11",
-        description="Defaults to the current month.",
-    ),
-}
-_COUNT = integer(minimum=0, nullable=False)
-MONTH = shape(
-    "AttendanceMonth",
-    id=object_id(nullable=False, description="Id of the employee."),
-    **{
-        name: EMPLOYEES.all_fields[name]
-        for name in (
-            "number",
-            "name",
-            "department_id",
-            "attendance_group_id",
-            "created_at",
-        )
-    },
-    month=text(label=("月份", "Month"), nullable=False, example="2026-11"),
-    working_days=_COUNT.but(label=("应出勤天数", "Working days"), description="Working days so far."),
-    present=_COUNT.but(label=("出勤天数", "Days present"), description="Working days on which the employee came."),
-    late=_COUNT.but(label=("迟到天数", "Days late"), description="Days with late arrival."),
-    early_leave=_COUNT.but(label=("早退天数", "Days with early leave"), description="Days with early departure."),
-    missed=_COUNT.but(
-        label=("缺卡天数", "Days with a missed punch"),
-        description="Days on which the punch for arrival or departure is missing.",
-    ),
-    absent=_COUNT.but(label=("旷工天数", "Days absent")),
-    leave=_COUNT.but(label=("请假天数", "Days of leave"), description="Full days of leave."),
-    late_minutes=_COUNT,
-    early_minutes=_COUNT,
 )

@@ -32,6 +32,19 @@ _COLORS = {
     "rest": "gray",
 }
 
+LEAVE_TYPE = dictionary(
+    "hrm_leave_type",
+    ("请假类型", "Leave type"),
+    annual=("年假", "Annual leave"),
+    sick=("病假", "Sick leave"),
+    personal=("事假", "Personal leave"),
+    compensatory=("调休", "Time off in lieu"),
+    marriage=("婚假", "Marriage leave"),
+    maternity=("产假", "Maternity leave"),
+    bereavement=("丧假", "Bereavement leave"),
+    other=("其他", "Other"),
+)
+
 DICTIONARIES = (
     dictionary(
         "hrm_punch_result",
@@ -61,16 +74,5 @@ DICTIONARIES = (
         gcj02=("GCJ-02（高德、腾讯）", "GCJ-02 (Amap, Tencent)"),
         bd09=("BD-09（百度）", "BD-09 (Baidu)"),
     ),
-    dictionary(
-        "hrm_leave_type",
-        ("请假类型", "Leave type"),
-        annual=("年假", "Annual leave"),
-        sick=("病假", "Sick leave"),
-        personal=("事假", "Personal leave"),
-        compensatory=("调休", "Time off in lieu"),
-        marriage=("婚假", "Marriage leave"),
-        maternity=("产假", "Maternity leave"),
-        bereavement=("丧假", "Bereavement leave"),
-        other=("其他", "Other"),
-    ),
+    LEAVE_TYPE,
 )

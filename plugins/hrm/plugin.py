@@ -49,7 +49,7 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),
-    migrations=(OWNERS,),
+    migrations=(OWNERS, monthly.RECORDED),
     routes=routes_of(
         employees, positions, shifts, groups, places, punches, attendance, monthly, leaves, allowances, entries, tables
     ),

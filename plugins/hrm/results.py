@@ -9,13 +9,14 @@ about an employee's attendance first locks the employee.
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Jobs, Service, SingleFlight, day_of, start_of, utc_now
+from plugins.api import Jobs, Service, SingleFlight, day_of, start_of, store_quantity, utc_now
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import get_closed_day
@@ -23,7 +24,16 @@ from plugins.hrm.departments import department_on
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.timetable import DAY, Calendar, DayResult, Timetable, evaluate_day, minutes_since
+from plugins.hrm.timetable import (
+    DAY,
+    Calendar,
+    DayResult,
+    Timetable,
+    evaluate_day,
+    minutes_of,
+    minutes_since,
+    worked_minutes,
+)
 
 Record = dict[str, Any]
 log = logging.getLogger("tradewind.hrm")
@@ -145,13 +155,13 @@ async def recompute(
         return {}
     zone = service.settings.zone
     punches = await _load_punches(service, employee, calendar, first, last)
-    leave = [calendar.timetable.own_days(*span) for span in await _load_leave(service, employee, first, last)]
+    leave = await _load_leave(service, employee, calendar, first, last)
     rows = service.database.store(DAYS, now=now)
     of_days = {"employee_id": employee["id"], "day": {"$gte": first.isoformat(), "$lte": last.isoformat()}}
     known = {row["day"]: row for row in await rows.find(of_days)}
     made, new = {}, []
     for day in (first + number * _ONE_DAY for number in range((last - first).days + 1)):
-        spans = [(minutes_since(start, day, zone), minutes_since(end, day, zone)) for start, end in leave]
+        spans = [(minutes_since(start, day, zone), minutes_since(end, day, zone)) for _, start, end in leave]
         passed, hours = minutes_since(now, day, zone), calendar.timetable.on(day, zone)
         table = hours if calendar.works_on(day) else None
         result = made[day] = evaluate_day(table, punches[day], spans, passed)
@@ -159,6 +169,8 @@ async def recompute(
         if row is None and table is None and not punches[day]:
             continue
         values = _build_values(service, employee, hours, day, result, over=passed >= hours.begin + DAY)
+        values["worked_minutes"] = worked_minutes(hours, result, spans if table else [])
+        values |= _count_leave(calendar, day, leave)
         if row is None:
             new.append(values)
         elif any(row.get(name) != value for name, value in values.items()):
@@ -199,8 +211,10 @@ async def _load_punches(
     return by_day
 
 
-async def _load_leave(service: Service, employee: Record, first: date, last: date) -> list[tuple[datetime, datetime]]:
-    """Return the approved leave around these days, in the business time zone."""
+async def _load_leave(
+    service: Service, employee: Record, calendar: Calendar, first: date, last: date
+) -> list[tuple[str, datetime, datetime]]:
+    """Return the type and the local span of the approved leave around these days."""
     zone = service.settings.zone
     found = await service.database.store(LEAVES).find(
         {
@@ -211,7 +225,17 @@ async def _load_leave(service: Service, employee: Record, first: date, last: dat
         },
         sort="starts_at",
     )
-    return [(one["starts_at"].astimezone(zone), one["ends_at"].astimezone(zone)) for one in found]
+    local = ((one["type"], *(one[name].astimezone(zone) for name in ("starts_at", "ends_at"))) for one in found)
+    return [(type, *calendar.timetable.own_days(starts, ends)) for type, starts, ends in local]
+
+
+def _count_leave(calendar: Calendar, day: date, leave: Sequence[tuple[str, datetime, datetime]]) -> Record:
+    """Return how much of a day is leave, by type too, counted as balances count it."""
+    halves: Counter[str] = Counter()
+    for type, starts, ends in leave if calendar.works_on(day) else ():
+        halves[type] += calendar.timetable.halves(minutes_of(starts, day), minutes_of(ends, day))
+    days = {type: store_quantity(Decimal(number) / 2) for type, number in sorted(halves.items()) if number}
+    return {"leave_days": store_quantity(Decimal(halves.total()) / 2), "leave_by_type": days}
 
 
 def _build_values(

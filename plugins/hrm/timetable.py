@@ -123,6 +123,17 @@ def evaluate_day(timetable: Timetable | None, punches: Sequence[int], leave: Ite
     return DayResult(status, arrived, departed, late, early)
 
 
+def worked_minutes(timetable: Timetable, result: DayResult, leave: Iterable[Span]) -> int:
+    """Return the minutes from arrival to departure, without the break and leave; 0 unless both are known."""
+    if result.arrived is None or result.departed is None:
+        return 0
+    minutes, since = 0, result.arrived
+    for begins, ends in sorted([*leave, *([timetable.pause] if timetable.pause else ())]):
+        minutes += max(0, min(begins, result.departed) - since)
+        since = max(since, ends)
+    return minutes + max(0, result.departed - since)
+
+
 def get_remaining_shift(timetable: Timetable, leave: Iterable[Span]) -> Span:
     """Return the part of the shift that remains after leave at its beginning and its end; it may be empty.
 

@@ -18,6 +18,8 @@ AGREED: dict[str, str] = {
     "GET /api/v1/notifications/ws 200 is gone": "a WebSocket never said so; 101 and its messages are described",
     "GET /api/v1/hrm/leaves 200.data.items[].user_id may be null now": "people without an account can be on leave",
     "POST /api/v1/hrm/leaves/{id}/submit 200.data.user_id may be null now": "the same, in a shape of its own",
+    "GET /api/v1/hrm/attendance/monthly 200.data.items[].leave was integer and is number": "half days of leave count",
+    "GET /api/v1/hrm/attendance/monthly 200.data.items[].absent was integer and is number": "half days of leave count",
 }
 
 # every e-mail address is one of RFC 6531 as well

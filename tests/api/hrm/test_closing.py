@@ -9,6 +9,7 @@ import pytest
 from bson import ObjectId
 
 from plugins.hrm.attendance_records import MARKS
+from plugins.hrm.leave_records import LEAVE_TYPES
 from plugins.hrm.results import reconcile
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
@@ -129,6 +130,9 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
         "missed": 0,
         "absent": 0,
         "leave": 1,
+        "hours": "8.67",
+        "overtime": "0",
+        "leave_by_type": {**dict.fromkeys(LEAVE_TYPES, "0"), "annual": "1"},
     }
 
 
