@@ -60,13 +60,19 @@ class Timetable:
         return starts + later, ends + later
 
     def on(self, day: date, zone: ZoneInfo) -> Timetable:
-        """Return the timetable in minutes that pass since the midnight of a day. Of a repeated hour it means the first."""
+        """Return the timetable in minutes that pass since the midnight of a day.
+
+        Of a repeated hour it means the first. A break, and a shift within a skipped hour, are as long as on other days.
+        """
 
         def passed(clock: int) -> int:
             return minutes_since(datetime.combine(day, time(), zone) + timedelta(minutes=clock), day, zone)
 
-        pause = (passed(self.pause[0]), passed(self.pause[1])) if self.pause else None
-        return replace(self, start=passed(self.start), end=passed(self.end), pause=pause)
+        start, end = passed(self.start), passed(self.end)
+        end = end if end > start else start + self.end - self.start
+        begins = passed(self.pause[0]) if self.pause else 0
+        pause = (begins, begins + self.pause[1] - self.pause[0]) if self.pause else None
+        return replace(self, start=start, end=end, pause=pause)
 
     def day_of(self, local: datetime) -> date:
         """Return the working day to which a local time belongs."""

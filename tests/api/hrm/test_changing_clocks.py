@@ -48,3 +48,27 @@ async def test_leave_of_a_night_takes_the_hours_that_pass(
     staff = await Staff.hire(admin, {"start": "22:00", "end": "06:00"}, hired_on="1991-01-01")
     leave = await staff.leave(starts_at, ends_at)
     assert (leave["days"], leave["hours"]) == ("1", hours)
+
+
+@pytest.mark.parametrize(
+    ("arrives", "leaves", "day", "pause", "minutes"),
+    [
+        (datetime(1991, 9, 14, 13, tzinfo=UTC), datetime(1991, 9, 14, 22, tzinfo=UTC), "1991-09-14", "01:30", 510),
+        (datetime(1991, 4, 13, 14, tzinfo=UTC), datetime(1991, 4, 13, 21, tzinfo=UTC), "1991-04-13", "02:30", 390),
+    ],
+    ids=["back", "forward"],
+)
+async def test_a_night_has_the_hours_that_pass_and_a_break_is_as_long_as_ever(
+    arrives: datetime, leaves: datetime, day: str, pause: str, minutes: int, admin: Client, tradewind: Running
+) -> None:
+    hours = {"start": "22:00", "end": "06:00", "break_start": pause, "break_end": f"0{int(pause[1]) + 1}:00"}
+    staff = await Staff.hire(admin, hours, hired_on=day, attends_from=day, left_on=day)
+    await staff.punch_at(tradewind, arrives)
+    await staff.punch_at(tradewind, leaves)
+    row = (await staff.days())[day]
+    assert (row["status"], row["worked_minutes"]) == ("normal", minutes)
+
+
+async def test_a_shift_within_the_skipped_hour_is_worked_after_it(admin: Client, tradewind: Running) -> None:
+    row = await arrive(admin, tradewind, SPRING, "02:00", "03:00", datetime(1991, 4, 13, 18, 30, tzinfo=UTC))
+    assert (row["status"], row["late_minutes"]) == ("late", 30)
