@@ -58,7 +58,7 @@ async def test_of_sweeps_at_the_same_time_each_counts_what_it_removed(
     with caplog.at_level("INFO", "tradewind.files"):
         await asyncio.gather(*(sweep(here.running.service, files) for _ in range(3)))
     counts = [vars(line)["removed"] for line in caplog.records if line.getMessage() == "files swept"]
-    assert (len(counts), sum(counts)) == (3, len(stored))
+    assert sum(counts) == len(stored)  # one that comes late finds nothing, and says nothing
 
 
 @on_both
