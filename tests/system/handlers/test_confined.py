@@ -168,13 +168,20 @@ async def test_one_person_has_only_so_many() -> None:
 
 
 async def test_one_person_leaves_a_place_to_the_others() -> None:
-    async with lane(at_once=2, patience_seconds=0.5) as here, await here.begin(f"{HERE}:joined", request=asked_by(7)):
-        own = asyncio.create_task(here.begin(f"{HERE}:joined", request=asked_by(7)))
-        await asyncio.sleep(0)
-        assert await here.run(f"{HERE}:joined", b"another's", request=asked_by(8)) == b"another's"
+    async with lane(at_once=2) as here:
+        async with await here.begin(f"{HERE}:joined", request=asked_by(7)):
+            own = asyncio.create_task(here.run(f"{HERE}:joined", b"own", request=asked_by(7)))
+            await asyncio.sleep(0)
+            assert await here.run(f"{HERE}:joined", b"another's", request=asked_by(8)) == b"another's"
+            assert not own.done()
+        assert await own == b"own"
+
+
+async def test_whoever_waits_too_long_for_their_own_is_told_so() -> None:
+    async with lane(at_once=2, patience_seconds=0.2) as here, await here.begin(f"{HERE}:joined", request=asked_by(7)):
         with pytest.raises(ApiError) as refusal:
-            await own
-        assert refusal.value.kind is RATE_LIMITED
+            await here.begin(f"{HERE}:joined", request=asked_by(7))
+    assert refusal.value.kind is RATE_LIMITED
 
 
 async def test_whoever_has_had_least_goes_first() -> None:
