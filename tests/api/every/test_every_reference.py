@@ -65,6 +65,18 @@ async def test_a_record_is_deleted_with_what_belongs_to_it(holder: Holder, maker
     assert (after["version"], after["updater_id"]) == (before["version"] + 1, 1)
 
 
+@each("cascade")
+async def test_what_was_deleted_with_a_record_is_restored_with_it(
+    holder: Holder, maker: Maker, tradewind: Running
+) -> None:
+    target, id, held_by = await referred(holder, maker, tradewind)
+    expect(await delete(maker, target, id))
+    route = endpoint(target, "DELETE")
+    assert route is not None
+    expect(await maker.admin.post(f"{path_with(route, str(id))}/restore"))
+    assert not (await stored(tradewind, holder.collection, held_by))["deleted"]
+
+
 @each("clear")
 async def test_a_record_takes_its_references_with_it(holder: Holder, maker: Maker, tradewind: Running) -> None:
     target, id, held_by = await referred(holder, maker, tradewind)
