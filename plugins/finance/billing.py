@@ -44,17 +44,6 @@ def sum_bills(item: Record, bills: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def find_excess(item: Record, others: Sequence[Record], invoice: Record) -> tuple[str, Decimal] | None:
-    """Return the field in which an invoice claims more than the other bills leave, and what they leave; None if none.
-
-    The tax and the net are compared where the document says what they are.
-    """
-    for field, left, allowed in _list_open(item, others):
-        if exact(invoice[field]) > left + allowed:
-            return ("amount" if field == "total" else field), max(left, ZERO)
-    return None
-
-
 def _list_open(item: Record, others: Sequence[Record]) -> Iterator[tuple[str, Decimal, Decimal]]:
     """Yield each field of an invoice that is limited, what is open of it, and by how much it may be more."""
     sums = {name: exact(value) for name, value in sum_bills(item, others).items()}
@@ -71,13 +60,15 @@ async def find_bills(service: Service, item_id: Any) -> list[dict[str, Any]]:
 
 
 def refuse_excess(item: Record, bills: Sequence[Record], invoice: Record) -> None:
-    """Raise 40901 if an invoice that is confirmed claims more of an item than its other `bills` leave."""
-    excess = find_excess(item, [one for one in bills if one["id"] != invoice["id"]], invoice)
-    if excess is not None:
-        field, left = excess
-        raise ApiError(
-            CONFLICT, MORE_THAN_OPEN.filled(open=f"{left:.2f}"), data={"open": f"{left:.2f}", "field": field}
-        )
+    """Raise 40901 if an invoice that is confirmed claims more of an item than its other `bills` leave.
+
+    The tax and the net are compared where the document says what they are.
+    """
+    for field, left, allowed in _list_open(item, [one for one in bills if one["id"] != invoice["id"]]):
+        if exact(invoice[field]) > left + allowed:
+            shown = f"{max(left, ZERO):.2f}"
+            data = {"open": shown, "field": "amount" if field == "total" else field}
+            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data=data)
 
 
 async def get_with_bills(req: Request, id: Any) -> dict[str, Any]:

@@ -90,10 +90,10 @@ async def update(req: Request) -> Record:
         values["day"] = get_day(req)
     after = {**before, **values}
     _check_party(after)
-    if await _follows_terms(req, before, values):
-        values["due_on"] = await _find_due_day(req, after)
     values |= await open_items.describe_billed(req, after)
     after |= values
+    if await _follows_terms(req, before, values):
+        values["due_on"] = await _find_due_day(req, after)
     values["total"] = _add_tax(after)
     values |= keys_of(after)
     try:
@@ -110,8 +110,11 @@ async def delete(req: Request) -> None:
 async def _update_item(step: Step) -> None:
     """Change what is owed for an invoice. Raises 40901 if its day is in a closed period."""
     await check_open(step.service, step.record)
-    await open_items.update_from_invoice(step.req, step.record, step.record["day"])
-    if step.record["open_item_id"] is not None:
+    if step.record["open_item_id"] is None:
+        await open_items.update_from_invoice(step.req, step.record, step.record["day"])
+    else:
+        confirms = step.action == "confirm"
+        await open_items.update_billed(step.req, step.record, step.record["day"], confirms=confirms)
         step.record = await step.store(INVOICES).get(step.record["id"])
 
 

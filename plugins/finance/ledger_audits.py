@@ -21,7 +21,7 @@ from plugins.api import (
     exact,
 )
 from plugins.finance.audited_documents import find_existing_documents
-from plugins.finance.billing import BILLING, get_document_amount, lower
+from plugins.finance.billing import BILLING, get_document_amount, lower, sum_bills
 from plugins.finance.credit_note_records import CREDIT_NOTES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
@@ -199,7 +199,8 @@ async def check_bills(piece: Piece) -> AsyncIterator[Difference]:
 
 
 def _compare_bills(item: Mapping[str, Any], bills: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
-    invoiced, credited = (sum((exact(one[name]) for one in bills), _ZERO) for name in ("total", "credited"))
+    sums = sum_bills(item, bills)
+    invoiced, credited = exact(sums["invoiced"]), exact(sums["credited"])
     yield from compare(OPEN_ITEMS, item, {"invoiced": invoiced, "credited": credited})
     whole = get_document_amount(item) if item["net"] is None else exact(item["net"]) + exact(item["tax"])
     if invoiced - credited > whole and bills:

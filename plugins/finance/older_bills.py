@@ -35,18 +35,15 @@ BILLS = Migration(
 
 
 async def _complete(service: Service, rows: Sequence[Record]) -> int:
-    for row in rows:
-        await service.database.transaction(partial(_count, service, row["_id"]))
-    return len(rows)
+    return sum([await service.database.transaction(partial(_count, service, row["_id"])) for row in rows])
 
 
-async def _count(service: Service, item_id: Any) -> None:
+async def _count(service: Service, item_id: Any) -> bool:
+    """Count the invoices of an item; return whether there are any."""
     item = await service.database.store(OPEN_ITEMS).find_one({"_id": item_id, "invoiced": None})
-    if item is None:
-        return
-    bills = await find_bills(service, item["id"])
-    if not bills:
-        return
+    bills = await find_bills(service, item_id) if item is not None else []
+    if item is None or not bills:
+        return False
     credits = await service.database.store(CREDIT_NOTES).find(
         {"invoice_id": {"$in": [one["id"] for one in bills]}}, sort="day"
     )
@@ -59,3 +56,4 @@ async def _count(service: Service, item_id: Any) -> None:
     sums = sum_bills(item, bills)
     if exact(sums["invoiced"]) - exact(sums["credited"]) > exact(sums["amount"]):
         log.warning("invoices claim more than is owed", extra={"open_item": str(item["id"]), "number": item["number"]})
+    return True

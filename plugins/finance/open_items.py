@@ -70,7 +70,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
     paid of that item pays the invoice.
     """
     if invoice["open_item_id"] is not None:
-        await _update_billed(req, invoice, day)
+        await update_billed(req, invoice, day)
         return
     await put_invoice(req.service, invoice, day, item, req.now)
 
@@ -102,14 +102,18 @@ async def put_invoice(
     )
 
 
-async def _update_billed(req: Request, invoice: Mapping[str, Any], day: str) -> None:
+async def update_billed(req: Request, invoice: Mapping[str, Any], day: str, *, confirms: bool = False) -> None:
+    """Update the open item that an invoice bills, and what is paid of its invoices.
+
+    Raises 40901 for an invoice that is just confirmed (`confirms`) and claims more than is open.
+    """
     store = req.system_store(OPEN_ITEMS)
     # written and not only read, so that it conflicts with a concurrent payment of the item
     billed = await store.update_unversioned({"_id": invoice["open_item_id"]}, {"$inc": {"billings": 1}})
     if billed is None:
         raise ApiError(NOT_FOUND)
     bills = await find_bills(req.service, billed["id"])
-    if invoice["status"] == "confirmed" and exact(invoice["credited"]) == 0:
+    if confirms:
         refuse_excess(billed, bills, invoice)
     await pay_billed(req.service, await count_bills(req.service, billed, bills, day))
 

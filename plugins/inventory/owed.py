@@ -44,17 +44,12 @@ def describe_owed(order: Record, shipments: Sequence[Record]) -> Record:
         "resource_id": str(order["id"]),
         "number": order["number"],
         "amount": store_money(owed),
-        **_describe_tax(order),
+        "net": order["net_amount"],
+        "tax": order["tax_amount"],
         **_describe_due(order, shipments),
         "creator_id": order["creator_id"],
         "creator_department_id": order["creator_department_id"],
     }
-
-
-def _describe_tax(order: Record) -> Record:
-    if order["tax_amount"] is None:
-        return {}
-    return {"net": store_money(exact(order["amount"]) - exact(order["tax_amount"])), "tax": order["tax_amount"]}
 
 
 def _get_owed(shipment: Record) -> Decimal:

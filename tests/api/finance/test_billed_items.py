@@ -79,6 +79,16 @@ async def test_a_credit_note_for_goods_that_came_back_lowers_what_is_owed_once(f
     assert await owed(admin, order) == "75.00"
 
 
+async def test_a_credit_note_is_reversed_even_after_its_goods_came_back(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order, delivery = await delivered(goods, 5, "20.00")
+    invoice = await billed(admin, await item_of(admin, order), "100.00")
+    note = expect(await credit(admin, invoice, amount="20.00"))
+    expect(await send_back(goods, delivery, 1))
+    expect(await admin.post(f"{AT}/credit-notes/{note['id']}/reverse", {}))
+    assert await owed(admin, order) == "80.00"
+
+
 async def test_what_is_paid_of_a_credited_order_pays_its_invoice(admin: Client) -> None:
     books = await Books.fresh(admin)
     order, _ = await delivered(await Goods.stocked(admin, 5), 1, "100.00")
