@@ -55,11 +55,6 @@ class _BySeller(ByValue):
 _BY_SELLER = _BySeller("salesperson_id", "user_id")
 
 
-def _agreed(period: Period) -> Filter:
-    """Return the filter on contracts that figures count: those in force or completed."""
-    return {"status": {"$in": list(PAYABLE)}}
-
-
 def _paid(period: Period) -> Filter:
     return period.moments("paid_at")
 
@@ -89,7 +84,7 @@ class _Counted:
         return {**self.where, **period.days(self.field)}
 
 
-_IS_AGREED: Filter = {"status": {"$in": list(PAYABLE)}}
+_IS_AGREED: Filter = {"status": {"$in": list(PAYABLE)}}  # figures count contracts in force or completed
 _WAS_TAKEN_OFF: Filter = {"status": "terminated", "$and": [{"taken_off_on": {"$gt": ""}}]}
 _CONTRACTS = (
     _Counted({**_IS_AGREED, "$and": [{"booked_on": {"$gt": ""}}]}, "booked_on"),
@@ -101,7 +96,7 @@ _CONTRACTS = (
 OVERVIEW = (
     Figures(CUSTOMERS, {"customers": 1}),
     Figures(OPPORTUNITIES, {"opportunities": 1}),
-    Figures(CONTRACTS, {"contract_amount": "$amount"}, where=_agreed),
+    Figures(CONTRACTS, {"contract_amount": "$amount"}, where=lambda period: _IS_AGREED),
     Figures(PAYMENTS, {"received_amount": "$amount"}),
 )
 SALES_TREND = Figures(PAYMENTS, _RECEIVED, by=ByTime("paid_at", "date", moment=True))

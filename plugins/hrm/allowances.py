@@ -135,7 +135,10 @@ async def _load_allowances(service: Service, employee: Mapping[str, Any] | None,
 async def _sum_taken(
     service: Service, theirs: Record, calendar: Calendar | None, year: int, but: Any = None
 ) -> dict[tuple[str, str], Decimal]:
-    """Return the days of leave in the year by status and type; `theirs` selects whose leave counts. `but` is the id of leave that is not counted."""
+    """Return the days of leave in the year by status and type.
+
+    `theirs` selects whose leave counts; `but` is the id of leave that does not.
+    """
     taken: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
     begin, end = (start_of(date(one, 1, 1), service.settings.zone) for one in (year, year + 1))
     found = await service.database.store(LEAVES).find(

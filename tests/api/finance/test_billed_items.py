@@ -7,10 +7,17 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from bson import Decimal128
 
+from handlers.migrations import MIGRATIONS
+from plugins.finance.documents import OPEN_ITEMS
+from plugins.finance.entries import ENTRIES
+from plugins.finance.older_bills import BILLS
+from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect, unique
 from tests.api.crm.sales import CUSTOMERS, customer, in_force
 from tests.api.finance.books import AT, Books
+from tests.api.finance.filled import fill
 from tests.api.finance.test_credit_notes import credit
 from tests.api.inventory.goods import Goods
 from tests.api.inventory.test_returns import delivered, send_back
@@ -136,3 +143,20 @@ async def test_an_invoice_has_the_party_and_the_due_day_of_what_it_bills(admin: 
     ):
         expect(reply, 40001)
         assert reply.fields == {"customer_id"}
+
+
+async def test_an_item_of_an_older_version_is_lowered_by_its_credit_notes(admin: Client, tradewind: Running) -> None:
+    contract = await in_force(admin, "100.00")
+    invoice = await billed(admin, await item_of(admin, contract), "100.00")
+    expect(await credit(admin, invoice, amount="30.00", day="2026-01-10"))
+    driver, id = tradewind.service.database.driver, OPEN_ITEMS.parse_id((await item_of(admin, contract))["id"])
+    unknown = dict.fromkeys(("document_amount", "invoiced", "credited"), "")
+    older = {"$unset": unknown, "$set": {"amount": Decimal128("100.00")}}
+    await driver.update_one(OPEN_ITEMS.name, {"_id": id}, older)
+    await driver.delete_many(ENTRIES.name, {"open_item_id": id, "amount": Decimal128("-30.00")})
+    await driver.delete_many(MIGRATIONS, {"_id": {"$regex": f"^{BILLS.name}/"}})
+    await fill(tradewind.service)
+    item = await item_of(admin, contract)
+    assert [item[name] for name in ("amount", "invoiced", "credited")] == ["70.00", "100.00", "30.00"]
+    lines = expect(await admin.get(f"{AT}/statements?open_item_id={item['id']}"))["items"]
+    assert [(line["day"], line["credit"]) for line in lines if line["credit"] != "0.00"] == [("2026-01-10", "30.00")]

@@ -318,7 +318,7 @@ async def test_a_file_is_on_the_disk_before_it_appears(tmp_path: Path, monkeypat
 
 def test_s3_without_its_library_is_a_sentence_that_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     given = dict.fromkeys(S3_NEEDS, "first") | {"storage": "s3", "s3_private_bucket": "second"}
-    FilesSettings(_env_file=None, **given)  # type: ignore[arg-type]
+    FilesSettings(_env_file=None, **given)  # type: ignore[arg-type]  # settings of several types
     monkeypatch.setattr("plugins.files.settings.find_spec", lambda name: None)
     with pytest.raises(ValidationError, match=r"TRADEWIND_STORAGE=s3 needs a library: pip install 'tradewind\[s3\]'"):
-        FilesSettings(_env_file=None, **given)  # type: ignore[arg-type]
+        FilesSettings(_env_file=None, **given)  # type: ignore[arg-type]  # settings of several types

@@ -868,7 +868,7 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         f"Plugin other: route GET {AT} calls time.sleep, during which the process answers nobody: await asyncio.sleep.",
     ),
     "hook of an action that makes everybody wait": (
-        [living(Action(f"POST {AT}/{{id}}/renew", "acme:thing:update", before=wait_for_all))],  # type: ignore[arg-type]
+        [living(Action(f"POST {AT}/{{id}}/renew", "acme:thing:update", before=wait_for_all))],  # type: ignore[arg-type]  # no coroutine
         f"Plugin acme: route POST {AT}/{{id}}/renew calls time.sleep, during which the process answers nobody: "
         "await asyncio.sleep.",
     ),
