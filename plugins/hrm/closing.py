@@ -11,6 +11,7 @@ from plugins.api import day as a_day
 from plugins.hrm.messages import CLOSED, NOT_OVER
 from plugins.system.api import Configs
 
+MAX_DAYS = 366  # older results, and the days of older leave, are not computed again
 _CLOSED_TO = "hrm_attendance_closed_to"
 
 CLOSING = Option(

@@ -13,11 +13,11 @@ from plugins.api import CONFLICT, Actor, ApiError, Collection, Request, Route, S
 from plugins.hrm import leaves
 from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
 from plugins.hrm.calendars import load_calendar
-from plugins.hrm.closing import refuse_closed
+from plugins.hrm.closing import MAX_DAYS, refuse_closed
 from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
 from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.results import MAX_DAYS, lock, recompute
+from plugins.hrm.results import lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 
 Record = dict[str, Any]

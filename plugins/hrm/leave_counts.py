@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import NOTIFY, Message, Service, as_json, day_of, rounded, start_of, store_quantity
+from plugins.api import NOTIFY, Message, Service, as_json, day_of, rounded, start_of, store_quantity, utc_now
 from plugins.hrm.calendars import OFFICE, load_calendar
-from plugins.hrm.closing import get_closed_day
+from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
 from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
@@ -29,13 +29,13 @@ def count(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> Rec
 async def recount(service: Service, employees: Sequence[Mapping[str, Any]]) -> None:
     """Count the leave of these employees anew, within the caller's transaction, and notify whom it concerns.
 
-    Leave that begins on a closed day keeps its days, because wages were paid by them.
+    Leave that begins on a closed day keeps its days, because wages were paid by them; so does that of over a year ago.
     """
     closed, calendars = await get_closed_day(service), {}
     people = {employee["id"]: employee for employee in employees}
-    where: Record = {"employee_id": {"$in": list(people)}, "status": {"$ne": "cancelled"}}
-    if closed:
-        where["ends_at"] = {"$gt": start_of(closed, service.settings.zone)}
+    year_ago = day_of(utc_now(), service.settings.zone) - timedelta(days=MAX_DAYS)
+    since = start_of(max(year_ago, closed or year_ago), service.settings.zone)
+    where: Record = {"employee_id": {"$in": list(people)}, "status": {"$ne": "cancelled"}, "ends_at": {"$gt": since}}
     for leave in await service.database.store(LEAVES).find(where, sort="id"):
         employee = people[leave["employee_id"]]
         group = employee["attendance_group_id"]

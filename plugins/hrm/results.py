@@ -19,7 +19,7 @@ from typing import Any
 from plugins.api import Jobs, Service, SingleFlight, day_of, start_of, store_quantity, utc_now
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import load_calendar
-from plugins.hrm.closing import get_closed_day
+from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.departments import department_on
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_records import LEAVES
@@ -37,7 +37,6 @@ from plugins.hrm.timetable import (
 
 Record = dict[str, Any]
 log = logging.getLogger("tradewind.hrm")
-MAX_DAYS = 366  # older results are not recomputed
 _BATCH = 200
 _FAILURES = 10
 _ONE_DAY = timedelta(days=1)
