@@ -16,7 +16,7 @@ from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
 from handlers.data.history import CHANGES
 from handlers.data.locks import LOCKS
 from handlers.data.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
-from handlers.declarations import ACTION_TITLES, Menu, Option
+from handlers.declarations import Menu, Option
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
 from handlers.docs.system import CORE_ROUTES
@@ -36,7 +36,7 @@ from plugins.declared_events import event_problems
 from plugins.declared_figures import figure_problems
 from plugins.declared_holdings import holding_problems
 from plugins.declared_keepers import keeper_problems
-from plugins.declared_labels import label_problems
+from plugins.declared_labels import label_problems, title_problems
 from plugins.declared_migrations import migration_problems
 from plugins.declared_owners import owner_problems
 from plugins.declared_pages import page_problems
@@ -82,13 +82,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
     }
     for plugin in plugins:
         shapes = _ShapeFaults(dictionaries)
-        for collection in plugin.collections:
-            if not collection.plain or collection.name in routed:
-                yield from label_problems(f"Plugin {plugin.name}: collection {collection.name}", collection)
-            yield from _collection_problems(plugin, collection, named(known).keys(), shapes)
-            yield from reference_problems(f"Plugin {plugin.name}: collection {collection.name}", collection)
-            yield from keeper_problems(f"Plugin {plugin.name}: collection {collection.name}", collection, named(known))
-            yield from owner_problems(f"Plugin {plugin.name}: collection {collection.name}", collection, named(known))
+        yield from _problems_of_collections(plugin, known, routed, shapes)
         for declared in plugin.routes:
             yield from _route_problems(plugin, declared, menus, shapes)
             yield from _reference_problems(plugin, declared, known, kinds)
@@ -106,19 +100,36 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from page_problems(plugin.name, plugin.views, routes)
         yield from wait_problems(plugin)
         yield from figure_problems(f"Plugin {plugin.name}", plugin.dashboards, routes)
-        yield from _title_problems(plugin, accesses, titled)
+        yield from title_problems(plugin, accesses, titled)
         yield from _function_problems(plugin)
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, routes)
-        for biz_type, collection in plugin.biz_types.items():
-            if collection not in known:
-                what = f"business type {biz_type} is the collection {collection.name}"
-                yield f"Plugin {plugin.name}: {what}, which no loaded plugin declares."
+        yield from _business_type_problems(plugin, known)
     yield from requirement_problems(plugins)
     yield from deletion_problems(known)
     try:
         check_names(route for route in (*CORE_ROUTES, *routes) if route.method in METHODS)
     except NameTaken as error:
         yield f"The API description has {error}."
+
+
+def _problems_of_collections(
+    plugin: Plugin, known: Sequence[Collection], routed: Set[str], shapes: _ShapeFaults
+) -> Iterator[str]:
+    for collection in plugin.collections:
+        where = f"Plugin {plugin.name}: collection {collection.name}"
+        if not collection.plain or collection.name in routed:
+            yield from label_problems(where, collection)
+        yield from _collection_problems(plugin, collection, named(known).keys(), shapes)
+        yield from reference_problems(where, collection)
+        yield from keeper_problems(where, collection, named(known))
+        yield from owner_problems(where, collection, named(known))
+
+
+def _business_type_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
+    for biz_type, collection in plugin.biz_types.items():
+        if collection not in known:
+            what = f"business type {biz_type} is the collection {collection.name}"
+            yield f"Plugin {plugin.name}: {what}, which no loaded plugin declares."
 
 
 def _ports(plugins: Sequence[Plugin]) -> Iterator[str]:
@@ -332,17 +343,6 @@ def _secret_problems(where: str, collection: Collection) -> Iterator[str]:
         named_so = field.kind == "text" and is_secret_name(re.split(r"[.\[]", path)[-1])
         if named_so and not (field.secret or field.write_only or field.read_only):
             yield f"{where}: {path} has the name of a secret, and responses contain it: give it secret=True."
-
-
-def _title_problems(plugin: Plugin, accesses: Set[str], titled: Set[str]) -> Iterator[str]:
-    for code in sorted(plugin.permissions.keys() - accesses):
-        yield f"Plugin {plugin.name}: permissions has a title for {code}, which no route needs."
-    for code in dict.fromkeys(route.access for route in plugin.routes if PERMISSION.match(route.access or "")):
-        if code not in titled and code.rpartition(":")[2] not in ACTION_TITLES:
-            yield (
-                f"Plugin {plugin.name}: the permission {code} has no title, which its button shows: "
-                f'add {{"{code}": Message(…)}} to permissions.'
-            )
 
 
 def _menu_problems(plugin: Plugin, menu: Menu, resources: set[str], menus: set[str]) -> Iterator[str]:

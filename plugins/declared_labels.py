@@ -1,12 +1,15 @@
-"""Checks that people can read what a plugin declares: labels of the fields of its records, in both languages."""
+"""Checks that people can read what a plugin declares: labels of fields and titles of permissions, in both languages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 
 from handlers.data.collection import Collection
+from handlers.declarations import ACTION_TITLES
+from handlers.route import PERMISSION
 from handlers.schema.fields import Field
+from plugins.plugin import Plugin
 
 _EXAMPLE = 'label=("客户名称", "Customer name")'
 
@@ -50,3 +53,15 @@ def _repeated(path: str, fields: Mapping[str, Field]) -> Iterator[tuple[str, str
     for label, alike in groupby(sorted(labels), key=lambda pair: pair[0]):
         if len(names := [name for _, name in alike]) > 1:
             yield " and ".join(names), label
+
+
+def title_problems(plugin: Plugin, accesses: Set[str], titled: Set[str]) -> Iterator[str]:
+    """Yield a sentence for each permission without a title, and each title of a permission that no route needs."""
+    for code in sorted(plugin.permissions.keys() - accesses):
+        yield f"Plugin {plugin.name}: permissions has a title for {code}, which no route needs."
+    for code in dict.fromkeys(route.access for route in plugin.routes if PERMISSION.match(route.access or "")):
+        if code not in titled and code.rpartition(":")[2] not in ACTION_TITLES:
+            yield (
+                f"Plugin {plugin.name}: the permission {code} has no title, which its button shows: "
+                f'add {{"{code}": Message(…)}} to permissions.'
+            )

@@ -109,6 +109,13 @@ async def test_leave_of_closed_days_keeps_its_days(admin: Client) -> None:
         assert await taken(staff) == "5"
 
 
+async def test_leave_of_over_a_year_ago_keeps_its_days(admin: Client) -> None:
+    staff = await Staff.hire(admin)
+    leave = await staff.leave("2025-03-03T01:00:00Z", "2025-03-07T10:00:00Z", "submit", "approve")
+    await declare(staff, "2025-03-05")
+    assert expect(await admin.get(f"{AT}/leaves/{leave['id']}"))["days"] == leave["days"] == "5"
+
+
 async def test_a_night_workers_day_of_leave_is_one_day(admin: Client, tradewind: Running) -> None:
     nights = {"start": "22:00", "end": "06:00", "break_start": "02:00", "break_end": "02:30"}
     staff = await Staff.hire(admin, nights, attends_from=day(), left_on=day(2))
