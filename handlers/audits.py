@@ -101,10 +101,14 @@ class Audit:
 
 @dataclass(frozen=True)
 class Due:
-    """What is owed for a record. `paid` is how much of it the record itself says was paid; None if it does not say."""
+    """What is owed for a record. `paid` is how much of it the record itself says was paid; None if it does not say.
+
+    `undelivered` is what will be owed besides, and may be invoiced already.
+    """
 
     amount: Decimal
     paid: Decimal | None = None
+    undelivered: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ _OWED = {
     "amount": object,  # as `store_money` makes it
     "net": object,  # all that the document may be invoiced for, without tax
     "tax": object,  # and its tax
+    "undelivered": object,  # how much of both is still to be shipped; it may be invoiced ahead
     "new": bool | None,  # nothing was reported about the record before
     "paid": object,
     "schedule": list | None,

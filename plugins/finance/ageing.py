@@ -28,7 +28,7 @@ from plugins.api import (
     shape,
     text,
 )
-from plugins.finance.documents import CUSTOMER, SUPPLIER
+from plugins.finance.documents import CUSTOMER, OPEN_ITEMS, SUPPLIER
 from plugins.finance.entries import ADVANCE, ENTRIES, PARTY_FIELDS
 from plugins.finance.records import COUNTERPARTY
 from plugins.finance.settled_entries import unsettled
@@ -154,14 +154,24 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def tell_owed(service: Service, payload: Mapping[str, Any]) -> None:
-    """Put what a customer owes now into `found` for the plugin that asks. What was paid too much is taken off."""
+    """Put what a customer owes now into `found` for the plugin that asks. What was paid too much is taken off.
+
+    So is what is billed ahead of a delivery: whoever asks counts the whole order.
+    """
     # entries that are settled on any day add up to zero
     counted = {"customer_id": payload["customer_id"], **unsettled(_LAST_DAY)}
     # grouped by the stored value: an expression would take longer than the sum itself
     total = [{"$match": counted}, {"$group": {"_id": "$direction", "amount": {"$sum": "$amount"}}}]
     found = await service.database.store(ENTRIES).aggregate(total)
     sums = {row["_id"]: exact(row["amount"]) for row in found}
-    payload["found"]["owed"] = sums.get("out", Decimal(0)) - sums.get("in", Decimal(0))
+    owed = sums.get("out", Decimal(0)) - sums.get("in", Decimal(0))
+    payload["found"]["owed"] = owed - await _sum_billed_ahead(service, payload["customer_id"])
+
+
+async def _sum_billed_ahead(service: Service, customer_id: Any) -> Decimal:
+    ahead = {"customer_id": customer_id, "billed_ahead": {"$gt": 0}}
+    found = await service.database.store(OPEN_ITEMS).find(ahead, fields=["billed_ahead"])
+    return sum((exact(one["billed_ahead"]) for one in found), Decimal(0))
 
 
 def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, Any]]:

@@ -29,6 +29,20 @@ def lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
     return min(document, max(document, invoiced) - credited)
 
 
+def count_ahead(item: Record, undelivered: Decimal, invoiced: Decimal) -> Decimal:
+    """Return how much of what is `invoiced` of an order is for goods that are still to come: it is owed already."""
+    if not undelivered:
+        return ZERO
+    delivered = exact(item["net"]) + exact(item["tax"]) - undelivered
+    return min(undelivered, max(invoiced - delivered, ZERO))
+
+
+def sum_owed(item: Record, invoiced: Decimal, credited: Decimal) -> dict[str, Decimal]:
+    """Return `amount` and `billed_ahead` of an item by the sums of its invoices."""
+    ahead = count_ahead(item, exact(item["undelivered"]), invoiced)
+    return {"billed_ahead": ahead, "amount": lower(get_document_amount(item) + ahead, invoiced, credited)}
+
+
 def get_document_amount(item: Record) -> Decimal:
     """Return what the document of an item comes to by itself; earlier versions stored it as the amount."""
     return exact(item["amount"] if item["document_amount"] is None else item["document_amount"])
@@ -36,18 +50,17 @@ def get_document_amount(item: Record) -> Decimal:
 
 def sum_bills(item: Record, bills: Sequence[Record]) -> dict[str, Any]:
     """Return the values of an item that follow from the invoices that bill it."""
-    document = get_document_amount(item)
     invoiced, credited = (sum((exact(one[name]) for one in bills), ZERO) for name in ("total", "credited"))
-    sums = {"document_amount": document, "invoiced": invoiced, "credited": credited}
-    return {
-        name: store_money(value) for name, value in (sums | {"amount": lower(document, invoiced, credited)}).items()
-    }
+    sums = {"document_amount": get_document_amount(item), "invoiced": invoiced, "credited": credited}
+    return {name: store_money(value) for name, value in (sums | sum_owed(item, invoiced, credited)).items()}
 
 
 def _list_open(item: Record, others: Sequence[Record]) -> Iterator[tuple[str, Decimal, Decimal]]:
     """Yield each field of an invoice that is limited, what is open of it, and by how much it may be more."""
     sums = {name: exact(value) for name, value in sum_bills(item, others).items()}
-    yield "total", sums["amount"] - sums["invoiced"] + sums["credited"], ZERO
+    whole = sums["document_amount"] + exact(item["undelivered"])
+    owed = lower(whole, sums["invoiced"], sums["credited"])
+    yield "total", owed - sums["invoiced"] + sums["credited"], ZERO
     if item["tax"] is not None:
         tax = sum((exact(one["tax"]) - exact(one["credited_tax"]) for one in others), ZERO)
         yield "tax", exact(item["tax"]) - tax, _ROUNDING

@@ -205,11 +205,25 @@ OPEN_ITEMS = Collection(
             read_only=True,
             description="From which day on it counts: `day`, or the first open day after it if its month was closed.",
         ),
-        "amount": _SUM.but(description="What is owed: `document_amount` less what credit notes take off."),
+        "amount": _SUM.but(
+            description="What is owed: `document_amount` and `billed_ahead`, less what credit notes take off."
+        ),
         "document_amount": money(
             label=("单据金额", "Document amount"),
             read_only=True,
-            description="What the contract or order comes to by itself; null for other records.",
+            description="What the contract or the delivered goods come to by themselves; null for other records.",
+        ),
+        "undelivered": money(
+            label=("未交付金额", "Undelivered"),
+            read_only=True,
+            history=False,
+            description="What is still to come of an order; invoices may bill it ahead.",
+        ),
+        "billed_ahead": money(
+            label=("提前开票金额", "Billed ahead"),
+            read_only=True,
+            history=False,
+            description="What invoices bill of goods that are still to come: it is owed already.",
         ),
         "net": money(
             label=("可开票不含税金额", "Net to invoice"),
@@ -261,6 +275,7 @@ OPEN_ITEMS = Collection(
         Index("resource_id"),
         Index("day"),
         Index("customer_id", "day"),
+        Index("customer_id", "billed_ahead", where={"billed_ahead": {"$gt": 0}}),
         Index("supplier_id", "day"),
     ),
     internal=("billings",),

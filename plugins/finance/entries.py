@@ -31,6 +31,7 @@ from plugins.api import (
 from plugins.finance.documents import CUSTOMER, OPEN_ITEMS, SUPPLIER
 from plugins.finance.periods import find_open_day
 from plugins.finance.records import COUNTERPARTY, VOUCHERS
+from plugins.finance.states import PLANNED
 
 Record = dict[str, Any]
 Values = Mapping[str, Any]
@@ -125,7 +126,8 @@ async def enter_change(service: Service, before: Values | None, item: Values, da
         party = {name: item[name] for name in PARTY_FIELDS}
         await entries.update_many({"open_item_id": item["id"]}, {"$set": party})
     booked_on = await find_open_day(service, day)
-    await _write(entries, item, [(booked_on, change) for change in compare(before, item)], new=before is None)
+    new = before is None or before["status"] == PLANNED
+    await _write(entries, item, [(booked_on, change) for change in compare(before, item)], new=new)
 
 
 async def adopt(service: Service, item: Values) -> None:

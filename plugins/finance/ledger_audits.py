@@ -19,9 +19,10 @@ from plugins.api import (
     compare,
     difference,
     exact,
+    store_money,
 )
 from plugins.finance.audited_documents import find_existing_documents
-from plugins.finance.billing import BILLING, get_document_amount, lower, sum_bills
+from plugins.finance.billing import BILLING, get_document_amount, sum_bills, sum_owed
 from plugins.finance.credit_note_records import CREDIT_NOTES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
@@ -29,9 +30,11 @@ from plugins.finance.money_audits import audits_of_sources
 from plugins.finance.open_items import CLAIM, INVOICE, get_status
 from plugins.finance.paid_sums import sum_paid_of_invoices, sum_paid_of_items
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.finance.states import PLANNED
 from plugins.finance.vouchers import compute_balance_changes
 
 _ZERO = Decimal(0)
+_PARTY_IDS = ("customer_id", "supplier_id")
 _NO_ACCOUNT = Message("凭证 {number}：账户不存在", "voucher {number} ({id}): its account does not exist")
 _NO_PERIOD = Message(
     "凭证 {number}：凭证号不属于其会计期间", "voucher {number} ({id}): its period has not given out this number"
@@ -63,6 +66,11 @@ _OTHER_PARTY = Message(
 _MORE_INVOICED = Message(
     "{noun} {number}：发票合计 {found}，最多可开 {expected}",
     "{noun} {number} ({id}): invoices claim {found} of it, and it comes to {expected}",
+)
+_OWED_TWICE = Message(
+    "{noun} {number}：未开票，而发票 {invoice} 的往来单位和金额相同却未关联它，可能重复计入应收应付",
+    "{noun} {number} ({id}): no invoice bills it, but the invoice {invoice} of the same party and amount bills nothing: "
+    "both may be owed for the same goods",
 )
 _NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
 _NO_ITEM = Message(
@@ -176,7 +184,7 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
         for found in wrong:
             yield found
         amount = exact(item["amount"])
-        status = get_status(amount, exact(item["paid"]))
+        status = get_status(item, planned=item["status"] == PLANNED)
         if not wrong and item["status"] != status:
             yield difference(OPEN_ITEMS, item, "status", _STATUS, expected=status, found=item["status"])
         left = amount - exact(item["paid"])
@@ -193,9 +201,31 @@ async def check_bills(piece: Piece) -> AsyncIterator[Difference]:
     bills = defaultdict(list)
     for invoice in found:
         bills[invoice["open_item_id"]].append(invoice)
+    alone = await _find_alone(piece)
     for item in piece.records:
         for one in _compare_bills(item, bills[item["id"]]):
             yield one
+        for number in alone.get(_claim_of(item, item["amount"]), ()):
+            if not bills[item["id"]] and item["net"] is not None:
+                yield difference(OPEN_ITEMS, item, "invoiced", _OWED_TWICE, invoice=number)
+
+
+async def _find_alone(piece: Piece) -> Mapping[Any, Sequence[str]]:
+    """Return the numbers of invoices that bill nothing, by their party and total, for the parties of these items."""
+    parties = {name: [item[name] for item in piece.records if item[name] is not None] for name in _PARTY_IDS}
+    theirs = [{name: {"$in": ids}} for name, ids in parties.items() if ids]
+    if not theirs:
+        return {}
+    alone = {"open_item_id": None, "credited": {"$in": [None, store_money(_ZERO)]}, "$or": theirs, **BILLING}
+    found = await piece.store(INVOICES).find(alone, fields=(*_PARTY_IDS, "total", "number"))
+    numbers = defaultdict(list)
+    for invoice in found:
+        numbers[_claim_of(invoice, invoice["total"])].append(invoice["number"])
+    return numbers
+
+
+def _claim_of(record: Mapping[str, Any], amount: Any) -> tuple[Any, ...]:
+    return (*(record[name] for name in _PARTY_IDS), exact(amount))
 
 
 def _compare_bills(item: Mapping[str, Any], bills: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
@@ -236,16 +266,21 @@ async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
     items = {item["resource_id"]: item for item in await piece.store(OPEN_ITEMS).find(ids)}
     for record in piece.records:
         due, item = owed.get(record["id"], Due(_ZERO)), items.get(str(record["id"]))
-        owes = due.amount if item is None else lower(due.amount, exact(item["invoiced"]), exact(item["credited"]))
+        owes = due.amount if item is None else _compute_owed(item, due)
         if item is None and due.amount:
             yield difference(collection, record, "open_item", _NO_ITEM, expected=f"{due.amount:f}")
-        for name, expected in (("amount", owes), ("paid", due.paid)):
+        for name, expected in (("amount", owes), ("paid", due.paid), ("undelivered", due.undelivered)):
             found = exact(item[name]) if item is not None else expected
             if item is not None and expected is not None and found != expected:
                 label = OPEN_ITEMS.fields[name].label
                 words = {"item": item["id"], "field": name, "label": label.zh if label else name}
                 amounts = {"expected": f"{expected:f}", "found": f"{found:f}"}
                 yield difference(collection, record, f"open_item.{name}", _OWED, **words, **amounts)
+
+
+def _compute_owed(item: Mapping[str, Any], due: Due) -> Decimal:
+    document = {"document_amount": store_money(due.amount), "undelivered": store_money(due.undelivered)}
+    return sum_owed({**item, **document}, exact(item["invoiced"]), exact(item["credited"]))["amount"]
 
 
 AUDITS = (

@@ -28,17 +28,20 @@ from plugins.api import (
     store_money,
     utc_now,
 )
-from plugins.finance.billing import find_bills, lower, pay_billed, refuse_excess, sum_bills
+from plugins.finance.billing import find_bills, pay_billed, refuse_excess, sum_bills, sum_owed
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import PARTY_FIELDS, enter_change
 from plugins.finance.periods import find_open_day
 from plugins.finance.schedules import pay_earliest
 from plugins.finance.settling import get_owed
+from plugins.finance.states import PLANNED
 from plugins.finance.vouchers import Record
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE, CLAIM = "INVOICE", "EXPENSE"
-_COPIED_FROM_EVENT = ("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "due_on", "terms_days")
+_COPIED_FROM_EVENT = (
+    *("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "undelivered", "due_on", "terms_days"),
+)
 
 
 async def update_from_event(direction: str, service: Service, payload: Mapping[str, Any]) -> None:
@@ -119,9 +122,11 @@ async def update_billed(req: Request, invoice: Mapping[str, Any], day: str, *, c
 
 
 async def count_bills(service: Service, item: Record, bills: Sequence[Mapping[str, Any]], day: str) -> Record:
-    """Write into an item what the invoices that bill it claim, and enter on `day` what is no longer owed for it."""
+    """Write into an item what the invoices that bill it claim, and enter on `day` by how much that changes the debt."""
     values = sum_bills(item, bills)
-    values["status"] = get_status(exact(values["amount"]), exact(item["paid"]))
+    if exact(item["undelivered"]) and not exact(values["document_amount"]):
+        values["due_on"] = min((one["due_on"] for one in bills if one["due_on"]), default=None)
+    values |= await _date(service, item, {**item, **values}, day)
     values |= pay_earliest({**item, **values})
     changes = _find_changes(item, values)
     if not changes:
@@ -155,7 +160,7 @@ async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: 
     paid = exact(item["paid"]) + amount
     values = {
         "paid": store_money(paid),
-        "status": get_status(exact(item["amount"]), paid),
+        "status": get_status({**item, "paid": paid}, planned=False),
     }
     values |= pay_earliest({**item, **values})
     changed = await req.system_store(OPEN_ITEMS).update(item["id"], values, version=item["version"])
@@ -205,22 +210,28 @@ async def _put(
     """
     if item is None and not new:
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
-    before = item or {"day": None, "booked_on": None, "paid": None, "invoiced": None, "credited": None}
+    before = item or {"paid": None, "invoiced": None, "credited": None, "due_on": None}
     if "document_amount" in values:
-        sums = (values["document_amount"], before["invoiced"], before["credited"])
-        values = {**values, "amount": store_money(lower(*map(exact, sums)))}
-    amount, paid = exact(values["amount"]), exact(values.get("paid", before["paid"]))
-    values = {
-        **values,
-        "day": before["day"] or day,
-        "booked_on": before["booked_on"] or before["day"] if item else await find_open_day(service, day),
-        "paid": store_money(paid),
-        "status": get_status(amount, paid),
-    }
+        owed = sum_owed(values, exact(before["invoiced"]), exact(before["credited"]))
+        values = {**values, **{name: store_money(value) for name, value in owed.items()}}
+        if owed["billed_ahead"] and values["due_on"] is None:
+            values["due_on"] = before["due_on"]  # that of the invoice
+    values = {**values, "paid": store_money(exact(values.get("paid", before["paid"])))}
+    values |= await _date(service, item, values, day)
     values |= pay_earliest(values)
     changed = await (store.create(values) if item is None else store.update(item["id"], _find_changes(item, values)))
     await enter_change(service, item, changed, day)
     return changed
+
+
+async def _date(service: Service, item: Record | None, values: Record, day: str) -> dict[str, Any]:
+    """Return the status of an item, and since when something is owed for it, if that begins on `day` or earlier."""
+    planned = item is None or item["status"] == PLANNED
+    status = get_status(values, planned=planned)
+    if item is not None and not planned:
+        return {"status": status, "day": item["day"], "booked_on": item["booked_on"] or item["day"]}
+    booked_on = None if status == PLANNED else await find_open_day(service, day)
+    return {"status": status, "day": day, "booked_on": booked_on}
 
 
 def _find_changes(item: Record, values: Record) -> Record:
@@ -228,10 +239,11 @@ def _find_changes(item: Record, values: Record) -> Record:
     return {name: value for name, value in values.items() if item[name] != value}
 
 
-def get_status(amount: Decimal, paid: Decimal) -> str:
-    """Return the status of an item by its amount and what is paid of it."""
+def get_status(item: Record, *, planned: bool) -> str:
+    """Return the status of an item by its amount and what is paid of it; `planned`: it was never owed before."""
+    amount, paid = exact(item["amount"]), exact(item["paid"])
     if not amount:
-        return "void"
+        return PLANNED if planned and exact(item.get("undelivered")) else "void"
     return "paid" if paid >= amount else "partly_paid" if paid else "open"
 
 

@@ -73,11 +73,14 @@ PAYMENT_STATES = StateMachine(
     refusal=PAYMENT_REVERSED,
 )
 
+PLANNED = "planned"
+
 # the state follows from what is owed and how much of it is paid
 OPEN_ITEM_STATES = StateMachine(
     name="finance_open_item",
-    initial="open",
+    initial=PLANNED,
     states={
+        PLANNED: ("待发生", "Planned"),  # an order of which nothing is delivered or invoiced
         "open": ("未结清", "Open"),
         "partly_paid": ("部分结清", "Partly paid"),
         "paid": ("已结清", "Paid"),
@@ -87,10 +90,10 @@ OPEN_ITEM_STATES = StateMachine(
         "pay-part": Transition(("open", "partly_paid"), "partly_paid", _PAY, event="finance.payable.paid"),
         "pay": Transition(("open", "partly_paid"), "paid", _PAY, event="finance.payable.paid"),
         # the record that the item comes from has changed, or a payment was reversed
-        "reopen": Transition(("partly_paid", "paid", "void"), "open"),
+        "reopen": Transition((PLANNED, "partly_paid", "paid", "void"), "open"),
         "reopen-part": Transition(("paid", "void"), "partly_paid"),
         "settle": Transition("void", "paid"),
-        "void": Transition(("open", "partly_paid", "paid"), "void"),
+        "void": Transition((PLANNED, "open", "partly_paid", "paid"), "void"),
     },
     record="item",
     refusal=NOT_IN_STATE,

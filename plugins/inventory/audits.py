@@ -11,6 +11,7 @@ from typing import Any
 from plugins.api import Audit, Collection, Debt, Difference, Due, Message, Piece, compare, difference, exact
 from plugins.inventory import payables, receivables
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
+from plugins.inventory.owed import count_undelivered
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.stock_audit import check_stock
@@ -137,10 +138,18 @@ async def owed_for_shipments(trade: Trade, piece: Piece) -> Mapping[Any, Due]:
     shipped = await piece.sums(trade.shipments, "order_id", "amount")
     returned = await piece.sums(trade.returns, "order_id", "amount")
     return {
-        order["id"]: Due(shipped[order["id"]] - returned[order["id"]])
+        order["id"]: Due(
+            shipped[order["id"]] - returned[order["id"]],
+            undelivered=count_undelivered(trade, order, _get_shipped(order, shipped[order["id"]])),
+        )
         for order in piece.records
         if order.get("contract_id") is None
     }
+
+
+def _get_shipped(order: Record, ever_shipped: Decimal) -> Decimal:
+    # orders of earlier versions do not say it, but have no reversed shipments
+    return ever_shipped if order["shipped_amount"] is None else exact(order["shipped_amount"])
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, Any]:

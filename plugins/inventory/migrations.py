@@ -1,4 +1,4 @@
-"""Migrations of older databases: balances of the stock ledger by day, and price differences of purchase returns."""
+"""Migrations of older databases: balances of the ledger by day, price differences of returns, items of open orders."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Migration, Service, Stage, exact, store_money, store_quantity
+from plugins.api import Migration, Service, Stage, day_of, exact, store_money, store_quantity, utc_now
+from plugins.inventory import payables, receivables
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.inventory.return_parts import find_credited
 from plugins.inventory.return_records import PURCHASE_RETURNS
+from plugins.inventory.returns import Publish
+from plugins.inventory.trades import PURCHASE, SALE, Trade
 
 Record = dict[str, Any]
 
@@ -23,6 +26,12 @@ def _difference_stages(service: Service) -> Iterator[Stage]:
     yield Stage(PURCHASE_RETURNS, partial(_price, service), {"difference": None})
 
 
+def _order_stages(service: Service) -> Iterator[Stage]:
+    for trade, publish in ((PURCHASE, payables.publish), (SALE, receivables.publish)):
+        open_ones = {"status": {"$in": list(trade.orders.machine.transitions["ship"].sources)}, "deleted": False}
+        yield Stage(trade.orders, partial(_publish, service, trade, publish), open_ones)
+
+
 MIGRATIONS = (
     Migration(
         "2026-11-balances-by-day",
@@ -33,6 +42,12 @@ MIGRATIONS = (
         "2026-11-return-differences",
         "Gives purchase returns the difference between what the stock lost and what the supplier credits.",
         _difference_stages,
+    ),
+    Migration(
+        "2026-11-items-of-open-orders",
+        "Has the books know what is still to come of orders, so that it can be invoiced ahead. It cannot know which "
+        "earlier invoices did so and bill no order: they are owed besides it, until they are credited.",
+        _order_stages,
     ),
 )
 
@@ -62,6 +77,20 @@ async def _balance_row(service: Service, row: Record) -> bool:
     if entries and row.get("moved_on") is None:
         await stored.update_one(STOCK.name, {"_id": row["_id"]}, {"$set": {"moved_on": entries[-1]["day"]}})
     return bool(wrong)
+
+
+async def _publish(service: Service, trade: Trade, publish: Publish, rows: Sequence[Record]) -> int:
+    """Emit again what is owed for these open orders, and what is still to come of them."""
+    for row in rows:
+        await service.database.transaction(partial(_publish_order, service, trade, publish, row["_id"]))
+    return len(rows)
+
+
+async def _publish_order(service: Service, trade: Trade, publish: Publish, id: Any) -> None:
+    order = await service.database.store(trade.orders).get(id)
+    live = {"order_id": id, "reversed_by_id": None}
+    shipments = await service.database.store(trade.shipments).find(live)
+    await publish(service, None, order, shipments, day_of(utc_now(), service.settings.zone).isoformat())
 
 
 async def _price(service: Service, rows: Sequence[Record]) -> int:

@@ -10,7 +10,7 @@ from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_mo
 from plugins.inventory.amounts import compute_part
 from plugins.inventory.lines import Record, add_up, date_movement, find_products, find_warehouse
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
-from plugins.inventory.owed import find_live, is_untouched
+from plugins.inventory.owed import find_live
 from plugins.inventory.shipments import Part, ship_lines
 from plugins.inventory.stock import take_turns
 from plugins.inventory.trades import Trade
@@ -42,7 +42,7 @@ def ship_with(trade: Trade) -> Hook:
         parts = _price_parts(trade, order, wanted, live)
         shipment |= await ship_lines(req, warehouse, shipment, parts, trade.incoming)
         shipment |= _add_freight(order, live, shipment)
-        step.payload |= {"live": live, "first": is_untouched(trade, order)}
+        step.payload["live"] = live
         step.payload["shipment"] = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
 
     return ship

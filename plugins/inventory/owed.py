@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, Service, due_after, exact, store_money
+from plugins.api import Request, Service, day_of, due_after, exact, store_money
 from plugins.inventory.lines import Record
 from plugins.inventory.trades import Trade
 
@@ -24,32 +24,35 @@ async def find_live(req: Request, trade: Trade, order: Record) -> list[Record]:
     return await req.system_store(trade.shipments).find({"order_id": order["id"], "reversed_by_id": None})
 
 
-def is_untouched(trade: Trade, order: Record) -> bool:
-    """Return whether nothing was ever delivered or received of an order, so that nothing was ever owed for it."""
-    # orders that an earlier version stored have no sum, but also no reversed shipments
-    return order["shipped_amount"] is None and not _has_shipped(trade, order)
-
-
 def _has_shipped(trade: Trade, order: Record) -> bool:
     return any(exact(line[trade.shipped]) for line in order["lines"])
 
 
-def describe_owed(order: Record, shipments: Sequence[Record]) -> Record:
+def describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> Record:
     """Return the payload of receivable and payable events that describes an order with these live shipments.
 
-    It has the number and the creator of the order, the amount that is owed, and when it is due.
+    It has the number and the creator of the order, the amount that is owed, when it is due, and what is still to come.
     """
     owed = sum(map(_get_owed, shipments), Decimal(0))
+    shipped = sum((exact(one["amount"]) for one in shipments), Decimal(0))
     return {
         "resource_id": str(order["id"]),
         "number": order["number"],
         "amount": store_money(owed),
         "net": order["net_amount"],
         "tax": order["tax_amount"],
+        "undelivered": store_money(count_undelivered(trade, order, shipped)),
         **_describe_due(order, shipments),
         "creator_id": order["creator_id"],
         "creator_department_id": order["creator_department_id"],
     }
+
+
+def count_undelivered(trade: Trade, order: Record, shipped: Decimal) -> Decimal:
+    """Return what is still to be shipped of an order, of which `shipped` is; nothing if no more will be."""
+    # orders of earlier versions without `net_amount` do not say what may be invoiced
+    open_to = trade.orders.machine.permits(order, "ship") and order["net_amount"] is not None
+    return max(exact(order["amount"]) - shipped, Decimal(0)) if open_to else Decimal(0)
 
 
 def _get_owed(shipment: Record) -> Decimal:
@@ -73,11 +76,16 @@ def _describe_due(order: Record, shipments: Sequence[Record]) -> Record:
 
 
 async def find_history(service: Service, trade: Trade, order: Record) -> list[tuple[str, list[Record]]]:
-    """Return each day on which goods of an order were shipped or returned, with all shipments as they were then."""
+    """Return each day on which goods of an order were shipped or returned, with all shipments as they were then.
+
+    Before them comes the day on which the order was confirmed, with none.
+    """
     shipments = await service.database.store(trade.shipments).find({"order_id": order["id"]})
     returns = await service.database.store(trade.returns).find({"order_id": order["id"]})
     days = sorted({one["day"] for one in (*shipments, *returns)})
-    return [(day, list(_rewind(trade, shipments, returns, day))) for day in days]
+    confirmed = order["confirmed_at"]
+    history = [(day, list(_rewind(trade, shipments, returns, day))) for day in days]
+    return history if confirmed is None else [(day_of(confirmed, service.settings.zone).isoformat(), []), *history]
 
 
 def _rewind(trade: Trade, shipments: Sequence[Record], returns: Sequence[Record], day: str) -> Iterator[Record]:

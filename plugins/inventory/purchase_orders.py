@@ -53,6 +53,7 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:purchase-order:confirm",
             before=refuse_closed_month,
             values=lambda step: {"confirmed_at": step.now},
+            after=payables.announce_confirmed,
             events=(DATED,),
             waits=True,
         ),
@@ -61,12 +62,14 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:purchase-order:cancel",
             before=end_with(PURCHASE),
             values=get_ended,
+            after=payables.announce_ended,
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/close",
             access="inventory:purchase-order:close",
             before=end_with(PURCHASE),
             values=get_ended,
+            after=payables.announce_ended,
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/receive",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from plugins.api import RECEIVABLE_CHANGED, Request, Service, Step
 from plugins.inventory.lines import Record
-from plugins.inventory.owed import describe_owed
+from plugins.inventory.owed import describe_owed, find_live
+from plugins.inventory.trades import SALE
 
 BIZ_TYPE = "SALES_ORDER"
 
@@ -35,7 +36,7 @@ async def publish(
             "customer_id": order["customer_id"],
             "day": day,
             "new": new,
-            **describe_owed(order, shipments),
+            **describe_owed(SALE, order, shipments),
         },
     )
 
@@ -44,4 +45,16 @@ async def announce_delivered(step: Step) -> None:
     """Emit what is owed after a delivery."""
     shipped = step.payload
     live, day = [*shipped["live"], shipped["shipment"]], shipped["shipment"]["day"]
-    await publish(step.service, step.req, step.record, live, day, new=shipped["first"])
+    await publish(step.service, step.req, step.record, live, day)
+
+
+async def announce_confirmed(step: Step) -> None:
+    """Emit that nothing is owed yet after the confirmation of an order, and what may be invoiced."""
+    await publish(step.service, step.req, step.record, [], step.today, new=True)
+
+
+async def announce_ended(step: Step) -> None:
+    """Emit that no more goods follow after an order was cancelled or closed."""
+    if step.record["confirmed_at"] is not None:
+        live = await find_live(step.req, SALE, step.record)
+        await publish(step.service, step.req, step.record, live, step.today)

@@ -19,7 +19,7 @@ from plugins.inventory.reversing import find_place, lock_document
 from plugins.inventory.stock import Origin, put, take, take_at
 from plugins.inventory.trades import Trade
 
-Publish = Callable[[Service, Request, Record, Sequence[Record], str], Awaitable[None]]
+Publish = Callable[[Service, Request | None, Record, Sequence[Record], str], Awaitable[None]]
 _ZERO = store_money(Decimal(0))
 
 

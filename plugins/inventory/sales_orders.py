@@ -45,6 +45,7 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:sales-order:confirm",
             before=_check_before_confirming,
             values=confirm_values,
+            after=receivables.announce_confirmed,
             events=(CREDIT_ASKED, DATED),
             waits=True,
         ),
@@ -53,12 +54,14 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:sales-order:cancel",
             before=end_with(SALE),
             values=get_ended,
+            after=receivables.announce_ended,
         ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/close",
             access="inventory:sales-order:close",
             before=end_with(SALE),
             values=get_ended,
+            after=receivables.announce_ended,
         ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/deliver",

@@ -14,8 +14,8 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Route, crud, exact, share, store_money, store_quantity
 from plugins.inventory.day_balances import Later, read_later, shift_later
-from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
-from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
+from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN
+from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES
 
 Record = dict[str, Any]
 
@@ -147,7 +147,6 @@ class Movements:
         }
         place, row = _describe_place(self._warehouse, product_id), held.row
         if row is None:
-            await _refuse_deleted(self._req, self._warehouse["id"], product_id)
             row = await self._req.system_store(STOCK).create({**place, **amounts})
         else:
             self._changed[product_id] = amounts
@@ -229,13 +228,6 @@ async def delete_empty_rows(req: Request, filter: Record) -> None:
     """Delete the empty stock rows of a product or warehouse, so that they do not prevent its deletion."""
     empty = {**filter, "quantity": store_quantity(Decimal(0))}
     await req.system_store(STOCK).update_many(empty, {"$set": {"deleted": True, "deleted_at": req.now}})
-
-
-async def _refuse_deleted(req: Request, warehouse_id: Any, product_id: Any) -> None:
-    for collection, id in ((WAREHOUSES, warehouse_id), (PRODUCTS, product_id)):
-        await req.service.database.lock(collection, id)  # so that deletions and other new rows wait
-        if await req.system_store(collection).find_one({"_id": id}) is None:
-            raise ApiError(CONFLICT, WAREHOUSE_GONE)
 
 
 async def _make_not_enough(

@@ -26,7 +26,8 @@ async def test_a_link_shows_a_draft_to_whoever_has_it_and_is_not_cached(admin: C
     reply = await anonymous.get(made["url"])
     assert (expect(reply)["content"], reply.data["status"]) == ("<p>text</p>", "draft")
     assert not {"creator_id", "version", "source"} & set(reply.data)
-    assert (reply.headers["Cache-Control"], reply.headers["Referrer-Policy"]) == ("no-store", "no-referrer")
+    told = [reply.headers[name] for name in ("Cache-Control", "X-Robots-Tag", "Referrer-Policy")]
+    assert told == ["no-store", "noindex", "no-referrer"]
 
 
 async def test_a_link_does_not_open_another_article(admin: Client, anonymous: Client) -> None:

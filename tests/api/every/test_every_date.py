@@ -137,22 +137,25 @@ _FIRST = {reader(route, name): (route, name) for route in reversed(IN_QUERIES) f
 READ = {route.name: (route, [name for one, name in _FIRST.values() if one is route]) for route, _ in _FIRST.values()}
 
 
+def checked(values: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, bool]]:
+    """For each date of a body or a query: where it is, each of these values, and whether it is out of bounds."""
+    for route in IN_BODIES:
+        for place, field in dates(_body(route)):
+            for value in values[field.kind]:
+                name, found = name_in_response(place), found_by(route.check_body, put({}, place, value))
+                yield f"{route.name} {name}", value, (name, "bounds") in found
+    for route in IN_QUERIES:
+        for name in dated(route):
+            for value in values[route.query[name].kind]:
+                yield f"{route.name} {name}", value, (name, "bounds") in found_by(route.check_query, {name: [value]})
+
+
 def test_every_date_out_of_bounds_is_refused() -> None:
-    taken = [
-        (route.name, place, value)
-        for route in IN_BODIES
-        for place, field in dates(_body(route))
-        for value in OUTSIDE[field.kind]
-        if (name_in_response(place), "bounds") not in found_by(route.check_body, put({}, place, value))
-    ]
-    taken += [
-        (route.name, (name,), value)
-        for route in IN_QUERIES
-        for name in dated(route)
-        for value in OUTSIDE[route.query[name].kind]
-        if (name, "bounds") not in found_by(route.check_query, {name: [value]})
-    ]
-    assert taken == []
+    assert [(where, value) for where, value, refused in checked(OUTSIDE) if not refused] == []
+
+
+def test_every_date_at_the_bounds_is_taken() -> None:
+    assert [(where, value) for where, value, refused in checked(EDGES) if refused] == []
 
 
 def found_by(check: Callable[[Any], Any] | None, value: Any) -> set[tuple[str, str]]:

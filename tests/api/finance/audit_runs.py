@@ -13,6 +13,7 @@ from plugins.testing import Client, eventually, expect, unique
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.books import AT, Books
 from tests.api.inventory.goods import Goods
+from tests.api.inventory.test_returns import received, send_back
 
 AUDIT = f"{AT}/audit"
 CENT = Decimal128("0.01")
@@ -211,7 +212,7 @@ async def _of_finance(admin: Client) -> dict[str, Damage]:
 async def _of_open_items(admin: Client) -> dict[str, Damage]:
     owing = await (await Books.fresh(admin)).invoice()
     goods = await Goods.fresh(admin)
-    orders = [expect(await goods.receive(await goods.purchase(3))) for _ in range(3)]
+    orders = [expect(await goods.receive(await goods.purchase(3))) for _ in range(4)]
     items = [expect(await admin.get(f"{AT}/payables?resource_id={one['id']}"))["items"][0] for one in orders]
     item_of = "finance_open_items"
     sale = expect(await (stocked := await Goods.stocked(admin, 3)).deliver(await stocked.sale(3, "10.00")))
@@ -221,6 +222,9 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
     for one in bills:
         expect(await admin.post(f"{AT}/invoices/{one['id']}/confirm"))
     billed = expect(await admin.get(f"{AT}/receivables?resource_id={owing['id']}"))["items"][0]
+    alone = {"direction": "in", "number": unique("INV"), "counterparty": "s", "amount": items[3]["amount"]}
+    twice = expect(await admin.post(f"{AT}/invoices", {**alone, "supplier_id": await stocked.supplier()}))
+    expect(await admin.post(f"{AT}/invoices/{twice['id']}/confirm"))
     return {
         "paid of an open item": Damage(
             item_of,
@@ -253,6 +257,12 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
             {"$set": {"counterparty": "Somebody else"}},
             frozenset({("finance-bills", sold["id"], "counterparty")}),
         ),
+        "an invoice of what an order owes too": Damage(
+            "finance_invoices",
+            ObjectId(twice["id"]),
+            {"$set": {"supplier_id": ObjectId(items[3]["supplier_id"])}},
+            frozenset({("finance-bills", items[3]["id"], "invoiced")}),
+        ),
         "document of an open item": Damage(
             item_of,
             ObjectId(billed["id"]),
@@ -267,15 +277,25 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
     }
 
 
+async def _pay_back(books: Books, goods: Goods) -> None:
+    """A supplier pays back what was paid for a piece that went back: the other direction counts against the item."""
+    order, receipt = await received(goods, 3)
+    item = await books.item(order)
+    expect(await books.enter("out", "12.00", (item, "12.00")))
+    expect(await send_back(goods, receipt, 1))
+    expect(await books.enter("in", "4.00", (item, "4.00")))
+
+
 async def _of_payments(admin: Client) -> dict[str, Damage]:
     books, goods = await Books.fresh(admin), await Goods.fresh(admin)
     advances = [expect(await books.enter("in", "9.00")) for _ in range(2)]
     item = await books.item(expect(await goods.receive(await goods.purchase(3, "4.00"))))
     paid = expect(await books.enter("out", "12.00", (item, "12.00")))
+    await _pay_back(books, goods)
     contracts = [await in_force(admin) for _ in range(2)]
     made = [{"contract_id": one["id"], "amount": "1.00", "account_id": books.account_id} for one in contracts]
-    received = [expect(await admin.post(PAYMENTS, one)) for one in made]
-    rows = expect(await admin.get(f"{AT}/payments?resource_id={received[0]['id']}"))["items"]
+    of_contracts = [expect(await admin.post(PAYMENTS, one)) for one in made]
+    rows = expect(await admin.get(f"{AT}/payments?resource_id={of_contracts[0]['id']}"))["items"]
     payments, theirs = "finance_payments", "payments-contract-payment"
     return {
         "amount of a payment": _more(
@@ -295,13 +315,15 @@ async def _of_payments(admin: Client) -> dict[str, Damage]:
             payments,
             ObjectId(rows[0]["id"]),
             {"$set": {"resource_id": "f" * 24}},
-            frozenset({("finance-payments", rows[0]["id"], "resource_id"), (theirs, received[0]["id"], "account_id")}),
+            frozenset(
+                {("finance-payments", rows[0]["id"], "resource_id"), (theirs, of_contracts[0]["id"], "account_id")}
+            ),
         ),
         "amount of a payment of a contract": _more(
             "crm_payments",
-            received[1]["id"],
+            of_contracts[1]["id"],
             "amount",
-            (theirs, received[1]["id"], "payment"),
+            (theirs, of_contracts[1]["id"], "payment"),
             ("crm-contracts", contracts[1]["id"], "received_amount"),
             ("open-items-contract", contracts[1]["id"], "open_item.paid"),
         ),

@@ -180,7 +180,11 @@ def _closed_part(data: Record) -> Record:
     """Leave out the rows of open months, and what things are called now."""
     rows = data.get("items", [])
     kept = [row for row in rows if (row.get("month") or row.get("date") or "") < OPEN_FROM.isoformat()[:7]]
-    return {**data, "items": [{name: value for name, value in row.items() if not _TEXT.search(name)} for row in kept]}
+    return {**_without_texts(data), "items": [_without_texts(row) for row in kept]}
+
+
+def _without_texts(row: Record) -> Record:
+    return {name: value for name, value in row.items() if not _TEXT.search(name)}
 
 
 def _is_write(route: Route) -> bool:

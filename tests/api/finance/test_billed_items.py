@@ -19,11 +19,13 @@ from tests.api.crm.sales import CUSTOMERS, customer, in_force
 from tests.api.finance.books import AT, Books
 from tests.api.finance.filled import fill
 from tests.api.finance.test_credit_notes import credit
+from tests.api.inventory.goods import AT as INVENTORY
 from tests.api.inventory.goods import Goods
 from tests.api.inventory.test_returns import delivered, send_back
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-STATES = "status=open,partly_paid,paid,void"
+ORDERS = "2026-11-items-of-open-orders"  # the migration
+STATES = "status=planned,open,partly_paid,paid,void"
 
 
 async def item_of(client: Client, record: dict[str, Any], what: str = "receivables") -> dict[str, Any]:
@@ -31,9 +33,9 @@ async def item_of(client: Client, record: dict[str, Any], what: str = "receivabl
     return dict(item)
 
 
-async def owed(client: Client, record: dict[str, Any]) -> str:
-    """What is owed for a record, as its item says and as its entries add up."""
-    item = await item_of(client, record)
+async def owed(client: Client, record: dict[str, Any], what: str = "receivables") -> str:
+    """What is owed for a record, as its entries add up."""
+    item = await item_of(client, record, what)
     said: str = expect(await client.get(f"{AT}/statements?open_item_id={item['id']}"))["closing_balance"]
     return said
 
@@ -47,9 +49,12 @@ async def confirm(client: Client, draft: dict[str, Any]) -> Reply:
     return await client.post(f"{AT}/invoices/{draft['id']}/confirm")
 
 
-async def billed(client: Client, item: dict[str, Any], amount: str, tax: str = "0.00") -> dict[str, Any]:
+async def billed(
+    client: Client, item: dict[str, Any], amount: str, tax: str = "0.00", **further: Any
+) -> dict[str, Any]:
     """A confirmed invoice that bills an item."""
-    invoice: dict[str, Any] = expect(await confirm(client, expect(await draft_of(client, item, amount, tax))))
+    draft = expect(await draft_of(client, item, amount, tax, **further))
+    invoice: dict[str, Any] = expect(await confirm(client, draft))
     return invoice
 
 
@@ -160,3 +165,86 @@ async def test_an_item_of_an_older_version_is_lowered_by_its_credit_notes(admin:
     assert [item[name] for name in ("amount", "invoiced", "credited")] == ["70.00", "100.00", "30.00"]
     lines = expect(await admin.get(f"{AT}/statements?open_item_id={item['id']}"))["items"]
     assert [(line["day"], line["credit"]) for line in lines if line["credit"] != "0.00"] == [("2026-01-10", "30.00")]
+
+
+async def ordered(goods: Goods, direction: str) -> dict[str, Any]:
+    """An order of four pieces for 100.00 of which nothing came yet."""
+    return await (goods.sale(4, "25.00") if direction == "out" else goods.purchase(4, "25.00"))
+
+
+@pytest.mark.parametrize("direction", ["out", "in"])
+async def test_what_is_invoiced_before_the_goods_come_is_owed_once(direction: str, admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order, what = await ordered(goods, direction), "receivables" if direction == "out" else "payables"
+    planned = await item_of(admin, order, what)
+    assert [planned[name] for name in ("status", "amount", "undelivered")] == ["planned", "0.00", "100.00"]
+    assert expect(await admin.get(f"{AT}/{what}?resource_id={order['id']}"))["items"] == []
+    await billed(admin, planned, "60.00")
+    ship = goods.deliver if direction == "out" else goods.receive
+    for pieces, amount in ((None, "60.00"), (1, "60.00"), (1, "60.00"), (2, "100.00")):
+        if pieces:
+            expect(await ship(order, pieces))
+        assert (await item_of(admin, order, what))["amount"] == await owed(admin, order, what) == amount
+    await billed(admin, await item_of(admin, order, what), "40.00")
+    assert await owed(admin, order, what) == "100.00"
+
+
+async def test_no_more_is_invoiced_ahead_than_is_ordered(admin: Client) -> None:
+    order = await ordered(await Goods.stocked(admin, 5), "out")
+    item = await item_of(admin, order)
+    drafts = [expect(await draft_of(admin, item, "60.00")) for _ in range(2)]
+    expect(await confirm(admin, drafts[0]))
+    assert expect(await confirm(admin, drafts[1]), 40901) == {"open": "40.00", "field": "amount"}
+
+
+async def test_what_is_paid_ahead_is_not_owed_again_when_the_goods_leave(admin: Client) -> None:
+    goods, books = await Goods.stocked(admin, 5), await Books.fresh(admin)
+    order = await ordered(goods, "out")
+    invoice = await billed(admin, await item_of(admin, order), "100.00", due_on="2026-11-20")
+    item = await item_of(admin, order)
+    assert (item["due_on"], item["billed_ahead"]) == ("2026-11-20", "100.00")
+    expect(await books.enter("in", "100.00", (item, "100.00")))
+    expect(await goods.deliver(order))
+    item = await item_of(admin, order)
+    assert [item[name] for name in ("amount", "billed_ahead", "status")] == ["100.00", "0.00", "paid"]
+    assert expect(await admin.get(f"{AT}/invoices/{invoice['id']}"))["status"] == "paid"
+
+
+@pytest.mark.parametrize("pieces", [0, 1])
+async def test_goods_that_will_not_come_are_not_owed_and_a_note_corrects_the_invoice(
+    pieces: int, admin: Client
+) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await ordered(goods, "out")
+    invoice = await billed(admin, await item_of(admin, order), "100.00")
+    if pieces:
+        expect(await goods.deliver(order, pieces))
+    expect(await admin.post(f"{INVENTORY}/sales-orders/{order['id']}/{'close' if pieces else 'cancel'}"))
+    left = f"{25 * pieces}.00"
+    assert await owed(admin, order) == left
+    expect(await credit(admin, invoice, amount=f"{100 - 25 * pieces}.00"))
+    assert await owed(admin, order) == left
+
+
+async def test_what_came_back_of_an_order_invoiced_ahead_is_credited_once(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await ordered(goods, "out")
+    invoice = await billed(admin, await item_of(admin, order), "100.00")
+    expect(await goods.deliver(order, 2))
+    (delivery,) = expect(await admin.get(f"{INVENTORY}/deliveries?order_id={order['id']}"))["items"]
+    expect(await send_back(goods, delivery, 1))
+    assert await owed(admin, order) == "75.00"
+    expect(await credit(admin, invoice, amount="25.00"))
+    assert await owed(admin, order) == "75.00"
+    expect(await goods.deliver(order))
+    assert await owed(admin, order) == "75.00"
+
+
+async def test_an_order_of_an_older_version_can_be_invoiced_ahead(admin: Client, tradewind: Running) -> None:
+    order = await ordered(await Goods.stocked(admin, 5), "out")
+    driver, id = tradewind.service.database.driver, OPEN_ITEMS.parse_id((await item_of(admin, order))["id"])
+    await driver.delete_many(OPEN_ITEMS.name, {"_id": id})
+    await driver.delete_many(MIGRATIONS, {"_id": {"$regex": f"^{ORDERS}/"}})
+    await fill(tradewind.service)
+    await billed(admin, await item_of(admin, order), "100.00")
+    assert await owed(admin, order) == "100.00"

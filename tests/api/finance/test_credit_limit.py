@@ -67,6 +67,16 @@ async def test_an_order_beyond_the_limit_is_confirmed_with_the_excess(admin: Cli
     assert (confirmed["status"], confirmed["credit_excess"]) == ("confirmed", "10.50")
 
 
+async def test_what_is_invoiced_before_the_goods_leave_counts_once(admin: Client) -> None:
+    goods, who = await Goods.fresh(admin), await limited(admin, "150.00")
+    order = expect(await confirm(goods, who, "100.00"))
+    query = f"resource_id={order['id']}&status=planned"
+    (item,) = expect(await admin.get(f"/api/v1/finance/receivables?{query}"))["items"]
+    await billed(admin, {"open_item_id": item["id"]}, "100.00", "2026-01-01", None)
+    assert expect(await confirm(goods, who, "50.00"))["credit_excess"] is None
+    assert expect(await confirm(goods, who, "10.00"))["credit_excess"] == "10.00"
+
+
 async def test_without_a_limit_any_order_is_confirmed(admin: Client) -> None:
     goods = await Goods.fresh(admin)
     async with refusing(admin):

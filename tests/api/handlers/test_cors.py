@@ -66,6 +66,7 @@ async def test_an_origin_off_the_list_gets_no_cors_headers(probed: Running, orig
 async def test_a_response_to_a_listed_origin_may_be_read_with_its_tracing(probed: Running) -> None:
     reply = await Client(probed.url).get("/api/health", headers={"Origin": "tauri://localhost"})
     assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
+    assert reply.headers["Access-Control-Allow-Credentials"] == "true"
     assert {
         "X-Request-ID",
         "X-Possible-Duplicates",

@@ -127,7 +127,8 @@ async def test_entries_of_an_earlier_version_get_their_balance_by_day_and_return
     )
     filters = {"inventory_stock": of_goods, "inventory_purchase_returns": of_return}
     for stage in [stage for migration in MIGRATIONS for stage in migration.stages(tradewind.service)]:
-        await _run(stage, partial(stored.find, stage.collection.name, filters[stage.collection.name]))
+        if stage.collection.name in filters:
+            await _run(stage, partial(stored.find, stage.collection.name, filters[stage.collection.name]))
     assert await goods.ledger() == wanted
     assert expect(await admin.get(f"{AT}/purchase-returns/{made['id']}")) == made
     (row,) = await stored.find("inventory_stock", of_goods)

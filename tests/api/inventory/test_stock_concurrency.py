@@ -82,7 +82,7 @@ async def test_transfers_both_ways_at_once_keep_the_total(admin: Client) -> None
 
 
 async def test_a_warehouse_is_either_deleted_or_filled(admin: Client) -> None:
-    for _ in range(5):
+    for _ in range(15):
         goods = await Goods.fresh(admin)
         warehouse = f"{AT}/warehouses/{goods.warehouse_id}"
         counted, deleted = await asyncio.gather(goods.count(3), admin.delete(warehouse))

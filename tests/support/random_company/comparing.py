@@ -14,7 +14,7 @@ from tests.support.random_company.rounds import Tally
 
 Sums = Mapping[Any, Any]
 _DASHBOARDS = "/api/dashboard"
-_ANY_STATE = "status=open,partly_paid,paid,void"
+_ANY_STATE = "status=planned,open,partly_paid,paid,void"
 # how many documents each list has, by the kinds of steps that make them
 _LISTS: Mapping[str, tuple[str, ...]] = {
     f"{INVENTORY}/purchase-orders": ("purchase order",),

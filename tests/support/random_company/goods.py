@@ -163,9 +163,21 @@ class Goods:
         nothing = {"direction": direction, "party": party, "amount": ZERO, "paid": ZERO, "is_contract": False}
         item = {"ended": False, **nothing, **self.items.get(key, {})}
         invoiced, claimed = self.sum_bills(key)
-        owed = min(amount, max(amount, invoiced) - (invoiced - claimed))
+        to_come, shipped = self.count_shipped(key)
+        whole = amount + min(to_come, max(invoiced - shipped, ZERO))  # with what is invoiced ahead
+        owed = min(whole, max(whole, invoiced) - (invoiced - claimed))
         self.items[key] = {**item, "document": amount, "amount": owed}
         self.enter(item, owed - item["amount"], day)
+
+    def count_shipped(self, key: str) -> tuple[Decimal, Decimal]:
+        """What is still to come of an order, and what came; nothing of other documents."""
+        order = self.orders.get(key)
+        if order is None:
+            return ZERO, ZERO
+        shipped = sum((one["amount"] for one in map(self.shipments.get, order["shipments"]) if one["live"]), ZERO)
+        ordered = order["freight"] + sum((line["amount"] for line in order["lines"]), ZERO)
+        comes = order["state"] == "open" and any(line["done"] < line["quantity"] for line in order["lines"])
+        return ordered - shipped if comes else ZERO, shipped
 
     def sum_bills(self, key: str) -> tuple[Decimal, Decimal]:
         """What invoices that bill an item come to, and what they claim without their credit notes."""
@@ -175,11 +187,12 @@ class Goods:
     def enter(self, item: Row, amount: Decimal, day: str, advance: bool = False) -> None:
         self.entries.append((item["party"], item["direction"], advance, day, amount))
 
-    def end_order(self, key: str, action: str) -> Row:
+    def end_order(self, key: str, action: str, day: str) -> Row:
         """Close an order that is shipped in part, or cancel one of which nothing is."""
         done = [line["done"] / line["quantity"] for line in self.orders[key]["lines"]]
         ensure(self.orders[key]["state"] == "open" and any(done) == (action == "close") and min(done) < 1)
         self.change("orders", key, state="closed" if action == "close" else "cancelled")
+        self.owe_order(key, day)
         return {}
 
     def move(

@@ -67,11 +67,16 @@ class Company(Payments):
         self.invoices[key] = {**amounts, "day": day, "bills": bills, "direction": direction}
         if bills is None:
             self.owe(key, direction, party, net + tax, day)
+        else:
+            item = self.items[bills]
+            self.owe(bills, direction, item["party"], item["document"], day)
         return {"total": net + tax}
 
     def ensure_open(self, item: str, net: Decimal, tax: Decimal) -> None:
         """Refuse an invoice that claims more than is open of an item, or of the net or the tax of its order."""
-        ensure(net + tax <= self.items[item]["amount"] - self.sum_bills(item)[1])
+        invoiced, claimed = self.sum_bills(item)
+        whole = self.items[item]["document"] + self.count_shipped(item)[0]
+        ensure(net + tax <= min(whole, max(whole, invoiced) - (invoiced - claimed)) - claimed)
         if (order := self.orders.get(item)) is not None:
             bills = [one for one in self.invoices.values() if one["bills"] == item]
             whole = {"net": order["freight"] + sum((line["net"] for line in order["lines"]), ZERO)}

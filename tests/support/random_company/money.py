@@ -29,7 +29,9 @@ def invoice(office: Office, person: Person) -> Step:
     bills = chance.choice(billable) if billable and chance.random() < 0.3 else None
     net, tax, day = amount_of(office), amount_of(office, 0, 2000), office.day()
     if bills:  # at times more than is open
-        net = (model.items[bills]["amount"] * chance.randint(10, 105) / 100).quantize(Decimal("0.01")) + 1
+        net = (
+            (model.items[bills]["document"] + model.count_shipped(bills)[0]) * chance.randint(10, 105) / 100
+        ).quantize(Decimal("0.01")) + 1
         tax = Decimal(chance.choice((0, 5))).scaleb(-2)
     customer, supplier = chance.choice(office.customers)["id"], chance.choice(office.suppliers)
     party = supplier if direction == "in" else customer
@@ -61,7 +63,7 @@ async def find_item(office: Office, person: Person, key: str) -> str:
     if key in office.item_ids:
         return office.item_ids[key]
     for what in ("receivables", "payables"):
-        found = await person.get(f"{FINANCE}/{what}?resource_id={key}&status=open,partly_paid,paid,void")
+        found = await person.get(f"{FINANCE}/{what}?resource_id={key}&status=planned,open,partly_paid,paid,void")
         if found["items"]:
             return office.item_ids.setdefault(key, str(found["items"][0]["id"]))
     raise AssertionError(f"{key} has no open item")

@@ -71,6 +71,7 @@ def order(office: Office, person: Person, incoming: bool) -> Step:
         }
         shipped = {"shipments": (), "state": "open", "month": day[:7], "freight": freight, "lines": priced}
         model.orders[made["id"]] = {**shipped, **owes, "incoming": incoming}
+        model.owe_order(made["id"], day)
         return {"amount": sum((line["amount"] for line in priced), freight), "lines": [one["amount"] for one in priced]}
 
     def seen(made: Record) -> Mapping[str, Any]:
@@ -188,7 +189,7 @@ def end_order(office: Office, person: Person, key: str) -> Step:
         return Outcome(reply, [reply.data])
 
     def apply(model: Company, _: Record) -> Mapping[str, Any]:
-        return model.end_order(key, action)
+        return model.end_order(key, action, office.today.isoformat())
 
     return Step(f"{action} of an order", send, apply)
 

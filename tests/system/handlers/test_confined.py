@@ -157,8 +157,9 @@ async def test_whoever_waits_has_the_next_turn() -> None:
 async def test_one_person_has_only_so_many() -> None:
     async with lane(at_once=3, each=2) as here:
         mine = [await here.begin(f"{HERE}:joined", request=asked_by(7)) for _ in range(2)]
-        with pytest.raises(ApiError) as refusal:
-            await here.begin(f"{HERE}:joined", request=asked_by(7))
+        async with asyncio.timeout(5):  # at once, and not after the ten seconds that others wait
+            with pytest.raises(ApiError) as refusal:
+                await here.begin(f"{HERE}:joined", request=asked_by(7))
         assert refusal.value.kind is RATE_LIMITED
         assert int(refusal.value.headers["Retry-After"]) > 0
         assert await here.run(f"{HERE}:joined", b"another's", request=asked_by(8)) == b"another's"
