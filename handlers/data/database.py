@@ -21,7 +21,7 @@ from handlers.data.collection import THE_USERS, Collection, named
 from handlers.data.history import History
 from handlers.data.holders import Holder, Holders, find_holders
 from handlers.data.keeping import Keeping
-from handlers.data.locks import held_locks, lock_records
+from handlers.data.locks import exclude_sharers, held_locks, lock_records, share_records
 from handlers.data.passes import find_parents
 from handlers.data.responsible import PeopleDepartments
 from handlers.data.scope import ALL_ROWS, Scope
@@ -122,6 +122,14 @@ class Database:
         `DatabaseUnavailable` if waiting for the others takes longer than the time limit.
         """
         await lock_records(self.driver, [(collection.name, id)])
+
+    async def share(self, collection: Collection, id: RecordId) -> None:
+        """Keep a record as it was read until the transaction ends: others may share it too, but not `lock_all` it."""
+        await share_records(self.driver, [(collection.name, id)])
+
+    async def lock_all(self, collection: Collection, id: RecordId) -> None:
+        """Lock a record until the transaction ends, also against those who `share` it. Raises as `lock` does."""
+        await exclude_sharers(self.driver, [(collection.name, id)])
 
     async def take_turn(self, collection: Collection, *ids: RecordId) -> None:
         """Run the transactions of this process that call this for the same records one after the other.

@@ -93,14 +93,15 @@ async def take_number(req: Request, month: str) -> str:
 async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
     """Raise 40901 if the `day` of the payload is in a closed month. A `booked` one first waits for its turn.
 
-    For records that take no voucher number: invoices, payments of contracts. The check takes no lock: an entry that is
-    made while the month is being closed may still get into it. A month that is not over is open, and is not looked up.
+    For records that take no voucher number: invoices, payments of contracts. The month stays open until the
+    transaction ends: its closing waits. A month that is not over is open, and is not looked up.
     """
     month, current = payload["day"][:7], day_of(utc_now(), service.settings.zone).isoformat()[:7]
     if payload.get("booked"):
         await take_turn(service, month)
     if month >= current:
         return
+    await service.database.share(PERIODS, month)
     if await service.database.store(PERIODS).find_one({"_id": month, "closed": True}):
         raise ApiError(CONFLICT, PERIOD_CLOSED.filled(month=month))
 
@@ -108,7 +109,7 @@ async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
 async def find_open_day(service: Service, day: str) -> str:
     """Return the day on which the effect of something dated `day` is booked: the first day from then on in an open month.
 
-    For dates that stand beside a booking, such as the signing of a contract; takes no lock, as `check_open` does not.
+    For dates that stand beside a booking, such as the signing of a contract; the month stays open as in `check_open`.
     """
     month, current = day[:7], day_of(utc_now(), service.settings.zone).isoformat()[:7]
     if month >= current:
@@ -117,6 +118,8 @@ async def find_open_day(service: Service, day: str) -> str:
     closed = {period["id"] for period in await service.database.store(PERIODS).find(later, fields=("closed",))}
     while day[:7] in closed:
         day = (end_of_month(date.fromisoformat(day)) + timedelta(days=1)).isoformat()
+    if day[:7] < current:
+        await service.database.share(PERIODS, day[:7])
     return day
 
 
@@ -139,9 +142,14 @@ async def close(req: Request) -> dict[str, Any]:
         raise ApiError(CONFLICT, PERIOD_NOT_OVER.filled(month=month))
     await ensure_period(req, month)
     closed = {"closed": True, "closed_at": req.now, "closed_by": req.actor.user_id}
-    return await req.system_store(PERIODS).update(
-        month, closed, where={"closed": False}, reason=PERIOD_CLOSED.filled(month=month)
-    )
+
+    async def work() -> dict[str, Any]:
+        await req.service.database.lock_all(PERIODS, month)  # so that what is being dated into it is in it, or refused
+        return await req.system_store(PERIODS).update(
+            month, closed, where={"closed": False}, reason=PERIOD_CLOSED.filled(month=month)
+        )
+
+    return await req.transaction(work)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from datetime import datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from plugins.testing import Client, People, expect, unique
 from tests.api.crm.sales import PAYMENTS, in_force
+from tests.api.finance.accounts_of_parties import new_customer
 from tests.api.finance.books import AT, Books
 from tests.api.inventory.goods import AT as STOCK
 from tests.api.inventory.goods import Goods
@@ -199,3 +201,20 @@ async def test_what_a_reversal_may_be_refused_for_includes_what_the_payment_of_t
     explained = await admin.get(f"/api/v1/system/authorization/explain?{query}", headers={"Accept-Language": "en"})
     reasons = {one["reason"] for one in expect(explained)["conditions"]}
     assert "The amount exceeds the open balance: {open}" in reasons
+
+
+async def test_nothing_gets_into_a_month_once_it_is_closed(admin: Client) -> None:
+    for month in ("1984-01", "1984-02", "1984-03", "1984-04", "1984-05"):
+        party = await new_customer(admin)
+        body = {"direction": "out", "counterparty": "c", "amount": "1.00", "day": f"{month}-15", **party}
+        drafts = [expect(await admin.post(f"{AT}/invoices", {**body, "number": unique("INV")})) for _ in range(12)]
+        statement = f"{AT}/statements?customer_id={party['customer_id']}&to={month}-28"
+
+        async def close(month: str = month, statement: str = statement) -> Any:
+            expect(await admin.post(f"{AT}/periods/{month}/close"))
+            return expect(await admin.get(statement))
+
+        confirming = [admin.post(f"{AT}/invoices/{one['id']}/confirm") for one in drafts]
+        closed, *replies = await asyncio.gather(close(), *confirming)
+        assert {reply.code for reply in replies} <= {0, 40901}
+        assert expect(await admin.get(statement)) == closed
