@@ -197,7 +197,8 @@ async def test_a_connection_that_is_refused_leaves_no_cycle(proxy: Proxy) -> Non
             await asyncio.to_thread(client.admin.command, "ping")
         garbage = collect()
     await proxy.up()
-    assert [left for left in garbage if isinstance(left, ConnectionRefusedError)] == []
+    # by its type: the garbage of others may be a proxy whose object is gone
+    assert [left for left in garbage if issubclass(type(left), ConnectionRefusedError)] == []
 
 
 async def fail() -> None:
