@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from config.supervision.forking import Inherited
     from config.supervision.link import Message
     from handlers.declarations import Catalogue
+    from plugins.boot.runtime import Running
     from plugins.plugin import Plugin
-    from plugins.runtime import Running
 
 log = logging.getLogger("tradewind")
 _EPILOG = """\
@@ -125,7 +125,7 @@ def start_database(settings: Settings) -> Starting | None:
 
 def run(settings: Settings, starting: Starting | None) -> int:
     """Load the plugins, serve them, and return the exit code."""
-    from plugins.registry import RegistryError, load_plugins  # imported late, while the database starts
+    from plugins.boot.registry import RegistryError, load_plugins  # imported late, while the database starts
 
     try:
         plugins = load_plugins(settings.plugins)
@@ -147,7 +147,7 @@ def run_fork_server(settings: Settings, descriptor: int) -> int:
     from config.parent_death import stop_with_parent
     from config.supervision.forking import fork_servers
     from handlers.data.readings import reader
-    from plugins.registry import RegistryError, load_plugins
+    from plugins.boot.registry import RegistryError, load_plugins
 
     stop_with_parent(os.getppid())
     if settings.port == 0:
@@ -188,8 +188,8 @@ def run_loaded(
     inherited: Inherited | None = None,
 ) -> int:
     """Serve these loaded plugins, and return the exit code."""
-    from plugins.listening import StartError
-    from plugins.unknown_settings import unknown_settings
+    from plugins.boot.listen import StartError
+    from plugins.boot.unknown_settings import unknown_settings
 
     garbage_collection.exempt_and_resume()
     listener = start_logging(settings.log_level)
@@ -206,8 +206,8 @@ def run_loaded(
 
 def load_catalogue(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
     """Return the catalogue of the plugins; check it unless an earlier start with the same code did so."""
-    from plugins.checked import CheckNotes, digest_of
-    from plugins.runtime import catalogue_of
+    from plugins.boot.check_cache import CheckNotes, digest_of
+    from plugins.boot.runtime import catalogue_of
 
     notes, digest = CheckNotes(settings.data_dir), digest_of(plugin.name for plugin in plugins)
     if notes.has(digest):
@@ -265,7 +265,7 @@ async def serve(
 ) -> None:
     """Start the service, log that it is ready, and stop it cleanly on a signal. `inherited` is from a supervisor."""
     from handlers.jobs import Jobs
-    from plugins.runtime import running
+    from plugins.boot.runtime import running
 
     stop = Stop(replaceable=inherited is not None)
     sockets = activated_sockets() if inherited is None else inherited.sockets

@@ -70,42 +70,42 @@ from handlers.migrations import (
     Stage as Stage,  # the documents of a collection that a migration changes
 )
 from handlers.numbering import Numbering as Numbering  # the numbers of one type of document, in a configurable format
-from plugins.background import (
+from plugins.plugin import (
     Job as Job,  # work that one instance at a time does periodically
     Listener as Listener,  # what a plugin does on an event
 )
-from plugins.approvals import Approval as Approval  # how records of a kind are approved by flows
-from plugins.crud import (
+from plugins.records.approvals import Approval as Approval  # how records of a kind are approved by flows
+from plugins.records.crud import (
     FINAL as FINAL,  # the description of a deletion without restoring
     crud as crud,  # the routes to list, read, create, update and delete records
     history_of as history_of,  # the route that lists the changes of a record
     with_deleted as with_deleted,  # a list with `?deleted=true`
     with_version as with_version,  # a deletion that takes the version which the client read
 )
-from plugins.demonstration import Demonstration as Demonstration  # enters demonstration data as people would
-from plugins.holds import (
+from plugins.records.demo_data import Demonstration as Demonstration  # enters demonstration data as people would
+from plugins.records.on_hold import (
     hold_fields as hold_fields,  # the fields of records that can be put on hold
     holds as holds,  # the routes to put records on hold and to release them
 )
-from plugins.lifecycles import (
+from plugins.records.lifecycles import (
     VERSION as VERSION,  # the `version` in the body of an action, which is checked when given
     Action as Action,  # the route of an action that takes a record from state to state
 )
-from plugins.terms import (
+from plugins.records.payment_terms import (
     due_after as due_after,  # the day on which something is due, so many days after another day
     payment_terms as payment_terms,  # the field with the number of days within which somebody has to pay
 )
-from plugins.tables import tables as tables  # the routes to export and import records as tables
+from plugins.records.tables import tables as tables  # the routes to export and import records as tables
 from plugins.plugin import (
     Plugin as Plugin,  # the declaration of a module
     routes_of as routes_of,  # the `ROUTES` of modules, one after the other
 )
-from plugins.steps import (
+from plugins.records.steps import (
     Hook as Hook,  # the type of a hook: a coroutine function of a `Step`
     Step as Step,  # one transition of one record, as the hooks of its action get it
     change_state as change_state,  # make a transition that no request asks for
 )
-from plugins.transitions import (
+from plugins.records.transitions import (
     approval_fields as approval_fields,  # the fields of a record that its approval shows
     approving_route as approving_route,  # the route that approves a record without a flow
     bars_of as bars_of,  # the fields of a record that forbid the action of such a route, with the reasons
@@ -114,7 +114,7 @@ from plugins.transitions import (
 )
 
 # -- Events between plugins that need not be loaded together
-from plugins.protocols import (
+from plugins.records.shared_events import (
     APPROVAL_CANCELLED as APPROVAL_CANCELLED,  # end the approval of a record
     APPROVAL_FINISHED as APPROVAL_FINISHED,  # how an approval ended
     APPROVAL_REQUESTED as APPROVAL_REQUESTED,  # start the approval of a record
@@ -207,7 +207,9 @@ from handlers.schema.messages import (
 )
 from handlers.views import View as View  # how pages show the records of a collection
 
-from plugins.booking_days import find_booked_on as find_booked_on  # the day on which the effect of a date is booked
+from plugins.records.booking_days import (
+    find_booked_on as find_booked_on,  # the day on which the effect of a date is booked
+)
 
 # -- Requests and responses
 from handlers.actor import (
@@ -330,7 +332,9 @@ from handlers.tables.values import (
     ValueLabels as ValueLabels,  # the labels of states, choices and dictionaries
     labels_of as labels_of,  # the labels of the values of one field
 )
-from plugins.tables import ImportNotices as ImportNotices  # notifies the person behind an import of its progress
+from plugins.records.tables import (
+    ImportNotices as ImportNotices,  # notifies the person behind an import of its progress
+)
 
 # -- Advanced: ports, services, uploads, permissions
 from config.settings import EnvironmentSettings as EnvironmentSettings  # base of a plugin's settings in the environment

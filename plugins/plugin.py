@@ -1,4 +1,4 @@
-"""`Plugin`: the declaration of a module. It is a value; importing or creating one has no effect."""
+"""`Plugin`: the declaration of a module, with its listeners and jobs. It is a value; making one has no effect."""
 
 from __future__ import annotations
 
@@ -16,12 +16,40 @@ from handlers.declarations import Dictionary, Menu, Option
 from handlers.events import Event
 from handlers.holdings import Holding
 from handlers.migrations import Migration
-from handlers.route import Route
+from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
+from handlers.schema.values import Payload
 from handlers.service import Service
 from handlers.views import View
-from plugins.background import Job, Listener
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Awaits `call(service, payload)` for each `event`, in the transaction of the emitter.
+
+    An error that `call` raises refuses the action that emitted the event. `refusals` are the errors that it may raise;
+    a route that emits the event (`events`) gets them in addition to its own. `event` is a value, or the name of a
+    transition's event.
+    """
+
+    event: Event | str
+    call: Callable[[Service, Payload], Awaitable[None]]
+    refusals: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """Awaits `work(service)` periodically, on one instance at a time.
+
+    `every` is a number of seconds, or the name of the plugin's setting that has it. `title` is what administrators see
+    in the list of jobs.
+    """
+
+    name: str
+    every: int | float | str
+    work: Callable[[Service], Awaitable[object]]
+    title: Message | None = None
 
 
 @dataclass(frozen=True)

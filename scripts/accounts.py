@@ -28,7 +28,7 @@ from handlers.schema.errors import ApiError, ValidationFailed
 from handlers.schema.messages import RULES
 from handlers.schema.validation import Checker
 from plugins.auth.records import SESSIONS
-from plugins.listening import StartError
+from plugins.boot.listen import StartError
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import DEPARTMENTS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings

@@ -55,7 +55,7 @@ def _add(found: Affected, root: Path, path: str, graph: Mapping[str, set[str]]) 
         found.paths |= _tests_of_a_test(root, path, graph)
         return
     found.paths |= {"tests/declarations", *_importing(root, path, graph)}
-    if first == "plugins" and len(others) > 1:
+    if first == "plugins" and (root / first / others[0] / "plugin.py").exists():
         for name in {others[0], *_dependents(root, others[0], path, graph)}:
             found.plugins.add(name)
             found.paths |= set(_folders(root, name))

@@ -13,8 +13,8 @@ from pathlib import Path
 from pydantic_core import PydanticUndefined
 
 from config.settings import EnvironmentSettings, Settings
+from plugins.boot.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
 from plugins.plugin import Plugin
-from plugins.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
 from scripts.command_parser import command_parser
 from scripts.monitoring import render_monitoring
 from scripts.sizing import RESULTS, sizing_rows

@@ -18,9 +18,9 @@ from config.database import DatabaseUnavailable
 from config.embedded import EmbeddedError
 from config.settings import Settings
 from handlers.migrations import MigrationFailed, Migrations, Progress, StageState
-from plugins.listening import StartError
-from plugins.registry import RegistryError, load_plugins
-from plugins.runtime import started
+from plugins.boot.listen import StartError
+from plugins.boot.registry import RegistryError, load_plugins
+from plugins.boot.runtime import started
 from scripts.command_parser import command_parser
 from scripts.diagnosis.report import database_uri
 

@@ -69,7 +69,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from plugins.testing import Client, expect, serving
 from tradewind_$plugin.plugin import plugin
 

@@ -21,7 +21,7 @@ exit codes: 0 written; 1 a plugin is not there, or declares something wrong
 
 def main(arguments: Sequence[str] | None = None, program: str = "scripts/export-openapi") -> int:
     """Write the description to FILE or to standard output, and return the exit code."""
-    from plugins.registry import RegistryError
+    from plugins.boot.registry import RegistryError
 
     parser = command_parser(
         program, "Write the OpenAPI description as JSON. It needs no database and no settings.", _EPILOG
@@ -45,7 +45,7 @@ def description(plugins: Sequence[str]) -> bytes:
     """Return the document of these plugins, with its paths sorted. Raises `RegistryError`."""
     from config.version import VERSION
     from handlers.docs.openapi import describe
-    from plugins.registry import freeze, load_plugins
+    from plugins.boot.registry import freeze, load_plugins
 
     document = describe(freeze(load_plugins(plugins)).routes, VERSION)
     document["paths"] = dict(sorted(document["paths"].items()))

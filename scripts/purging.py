@@ -19,11 +19,11 @@ from handlers.data.database import COUNTERS, LEASES, Database
 from handlers.data.history import CHANGES
 from handlers.data.index import LIVE
 from handlers.migrations import MIGRATIONS
-from plugins.known_plugins import KNOWN_PLUGINS
-from plugins.listening import StartError
+from plugins.boot.known_plugins import KNOWN_PLUGINS
+from plugins.boot.listen import StartError
+from plugins.boot.registry import RegistryError, load_plugins
+from plugins.boot.runtime import MARKS, catalogue_of
 from plugins.rbac.records import MENUS
-from plugins.registry import RegistryError, load_plugins
-from plugins.runtime import MARKS, catalogue_of
 from plugins.system.records import CONFIGS, DICTIONARIES
 from scripts.accounts import note_command
 from scripts.command_parser import command_parser

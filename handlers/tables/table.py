@@ -1,4 +1,4 @@
-"""`Table`: what exports and imports need to know about a collection. `plugins.tables` makes routes from it."""
+"""`Table`: what exports and imports need to know about a collection. `plugins.records.tables` makes routes from it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from config.database.raw_changes import ChangesLost
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
 from handlers.observing import BACKUPS
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from scripts.backups.errors import BackupError
 from scripts.backups.folders import (
     CHANGES,

@@ -10,8 +10,8 @@ from config.database import open_driver
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
 from handlers.data.database import AlikeRecords, Database
-from plugins.registry import load_plugins
-from plugins.runtime import catalogue_of
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import catalogue_of
 from scripts.backups.archive import ArchiveReader, Kind
 from scripts.backups.errors import BackupError
 from scripts.backups.progress import Progress

@@ -17,9 +17,9 @@ from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
 from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
-from plugins.connecting import check_connection
-from plugins.listening import StartError
-from plugins.registry import RegistryError
+from plugins.boot.connect import check_connection
+from plugins.boot.listen import StartError
+from plugins.boot.registry import RegistryError
 from scripts.backups.errors import BackupError
 
 DONE, FAILED, UNREACHABLE, INTERRUPTED = 0, 1, 2, 130

@@ -16,8 +16,8 @@ from config.huge_pages import use_huge_pages
 from config.logs import start_logging
 from config.settings import Settings
 from plugins.api import Collection, Index, Menu, Message, Plugin, Request, array, choice, crud, money, obj, route, text
-from plugins.registry import load_plugins
-from plugins.runtime import running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import running
 from server import settle
 
 DATABASE = "bench"

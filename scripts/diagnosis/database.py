@@ -7,7 +7,7 @@ from typing import Any
 
 from config.database import differences
 from handlers.data.database import Database
-from plugins.known_plugins import KNOWN_PLUGINS
+from plugins.boot.known_plugins import KNOWN_PLUGINS
 from scripts.diagnosis.findings import Finding
 
 _CORE = "core_"

@@ -18,10 +18,10 @@ from config.embedded import EmbeddedError
 from config.settings import Settings
 from handlers.audits import audit_piece
 from handlers.data.database import Database
+from plugins.boot.listen import StartError
+from plugins.boot.registry import RegistryError, freeze, load_plugins
 from plugins.finance.ledger_audits import audits_of
-from plugins.listening import StartError
 from plugins.plugin import Plugin
-from plugins.registry import RegistryError, freeze, load_plugins
 from scripts.command_parser import command_parser
 from scripts.diagnosis.report import database_uri
 

@@ -17,15 +17,15 @@ from config.settings import EnvironmentSettings, Settings
 from handlers.data.database import Database, utc_now
 from handlers.http.unnamed_proxies import KEPT, NOTES
 from plugins.auth.settings import AuthSettings
-from plugins.connecting import check_connection
+from plugins.boot.connect import check_connection
+from plugins.boot.listen import StartError
+from plugins.boot.registry import RegistryError, load_plugins
+from plugins.boot.runtime import catalogue_of
+from plugins.boot.unknown_settings import unknown_settings
 from plugins.files.settings import FilesSettings
-from plugins.listening import StartError
 from plugins.plugin import Plugin
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, USERS
-from plugins.registry import RegistryError, load_plugins
-from plugins.runtime import catalogue_of
-from plugins.unknown_settings import unknown_settings
 from scripts.command_parser import command_parser
 from scripts.diagnosis.access import check_access, check_default_roles
 from scripts.diagnosis.dangling import check_references

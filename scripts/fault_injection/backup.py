@@ -42,7 +42,7 @@ _DISK = "/var/tmp"  # /var/tmp is on a disk; /tmp may be in memory
 _IMPORTED = """
 import sys
 from pathlib import Path
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 import scripts.backups.backup_command, scripts.backups.restore_command
 load_plugins(())
 print(Path('/proc/self/status').read_text().split('VmRSS:')[1].split()[0])

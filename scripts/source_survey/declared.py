@@ -21,7 +21,7 @@ def main(root: Path) -> None:
     """Print the figures of the checkout at `root`."""
     sys.path.insert(0, str(root))
     from plugins import api
-    from plugins.registry import freeze, load_plugins
+    from plugins.boot.registry import freeze, load_plugins
 
     catalogue = freeze(load_plugins(()))
     text = source_text(root)

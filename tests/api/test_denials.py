@@ -20,9 +20,9 @@ from handlers.request import Request
 from handlers.route import PUBLIC, SIGNED_IN, conflicts, route
 from handlers.schema.errors import CONFLICT, NOT_FOUND, ApiError
 from handlers.schema.messages import Message
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.plugin import Plugin
-from plugins.registry import load_plugins
-from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect, serving
 from tests.support.denials import ClientWithoutHooks, Explained
 from tests.support.server_process import ROOT, environment, server_process
@@ -253,8 +253,8 @@ def test_every_sentence_of_a_conflict_is_declared_by_a_route(tradewind: Running)
 
 def conflict_sentences() -> Iterator[tuple[str, Message]]:
     """Where a plugin's code raises 40901 with a sentence, and that sentence."""
-    for path in sorted((ROOT / "plugins").glob("*/*.py")):
-        module = importlib.import_module(f"plugins.{path.parent.name}.{path.stem}")
+    for path in sorted((ROOT / "plugins").glob("*/**/*.py")):
+        module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 for sentence in _sentences(node, vars(module)):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from scripts.console_renderer import FetchProblem, fetch, home_of
 from tests.api.approval.flows import EVERYTHING, ask, define, node

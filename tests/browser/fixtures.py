@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People
 from scripts.console_renderer import fetch, home_of
 from tests.browser.browser import CHROMIUM, DRIVER, Console, do

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client
 from tests.browser.accessible import DESK, MAIN, PHONE, nothing_serious_is_found
 from tests.browser.browser import Console

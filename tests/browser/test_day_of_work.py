@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client
 from tests.browser.browser import Console, do
 from tests.browser.work import PEOPLE, SITE, TAKEN, Work, covering, kinds_of, made_by_hand, taken_at

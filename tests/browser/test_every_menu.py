@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.console.site import Site
 from plugins.plugin import Plugin
-from plugins.registry import load_plugins
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect, serving
 from tests.browser.browser import Console, do
 from tests.browser.menus import walk

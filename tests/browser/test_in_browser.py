@@ -7,7 +7,7 @@ import os
 import pytest
 from selenium.webdriver.common.by import By
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.browser.browser import Console, do
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.browser.browser import Console, do
 

@@ -6,7 +6,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import EVERYTHING, ask, define, node
 from tests.api.cms.xss_vectors import HTML, MARKDOWN

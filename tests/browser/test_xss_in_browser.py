@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tornado.ioloop import IOLoop
 
+from plugins.boot.runtime import Running
 from plugins.cms.rendering import Renderer
-from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.api.cms.content import ARTICLES, draft
 from tests.api.cms.xss_vectors import HTML, MARKDOWN

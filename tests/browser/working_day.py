@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from plugins.boot.runtime import Running
 from plugins.console.site import Subject
-from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, expect, unique
 from tests.browser.browser import Console, do
 from tests.browser.work import PEOPLE, SITE, Work, taken_at, work_of

@@ -13,7 +13,7 @@ from handlers.schema.envelope import to_json
 from handlers.schema.errors import ApiError
 from handlers.schema.messages import Message
 from handlers.schema.validation import Checker
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from tests.support.catalogue import CATALOGUE
 from tests.support.document import DOCUMENT
 from tests.support.openapi_checks import Described, escaped

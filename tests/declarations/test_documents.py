@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.registry import freeze, load_plugins
+from plugins.boot.registry import freeze, load_plugins
 from scripts.checks import render_documents, render_measured
 from scripts.sizing import RESULTS
 from tests.support.readme import PLUGINS, README, ROOT, example, plugin_of_the_readme

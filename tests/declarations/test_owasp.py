@@ -28,7 +28,7 @@ CALL_OUT = {
     "plugins/files/s3.py",
     "plugins/files/s3_calls.py",
     "plugins/files/s3_connections.py",
-    "plugins/testing.py",
+    "plugins/testing/__init__.py",
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client
 from scripts.growing_inputs import CSV, HTML, JSON, MARKDOWN, SVG
 from tests.api.crm.tables import form

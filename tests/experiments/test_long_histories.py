@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, serving
 from tests.api import test_random_company as daily
 from tests.api.dashboard.test_figures import check_figures

@@ -13,8 +13,8 @@ from config.database import Driver, open_driver
 from config.embedded import Embedded
 from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import serving
 from scripts.backups.archive import ArchiveReader
 from scripts.backups.backup_command import back_up_to

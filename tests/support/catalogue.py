@@ -5,7 +5,7 @@ import os
 from handlers.data.collection import Collection
 from handlers.declarations import Catalogue
 from handlers.route import Route
-from plugins.registry import freeze, load_plugins
+from plugins.boot.registry import freeze, load_plugins
 
 CHOSEN = "TRADEWIND_TEST_PLUGINS"  # the environment variable that passes on `pytest --plugin NAME`
 _PLUGINS = load_plugins(())

@@ -23,7 +23,7 @@ import scripts.diagnosis.ledgers
 import scripts.diagnosis.report
 import scripts.migrating
 import scripts.purging  # noqa: F401  # the processes that run commands have it loaded
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from tests.support.server_process import ROOT
 
 load_plugins(())

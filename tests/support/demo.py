@@ -24,7 +24,7 @@ from bson.raw_bson import RawBSONDocument
 from pymongo import MongoClient
 
 from config.settings import Settings
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import empty_database, serving
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -28,8 +28,8 @@ from handlers.schema.errors import (
     ApiError,
 )
 from plugins.auth.sessions import Sessions
+from plugins.boot.runtime import Running
 from plugins.rbac.api import USERS, Directory
-from plugins.runtime import Running
 from plugins.testing import Client, Reply, ResponseHook, expect, server_at
 from tests.support.server_process import ServerProcess, process_at
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.system.records import DICTIONARIES
 from plugins.testing import Client, expect, unique
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from plugins.api import PUBLIC, SIGNED_IN, Message, Plugin, Request, anything, route
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import serving
 from tests.support.raw_http import Wire, request
 

@@ -8,7 +8,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from handlers.data.database import Database
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, Reply, serving
 from scripts.s3_stand_in import S3Server, s3_server
 from tests.support.catalogue import CATALOGUE, chosen_collections

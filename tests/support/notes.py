@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import Actor, Collection, Menu, Message, Plugin, Request, array, boolean, crud, route, text
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 
 AT = "/api/v1/notes/notes"
 

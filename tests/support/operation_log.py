@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handlers.operation_log import OperationLog
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import eventually
 
 

@@ -6,8 +6,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from config.settings import Settings
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, serving
 from tests.support import probe
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from handlers.schema.errors import CORE_ERRORS
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Reply
 
 STATUS = {kind.code: kind.status for kind in CORE_ERRORS}

@@ -10,8 +10,8 @@ from typing import Any
 import jwt
 
 from plugins.auth.records import LOGIN_LOGS
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, empty_database, serving
 from tests.support.notes import NOTES_PLUGIN
 

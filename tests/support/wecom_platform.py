@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from tornado.httpclient import HTTPRequest, HTTPResponse
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, serving, unique
 from tests.support.servers import KEYS
 from tests.support.wecom_simulator import Simulator, simulating

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from plugins.testing import Client, People, expect, serving
 from tests.api.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, act, node
 from tests.api.crm.tables import as_csv, form, read_csv

@@ -31,7 +31,9 @@ def test_the_database_begins_to_start_before_anything_else_is_loaded() -> None:
 
 
 def test_what_few_requests_need_is_not_loaded_for_a_start() -> None:
-    loaded = loaded_by("import server\nfrom plugins.registry import freeze, load_plugins\nfreeze(load_plugins(()))")
+    loaded = loaded_by(
+        "import server\nfrom plugins.boot.registry import freeze, load_plugins\nfreeze(load_plugins(()))"
+    )
     assert "plugins" in loaded
     seldom = {"pypinyin", "xlsxwriter", "aiobotocore", "botocore", "aiohttp", "python_calamine"}
     at_first_use = {"apispec", "limits", "markdown_it", "PIL", "puremagic"}
@@ -39,7 +41,7 @@ def test_what_few_requests_need_is_not_loaded_for_a_start() -> None:
 
 
 def test_the_checks_of_a_route_are_compiled_at_its_first_request() -> None:
-    start = "from plugins.registry import freeze, load_plugins\nroutes = freeze(load_plugins(())).routes"
+    start = "from plugins.boot.registry import freeze, load_plugins\nroutes = freeze(load_plugins(())).routes"
     compiled = "[one.name for one in routes if vars(one).keys() & {'check_body', 'check_query', 'check_form'}]"
     assert value_after(start, compiled) == []
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import store_money, store_quantity
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, act, id_of, node
 from tests.api.approval.test_people import delegate

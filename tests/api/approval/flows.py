@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, Reply, expect, unique
 
 AT = "/api/v1/approvals"

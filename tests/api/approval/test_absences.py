@@ -9,7 +9,7 @@ import pytest
 from plugins.api import utc_now
 from plugins.approval.records import DELEGATIONS
 from plugins.approval.standing_in import settle_due
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.approval.flows import AT, act, ask, box, define, disable, id_of, node, read, several, waiting
 from tests.api.approval.test_people import FUTURE, PAST, delegate

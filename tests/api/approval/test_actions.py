@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.approval.flows import INSTANCES, act, ask, box, define, draft, id_of, node, read, several, waiting
 

@@ -13,10 +13,10 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from handlers.own_requests import OWN_REQUEST
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
+from plugins.records.transitions import action_handlers
 from plugins.testing import Client, People, Reply, eventually, expect, serving, unique
-from plugins.transitions import action_handlers
 from tests.api.approval.flows import (
     ALLOWED,
     DEFINITIONS,

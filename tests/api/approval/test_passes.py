@@ -12,9 +12,9 @@ from tornado.ioloop import IOLoop
 from handlers.data.collection import Collection
 from handlers.data.passes import find_parents
 from plugins.api import APPROVAL_REQUESTED, as_json
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
+from plugins.records.transitions import action_handlers
 from plugins.testing import Client, People, Reply, expect, unique
-from plugins.transitions import action_handlers
 from tests.api.approval.asked import KINDS, NAMES, Case, Cast, assemble
 from tests.api.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, id_of, node, requested
 from tests.api.files.samples import attach

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plugins.api import ApiError
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import (
     INSTANCES,

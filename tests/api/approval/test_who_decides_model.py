@@ -19,7 +19,7 @@ from handlers.data.database import utc_now
 from plugins.approval.people import resolve_approvers, resolve_people
 from plugins.approval.records import INSTANCES as APPROVALS
 from plugins.approval.requests import find_definition
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, People, Reply, expect, unique
 from tests.api.approval.flows import DEFINITIONS, EVERYTHING, act, ask, business_type, id_of, node, read
 from tests.api.approval.test_people import delegate

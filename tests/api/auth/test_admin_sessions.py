@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
 from tests.support.servers import KEYS, LOGIN, instances, logged
 

@@ -10,8 +10,8 @@ import pytest
 
 from handlers.http.addresses import network_of
 from plugins.api import utc_now
+from plugins.boot.runtime import Running
 from plugins.rbac.api import USERS, Passwords, credentials
-from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
 from tests.api.auth.processor_time import difference
 from tests.support.servers import LOGIN, PASSWORD_PATH, PROFILE, WRONG, instances, logged, try_login

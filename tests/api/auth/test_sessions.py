@@ -11,8 +11,8 @@ import pytest
 
 from plugins.auth.records import SESSIONS
 from plugins.auth.sessions import Sessions
+from plugins.boot.runtime import Running
 from plugins.rbac.api import USERS
-from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect
 from tests.support.denials import ClientWithoutHooks
 from tests.support.servers import (

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from config.settings import EXAMPLE_SECRET, Settings
 from plugins.auth.tokens import Tokens, key_id
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.support.servers import KEYS, PROFILE, claims_of, instances, refresh
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from plugins.auth.records import UNKNOWN_NAMES
+from plugins.boot.runtime import Running
 from plugins.rbac.api import USERS
-from plugins.runtime import Running
 from plugins.testing import PASSWORD, expect, unique
 from tests.support.servers import instances, logged, try_login
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.cms.content import ARTICLES, CMS, draft, publish
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.cms.content import ARTICLES, PUBLIC, change, draft, published
 

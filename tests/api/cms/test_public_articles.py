@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.api.cms.content import CMS, PUBLIC, category, change, draft, published
 

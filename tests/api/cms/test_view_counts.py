@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.cms.views import ViewCounts
-from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, serving, unique
 from tests.api.cms.content import ARTICLES, FEW, PUBLIC, draft, published
 

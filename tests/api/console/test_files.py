@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.console.files import OWN
 from plugins.console.renderer import Renderer
-from plugins.runtime import Running
 from plugins.testing import Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=20)

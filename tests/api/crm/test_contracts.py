@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from handlers.data.database import utc_now
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.crm.sales import (
     CONTRACTS,

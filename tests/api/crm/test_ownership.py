@@ -7,10 +7,10 @@ import pytest
 from bson import ObjectId
 
 from handlers.data.database import utc_now
+from plugins.boot.runtime import Running
 from plugins.crm.migrations import MIGRATIONS
 from plugins.crm.pool import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY, return_neglected
 from plugins.crm.records import CUSTOMERS as CUSTOMER_RECORDS
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.crm.sales import (
     CONTACTS,

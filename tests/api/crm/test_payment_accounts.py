@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from plugins.boot.registry import load_plugins
 from plugins.crm.options import PAYMENT_ACCOUNT_KEY
-from plugins.registry import load_plugins
 from plugins.testing import Client, expect, serving
 from tests.api.crm.sales import CONTRACTS, PAYMENTS, PLANS, in_force
 from tests.api.finance.books import AT, Books

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.crm.reminders import remind
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.crm.sales import CONTRACTS, CUSTOMERS, FOLLOW_UPS, PLANS, contract, customer, seller
 

@@ -8,8 +8,8 @@ import pytest
 
 from handlers.tables.running import _Import, resume_imports
 from plugins.api import imported_tables
+from plugins.boot.runtime import Running
 from plugins.crm import tables
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.crm.sales import Record, customer
 from tests.api.crm.tables import as_csv, as_xlsx, form, read_csv

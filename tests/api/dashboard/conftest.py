@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from tornado.ioloop import IOLoop
 
+from plugins.boot.runtime import Running
 from plugins.crm.contract_records import PAYMENTS
-from plugins.runtime import Running
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.dashboard.charts import ROUTES
-from plugins.runtime import Running
 from plugins.testing import Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=30)

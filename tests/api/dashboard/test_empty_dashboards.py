@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from plugins.testing import Client, expect, serving
 
 pytestmark = pytest.mark.gen_test(timeout=60)

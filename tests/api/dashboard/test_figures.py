@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, serving, unique
 from tests.api.dashboard import reference
 from tests.api.dashboard.reference import SHANGHAI, Records

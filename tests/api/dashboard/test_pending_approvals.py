@@ -6,7 +6,7 @@ import pytest
 
 from handlers.actor import Actor
 from plugins.approval.records import DEFINITIONS, INSTANCES
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import People, expect
 from tests.support.sample_values import completed
 

@@ -17,9 +17,9 @@ from handlers.periods import Period, period_of
 from handlers.request import Request
 from handlers.schema.conversion import store_money
 from handlers.schema.errors import ValidationFailed
+from plugins.boot.runtime import Running
 from plugins.crm.contract_records import PAYMENTS
 from plugins.hrm.attendance_records import DAYS
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 
 pytestmark = [pytest.mark.gen_test(timeout=30), pytest.mark.usefixtures("payments_without_contracts")]

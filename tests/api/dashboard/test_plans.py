@@ -12,8 +12,8 @@ import pytest
 
 from handlers.data.database import utc_now
 from handlers.schema.conversion import store_money
+from plugins.boot.runtime import Running
 from plugins.crm.contract_records import PAYMENTS
-from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.support.query_plans import profiled
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from plugins.testing import Client, People, Reply, expect, serving, unique
 from tests.api.dashboard.cells import WHOLE, compared, figures_of, figures_shown, rows_of
 from tests.api.dashboard.trade import MODULES, founded, listed

@@ -20,11 +20,11 @@ from handlers.request import Request
 from handlers.route import Route
 from handlers.schema.fields import array, integer, money, number, obj, quantity, text
 from handlers.schema.messages import Message
+from plugins.boot.registry import RegistryError, freeze, load_plugins
 from plugins.dashboard.api import dashboard_route, dashboard_routes
 from plugins.dashboard.sharing import Executions
 from plugins.plugin import Plugin
 from plugins.rbac.records import USERS
-from plugins.registry import RegistryError, freeze, load_plugins
 from plugins.testing import Client, People, eventually, expect, serving
 
 pytestmark = pytest.mark.gen_test(timeout=60)

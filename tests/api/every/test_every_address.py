@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from handlers.data.collection import Collection
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.support.catalogue import chosen_collections
 from tests.support.resources import creator

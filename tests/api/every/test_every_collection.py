@@ -19,8 +19,8 @@ from handlers.data.scope import Scope
 from handlers.data.store import Store
 from handlers.route import Route
 from handlers.schema.errors import ApiError, ValidationFailed
+from plugins.boot.runtime import Running
 from plugins.rbac.api import Directory, Policy
-from plugins.runtime import Running
 from plugins.testing import expect
 from tests.support.catalogue import CATALOGUE, chosen_collections, chosen_routes
 from tests.support.office import VIEWS, Office

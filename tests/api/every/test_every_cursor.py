@@ -15,7 +15,7 @@ from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.data.store import Store
 from handlers.route import Route
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.api.files.hand_made import attached_to
 from tests.support.catalogue import CATALOGUE, chosen_collections, chosen_routes

@@ -14,7 +14,7 @@ import pytest
 from handlers.route import Route
 from handlers.schema.errors import ValidationFailed
 from handlers.schema.fields import NOTHING, Field
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply
 from tests.support.catalogue import CATALOGUE, chosen_routes
 from tests.support.valid_requests import Maker, name_of, path_with

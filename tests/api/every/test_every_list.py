@@ -10,7 +10,7 @@ from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.data.listing import sort_keys
 from handlers.route import SUPER, Route
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import expect
 from tests.support.catalogue import CATALOGUE, chosen_collections, chosen_routes
 from tests.support.office import FIVE_SCOPES, VIEWS, Office

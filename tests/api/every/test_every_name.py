@@ -12,7 +12,7 @@ from handlers.data.record_names import name_of as name_in
 from handlers.route import Route
 from handlers.schema.fields import Field, Sibling, fields_in
 from handlers.schema.siblings import name_beside
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.support.catalogue import CATALOGUE, chosen_collections
 from tests.support.resources import creator, endpoint, list_of

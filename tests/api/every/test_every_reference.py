@@ -15,8 +15,8 @@ from handlers.data.collection import Collection, named, new_id
 from handlers.data.database import Database
 from handlers.data.holders import HELD, Holder
 from handlers.data.links import Link
+from plugins.boot.runtime import Running
 from plugins.rbac.messages import HOLDS
-from plugins.runtime import Running
 from plugins.testing import Reply, expect
 from tests.support.catalogue import CATALOGUE, chosen_collections
 from tests.support.openapi_checks import CONFLICT_SCHEMA, Described

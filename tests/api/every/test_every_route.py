@@ -17,7 +17,7 @@ from tornado.websocket import websocket_connect
 from handlers.route import PUBLIC, SUPER, Route
 from handlers.schema.errors import ValidationFailed
 from handlers.schema.validation import bound_fields
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, expect, unique
 from tests.support.catalogue import CATALOGUE, chosen_routes
 from tests.support.openapi_checks import Described

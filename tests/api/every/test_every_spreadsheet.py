@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from handlers.route import Route
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client
 from tests.api.crm.tables import CUSTOMERS, as_csv, as_xlsx, import_table, read_csv, read_xlsx
 from tests.api.every.test_every_table import EVERY_IMPORT, filled, sent, stored, table_of

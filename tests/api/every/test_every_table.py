@@ -11,7 +11,7 @@ from handlers.route import Route
 from handlers.tables.handlers import Export, StartImport, Template
 from handlers.tables.rows import RecordWriter, unique_code
 from handlers.tables.table import Table
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.api.crm.tables import as_csv, as_xlsx, form, read_csv, read_xlsx
 from tests.support.catalogue import chosen_routes

@@ -14,10 +14,10 @@ from handlers.data.collection import Collection
 from handlers.own_requests import OWN_REQUEST
 from handlers.route import Route
 from handlers.schema.messages import Language, Message
-from plugins.lifecycles import ActionHandler
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
+from plugins.records.lifecycles import ActionHandler
+from plugins.records.transitions import action_handlers
 from plugins.testing import Client, People, Reply, expect
-from plugins.transitions import action_handlers
 from tests.support.catalogue import CATALOGUE, chosen_routes
 from tests.support.valid_requests import Exercise, Maker, name_of
 

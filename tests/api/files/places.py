@@ -14,10 +14,10 @@ import pytest
 
 from handlers.docs.openapi import describe
 from handlers.route import Route
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.files.objects import Files
 from plugins.files.records import ATTACHMENTS, OBJECTS
-from plugins.registry import load_plugins
-from plugins.runtime import Running
 from plugins.testing import Client, People, serving
 from scripts.s3_stand_in import S3Server
 from tests.support.openapi_checks import Described

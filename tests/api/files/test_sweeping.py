@@ -11,10 +11,10 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.api import anything, array, choice, mapping, obj, text, utc_now
+from plugins.boot.runtime import Running
 from plugins.files.objects import Files
 from plugins.files.records import OBJECTS
 from plugins.files.sweeping import _find_paths, sweep
-from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.api.files.places import Place, on_both, place
 from tests.api.files.samples import PNG, attach, customer, note, upload

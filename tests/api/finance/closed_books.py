@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from handlers.route import Route
 from handlers.schema.fields import Field
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, expect, unique
 from tests.api.finance.books import AT as FINANCE
 from tests.api.finance.books import Books

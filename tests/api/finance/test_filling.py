@@ -13,7 +13,7 @@ from bson import ObjectId
 from tornado.ioloop import IOLoop
 
 from handlers.migrations import MIGRATIONS
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, serving
 from scripts.diagnosis.ledgers import differences
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from handlers.migrations import MIGRATIONS
+from plugins.boot.runtime import Running
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES
-from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import PAYMENTS, customer, in_force
 from tests.api.finance.accounts_of_parties import ageing, billed, new_customer, paid, statement

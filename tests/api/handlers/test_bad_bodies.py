@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.support.probe import WIDGETS_AT
 from tests.support.raw_http import connected, exchange, request

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.support.probe import WIDGETS_AT
 from tests.support.refusals import nothing_written, refused

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, expect
 from tests.support.probe import AT, WIDGETS_AT
 from tests.support.raw_http import connected, exchange, request

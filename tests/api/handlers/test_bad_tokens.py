@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from plugins.auth.tokens import key_id
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.support.probe import WIDGETS_AT
 from tests.support.refusals import nothing_written, refused

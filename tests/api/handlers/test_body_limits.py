@@ -9,7 +9,7 @@ import pytest
 
 from handlers.schema.errors import ApiError
 from handlers.schema.validation import parse_json
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.support.probe import WIDGETS_AT
 from tests.support.refusals import nothing_written, refused

@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tornado.ioloop import IOLoop
 
 from handlers.http.unnamed_proxies import NOTES, UnnamedProxies
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect, serving, unique
 from tests.support import probe
 from tests.support.raw_http import connected, request

@@ -3,7 +3,7 @@
 import pytest
 
 from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, Settings
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, expect
 from tests.support.probe import WIDGETS_AT
 from tests.support.refusals import refused

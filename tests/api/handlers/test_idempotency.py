@@ -12,7 +12,7 @@ from pymongo.errors import AutoReconnect
 from config.database.sessions import OpenSession
 from config.database.transactions import Transactions
 from handlers.idempotency import IDEMPOTENCY_KEYS
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, Reply, eventually, expect, unique
 from tests.support.probe import AT, WIDGETS, WIDGETS_AT
 from tests.support.refusals import nothing_written, refused

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.support.probe import WIDGETS, WIDGETS_AT
 from tests.support.refusals import refused

@@ -28,7 +28,7 @@ from plugins.api import (
     text,
     tree_of,
 )
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from plugins.testing import Client, expect, serving
 
 pytestmark = pytest.mark.gen_test(timeout=30)

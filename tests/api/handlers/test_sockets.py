@@ -12,8 +12,8 @@ from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 from plugins.api import Menu, Message, Plugin, Request, route
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, serving
 from tests.support.raw_http import connected as connected_raw
 from tests.support.raw_http import exchange

@@ -12,8 +12,8 @@ from handlers.declarations import Catalogue, StateMachine
 from handlers.docs import system
 from handlers.schema.messages import Message
 from handlers.service import Service
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, eventually, expect, serving
 
 pytestmark = pytest.mark.gen_test

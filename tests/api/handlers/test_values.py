@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.schema.conversion import encode_amount, store_money
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, expect, unique
 from tests.support.probe import WIDGETS, WIDGETS_AT
 

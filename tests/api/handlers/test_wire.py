@@ -6,7 +6,7 @@ import pytest
 
 from handlers.http.response_head import field_lines
 from handlers.schema.messages import language_of
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.support.probe import AT, INSIDE, WIDGETS_AT
 from tests.support.raw_http import connected, exchange, request

@@ -10,9 +10,9 @@ from typing import Any
 from handlers.actor import Actor
 from handlers.data.scope import ALL_ROWS
 from handlers.request import Request
+from plugins.boot.runtime import Running
 from plugins.hrm import punches
 from plugins.hrm.attendance_records import PUNCHES
-from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, Reply, expect, unique
 
 AT = "/api/v1/hrm"

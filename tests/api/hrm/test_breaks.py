@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.hrm.results import reconcile
-from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.api.hrm.staff import AT, Staff
 from tests.api.hrm.week import MONDAY, at, day

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client
 from tests.api.hrm.staff import Staff
 

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from bson import ObjectId
 
+from plugins.boot.runtime import Running
 from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.leave_records import LEAVE_TYPES
 from plugins.hrm.results import reconcile
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.approval.flows import configured
 from tests.api.hrm.staff import AT, Staff

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
+from plugins.boot.runtime import Running
 from plugins.hrm import results
 from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.results import reconcile
-from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect
 from tests.api.hrm.staff import AT, Staff
 from tests.api.hrm.week import MONDAY, at, day

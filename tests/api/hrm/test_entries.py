@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from handlers.data.database import utc_now
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, Reply, expect
 from tests.api.hrm.staff import AT, Staff
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from bson import ObjectId
 
+from plugins.boot.runtime import Running
 from plugins.hrm.leave_owners import _assign
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.results import reconcile
-from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.api.approval.flows import configured
 from tests.api.hrm.staff import AT, Staff

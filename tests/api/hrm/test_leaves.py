@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.hrm.staff import AT, Staff
 from tests.api.notification.inboxes import titles

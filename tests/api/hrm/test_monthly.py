@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from bson import ObjectId
 
+from plugins.boot.runtime import Running
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.monthly import RECORDED
 from plugins.hrm.results import reconcile
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import configured
 from tests.api.hrm.staff import AT, Staff

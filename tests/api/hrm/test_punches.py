@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.api.hrm.staff import AT, BSSID, OFFICE, Staff
 from tests.api.hrm.week import MONDAY, day

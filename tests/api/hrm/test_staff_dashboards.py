@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.states import DAY_STATES
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.dashboard import cells
 from tests.api.hrm.staff import AT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from plugins.testing import Client, expect, serving
 from tests.api.inventory.goods import AT, Goods
 

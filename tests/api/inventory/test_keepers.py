@@ -13,7 +13,7 @@ from handlers.data.collection import Collection
 from handlers.data.scope import Scope
 from handlers.data.store import Store
 from handlers.schema.errors import ApiError
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.api.inventory.goods import AT, Goods
 from tests.support.catalogue import CATALOGUE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
-from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.api.inventory.goods import AT, Goods
 from tests.support.query_plans import profiled

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, Reply, expect
 from scripts.diagnosis.ledgers import differences
 from tests.api.inventory.goods import AT, Goods

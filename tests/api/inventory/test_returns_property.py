@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from scripts.diagnosis.ledgers import differences
 from tests.api.inventory.goods import Goods

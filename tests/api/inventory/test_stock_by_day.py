@@ -12,8 +12,8 @@ import pytest
 from bson import Decimal128, ObjectId
 
 from handlers.migrations import Stage
+from plugins.boot.runtime import Running
 from plugins.inventory.migrations import MIGRATIONS
-from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect
 from tests.api.inventory.goods import AT, Goods
 from tests.api.inventory.test_returns import at_of, delivered, received, send_back, shipments

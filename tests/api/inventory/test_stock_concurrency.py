@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, serving
 from tests.api.inventory.goods import AT, Goods
 from tests.support.random_company.office import Person

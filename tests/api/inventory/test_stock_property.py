@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.schema.money import rounded
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client
 from scripts.diagnosis.ledgers import differences
 from tests.api.inventory.goods import Goods

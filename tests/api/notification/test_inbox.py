@@ -8,8 +8,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.api import Message
+from plugins.boot.runtime import Running
 from plugins.notification.api import notify
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.notification.inboxes import AT, TITLE, send, titles, unread
 

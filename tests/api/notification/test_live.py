@@ -14,8 +14,8 @@ from tornado.http1connection import HTTP1Connection
 from config.database import DatabaseUnavailable
 from config.database.direct_driver import DirectDriver
 from handlers.http.sockets import Socket
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect, serving, unique
 from tests.api.notification.inboxes import AT, TITLE, listening, send
 

@@ -24,8 +24,8 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.record_history import DELETED, DELETED_REFUSED, RECORD_CHANGE
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
+from plugins.records.history import DELETED, DELETED_REFUSED, RECORD_CHANGE
 from plugins.testing import Client, expect, serving
 from tests.support.labels import labelled
 

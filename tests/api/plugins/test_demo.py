@@ -11,9 +11,9 @@ from bson.binary import UUID_SUBTYPE
 
 from handlers.data.database import utc_now
 from handlers.service import Service
-from plugins.listening import StartError
+from plugins.boot.listen import StartError
+from plugins.boot.registry import load_plugins
 from plugins.plugin import Plugin
-from plugins.registry import load_plugins
 from plugins.testing import Client, empty_database, expect, serving
 from tests.support import probe
 from tests.support.probe import WIDGETS, WIDGETS_AT

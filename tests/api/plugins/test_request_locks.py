@@ -11,8 +11,8 @@ from handlers.data.locks import LOCKS
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.request import Request
 from handlers.schema.errors import NOT_FOUND, ApiError
+from plugins.boot.runtime import Running
 from plugins.crm.records import CUSTOMERS
-from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 
 pytestmark = pytest.mark.gen_test

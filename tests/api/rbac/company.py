@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plugins.auth.records import SESSIONS
+from plugins.boot.runtime import Running
 from plugins.rbac.api import DEPARTMENTS, MENUS, ROLES, USERS
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.rbac.branch import MANAGING
 

@@ -10,10 +10,10 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.api import Menu, Message, Plugin, Request, route
+from plugins.boot.registry import freeze, load_plugins
+from plugins.boot.runtime import Running
 from plugins.rbac.api import MENUS
 from plugins.rbac.declared_menus import synchronise
-from plugins.registry import freeze, load_plugins
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect, serving
 from tests.support.servers import KEYS
 

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from plugins.boot.runtime import Running
 from plugins.rbac.records import MENUS
-from plugins.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.support.denials import ClientWithoutHooks
 

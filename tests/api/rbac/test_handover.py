@@ -18,11 +18,11 @@ from handlers.data.links import Link
 from handlers.holdings import Holding
 from handlers.operation_log import OPERATION_LOGS
 from plugins.approval.records import INSTANCES
+from plugins.boot.runtime import Running
 from plugins.crm.records import CUSTOMERS as CUSTOMER_RECORDS
 from plugins.crm.records import LEADS, OPPORTUNITIES
 from plugins.rbac.handover_records import HANDOVERS
 from plugins.rbac.handover_running import run
-from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, eventually, expect
 from tests.api.approval.flows import act, ask, define, draft, id_of, node, read, waiting
 from tests.api.crm.sales import CONTRACTS, CUSTOMERS, customer

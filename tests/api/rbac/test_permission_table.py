@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, serving, unique
 from tests.support.notes import AT, NOTES_PLUGIN, note_by
 

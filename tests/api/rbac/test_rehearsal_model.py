@@ -11,8 +11,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from handlers.lifecycle import refusal
+from plugins.boot.runtime import Running
 from plugins.rbac.api import USERS, Directory, Policy
-from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect, unique
 from tests.support.notes import AT, NOTES, note_by
 from tests.support.servers import instances

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
+from plugins.boot.runtime import Running
 from plugins.rbac.api import MENUS as MENU_RECORDS
 from plugins.rbac.declared_menus import synchronise
-from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, Reply, unique
 from tests.api.rbac.branch import DEPARTMENTS, MENUS, ROLES, USERS
 from tests.api.rbac.company import ACCOUNT, Company, Record, State, found_company

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
+from plugins.boot.runtime import Running
 from plugins.rbac.api import MENUS as MENU_RECORDS
 from plugins.rbac.declared_menus import synchronise
-from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, Reply, expect, unique
 from tests.api.rbac.branch import (
     DEPARTMENTS,

@@ -9,8 +9,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.api import Message, Option, Plugin, array, choice, integer, money, text
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.system.api import Configs
 from plugins.testing import Client, People, eventually, expect, serving, unique
 from tests.support.servers import KEYS

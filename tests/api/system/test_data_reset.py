@@ -7,8 +7,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.api import SYSTEM, Collection, Message, Plugin, text
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving
 from tests.support.notes import AT as NOTES_PATH
 from tests.support.notes import NOTES_PLUGIN

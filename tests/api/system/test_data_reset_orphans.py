@@ -12,8 +12,8 @@ from bson import ObjectId
 from tornado.ioloop import IOLoop
 
 from plugins.api import Database
+from plugins.boot.runtime import Running
 from plugins.files.records import ATTACHMENTS
-from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import contract, in_force
 from tests.api.finance.books import Books

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.system.declared_dictionaries import synchronise
 from plugins.testing import Client, People, expect, unique
 

@@ -13,8 +13,8 @@ import pytest
 
 from handlers.data.database import LEASES
 from plugins.api import Job, Message, Plugin, Service
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving
 
 pytestmark = pytest.mark.gen_test(timeout=60)

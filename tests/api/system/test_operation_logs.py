@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from handlers.operation_log import OPERATION_LOGS
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 
 pytestmark = pytest.mark.gen_test

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from plugins.api import Dictionary, Item, Message
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.system.declared_dictionaries import synchronise
 from plugins.testing import Client, expect
 

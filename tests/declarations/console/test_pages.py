@@ -10,12 +10,12 @@ from handlers.route import SUPER
 from handlers.routing import Router
 from handlers.schema.messages import Language
 from handlers.views import View
+from plugins.checks.pages import page_problems
 from plugins.console.nodes import WORDS, Node, plain
 from plugins.console.pages import menu_page
 from plugins.console.records import record_page
 from plugins.console.site import Site
 from plugins.console.viewer import Viewer
-from plugins.declared_pages import page_problems
 from tests.browser.walk import calls, nodes, routes_of, texts
 from tests.browser.work import TAKEN, made_by_hand
 from tests.support.catalogue import CATALOGUE

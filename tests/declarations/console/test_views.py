@@ -10,13 +10,13 @@ import pytest
 from handlers.declarations import Catalogue
 from handlers.schema.messages import Language, Message
 from handlers.views import View
+from plugins.boot.registry import freeze, load_plugins
 from plugins.console.nodes import Node
 from plugins.console.pages import menu_page
 from plugins.console.records import record_page
 from plugins.console.site import Site
 from plugins.console.viewer import Viewer
 from plugins.plugin import Plugin
-from plugins.registry import freeze, load_plugins
 from tests.browser.walk import nodes, texts
 from tests.support.readme import PLUGINS, example, example_plugins
 

@@ -19,7 +19,7 @@ from handlers.route import PUBLIC, Route, route
 from handlers.schema.envelope import to_json
 from handlers.schema.errors import ApiError
 from handlers.schema.fields import Field, choice, integer, number, obj, text
-from plugins.registry import RegistryError, freeze, load_plugins
+from plugins.boot.registry import RegistryError, freeze, load_plugins
 from tests.support.catalogue import CATALOGUE
 from tests.support.document import DOCUMENT
 

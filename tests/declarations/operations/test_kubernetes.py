@@ -15,7 +15,7 @@ import pytest
 from config.settings import Settings
 from config.version import VERSION
 from handlers.route import PUBLIC
-from plugins.registry import load_plugins
+from plugins.boot.registry import load_plugins
 from tests.support.catalogue import CATALOGUE
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "operations" / "kubernetes"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from plugins.checked import CheckNotes, digest_of
-from plugins.registry import freeze, load_plugins
+from plugins.boot.check_cache import CheckNotes, digest_of
+from plugins.boot.registry import freeze, load_plugins
 from tests.declarations.plugins.test_installed_plugins import HEAD, install
 from tests.support.server_process import ROOT, environment
 
@@ -17,9 +17,9 @@ NOWHERE = "mongodb://127.0.0.1:1/"
 # counts how often what plugins declare is checked in one start
 COUNTING = """
 import sys
-import plugins.registry, server
-checks, check = [], plugins.registry.problems_of
-plugins.registry.problems_of = lambda plugins: checks.append(1) or check(plugins)
+import plugins.boot.registry, server
+checks, check = [], plugins.boot.registry.problems_of
+plugins.boot.registry.problems_of = lambda plugins: checks.append(1) or check(plugins)
 code = server.main([])
 print(len(checks), "checked", code)
 """

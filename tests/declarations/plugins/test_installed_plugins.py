@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded.folder import Folder, until
-from plugins.registry import RegistryError, load_plugins
+from plugins.boot.registry import RegistryError, load_plugins
 
 ROOT = Path(__file__).resolve().parents[3]
 

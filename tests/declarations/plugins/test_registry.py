@@ -63,7 +63,7 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.registry import RegistryError, freeze, load_plugins
+from plugins.boot.registry import RegistryError, freeze, load_plugins
 from tests.support.labels import labelled
 
 AT = "/api/v1/acme/things"

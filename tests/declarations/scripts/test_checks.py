@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.registry import RegistryError, built_in_names, load_plugins
+from plugins.boot.registry import RegistryError, built_in_names, load_plugins
 from scripts.checks import main
 
 SOURCE = """

@@ -3,7 +3,7 @@
 import pytest
 
 from plugins.api import Message, Option, Plugin, integer, text
-from plugins.registry import RegistryError, freeze, load_plugins
+from plugins.boot.registry import RegistryError, freeze, load_plugins
 
 WHAT = Message("设置", "A setting")
 

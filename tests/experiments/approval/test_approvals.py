@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People
 from tests.api.approval.asked import KINDS, NAMES, assemble
 from tests.api.approval.flows import configured, several

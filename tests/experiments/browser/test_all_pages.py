@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handlers.schema.messages import Language
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.api.cms.xss_vectors import HTML, MARKDOWN
 from tests.browser.accessible import ALL, DESK, PHONE, nothing_serious_is_found

@@ -10,7 +10,7 @@ import pytest
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.route import Route
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from tests.api.every.test_every_collection import SCOPED, check_change, check_delete, check_list, check_read
 from tests.api.every.test_every_list import LISTED, PAGED, check_reads, scanning
 from tests.api.every.test_every_picker import SCOPED as PICKED

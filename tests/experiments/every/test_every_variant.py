@@ -7,7 +7,7 @@ import pytest
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.route import Route
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client
 from tests.api.every.test_every_cursor import PAGED, check_list, check_walks, orders_of, sorted_by
 from tests.api.every.test_every_date import IN_QUERIES, check_reads, dated

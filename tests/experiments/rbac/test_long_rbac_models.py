@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People
 from tests.api.rbac.test_model import check_companies
 from tests.api.rbac.test_rehearsal_model import check_rehearsals

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from pymongo import MongoClient
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually
 from scripts.benchmark.dashboards import Command, asked_once, charts, recorded, run_alone
 

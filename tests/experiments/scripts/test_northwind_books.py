@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, expect, serving
 from scripts.diagnosis.ledgers import differences
 from tests.experiments.scripts.northwind_chain import BUCKETS, LAST, Chain

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from tests.experiments.scripts.northwind_folder import FOLDER, Run, needs_folder, northwind
 
 run_takes_up_to_three_minutes = pytest.mark.gen_test(timeout=180)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from handlers.data.database import Database
-from plugins.registry import freeze, load_plugins
+from plugins.boot.registry import freeze, load_plugins
 from scripts.diagnosis.findings import Finding
 from scripts.diagnosis.sharding import check_sharding, may_be_sharded
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from handlers.data.database import COUNTERS
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.support.document_holder import holder
 from tests.support.probe import WIDGETS, WIDGETS_AT

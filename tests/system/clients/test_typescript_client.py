@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=180)

@@ -21,8 +21,8 @@ from config.database.direct_driver import DirectDriver
 from config.database.wire_target import target_of
 from config.embedded.binary import find_mongod
 from config.settings import Settings
-from plugins.connecting import check_connection
-from plugins.listening import StartError
+from plugins.boot.connect import check_connection
+from plugins.boot.listen import StartError
 from plugins.testing import Client, expect, serving
 from scripts.fault_injection.processes import free_ports
 from tests.support.certificates import DAY, Authority, Files

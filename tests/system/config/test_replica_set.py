@@ -21,8 +21,8 @@ from pymongo.read_concern import ReadConcern
 
 from config.database import DatabaseUnavailable, Driver, begin_waiting, open_driver, reading_from_secondaries
 from config.settings import Settings
-from plugins.connecting import check_connection
-from plugins.listening import StartError
+from plugins.boot.connect import check_connection
+from plugins.boot.listen import StartError
 from plugins.testing import eventually
 from scripts.fault_injection.processes import ReplicaSet, wait_until
 

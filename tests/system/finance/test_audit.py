@@ -15,9 +15,9 @@ from tornado.ioloop import IOLoop
 
 from config.database import Driver, open_driver
 from handlers.data.database import utc_now
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.finance.ledger_audits import audits_of
-from plugins.registry import load_plugins
-from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving
 from tests.api.crm.sales import PAYMENTS, in_force
 from tests.api.finance.audit_runs import AUDIT, Damage, audited, every_damage, found_in, undo

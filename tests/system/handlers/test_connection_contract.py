@@ -17,7 +17,7 @@ from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 
 from handlers.http.app import Front, listen
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from tests.api.handlers.test_bad_requests import (
     MALFORMED_QUERIES,
     MALFORMED_TARGETS,

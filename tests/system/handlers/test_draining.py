@@ -16,8 +16,8 @@ from tornado.websocket import websocket_connect
 
 from config.database import open_driver
 from handlers.http.app import listen
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect, serving
 from tests.support import probe
 from tests.support.probe import AT
@@ -151,7 +151,7 @@ async def test_a_request_that_has_just_arrived_is_not_idle(
             servers[0].close_idle(0)
             await asyncio.sleep(0)
 
-    monkeypatch.setattr("plugins.listening.listen", noted)
+    monkeypatch.setattr("plugins.boot.listen.listen", noted)
     plugins = load_plugins(("auth", "rbac"))
     async with serving(mongodb_uri, tmp_path, plugins, http=http) as running, connected(running.url) as wire:
         await wire.send(HEALTH[:20])

@@ -19,8 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from config.version import VERSION
 from handlers.metrics import Metrics
 from handlers.processes import Processes, processes_of
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, expect
 from tests.support.server_process import environment, server_process
 

@@ -18,7 +18,7 @@ from config.database import Document, open_driver
 from handlers.data.database import LEASES, Database
 from handlers.docs.system import Readiness
 from handlers.migrations import MIGRATIONS, Migration, MigrationFailed, Progress, Stage
-from plugins.listening import StartError
+from plugins.boot.listen import StartError
 from plugins.testing import empty_database, serving
 from tests.support.migrating_instance import NAME, TANKS, measuring, migrations
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.http.proxy_protocol import NoHeader, ProxyHeader
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from tests.support.certificates import Authority
 from tests.support.edge import SHAKE, WHISPER, address_on, edge, wire
 from tests.support.raw_http import request

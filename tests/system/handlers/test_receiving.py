@@ -13,8 +13,8 @@ from handlers.http.app import listen
 from handlers.http.fast_server import FastServer
 from handlers.http.receiving import Receiving
 from handlers.schema.errors import RATE_LIMITED, TOO_LARGE, UNAVAILABLE, ApiError
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Reply, eventually, expect, serving
 from tests.support import probe
 from tests.support.probe import AT, WIDGETS_AT, Gate

@@ -14,7 +14,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.ioloop import IOLoop
 from tornado.websocket import websocket_connect
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually
 from tests.support.certificates import DAY, Authority, Files, end_of, serial_of
 from tests.support.edge import ADDRESS, SHAKE, TALK, WHISPER, address_on, edge, wire

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect
 from tests.support.server_process import environment, server_process
 

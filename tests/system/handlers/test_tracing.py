@@ -16,9 +16,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from config.tracing import Tracing, span, trace_headers
-from plugins.listening import StartError
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.listen import StartError
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, eventually, expect, serving
 from tests.support.server_process import environment, server_process
 
@@ -32,7 +32,7 @@ PLUGINS = ("auth", "rbac", "system")
 def exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     """What keeps the spans of every service that starts from now on."""
     kept = InMemorySpanExporter()
-    monkeypatch.setattr("plugins.runtime.open_tracing", lambda: Tracing(SimpleSpanProcessor(kept)))
+    monkeypatch.setattr("plugins.boot.runtime.open_tracing", lambda: Tracing(SimpleSpanProcessor(kept)))
     return kept
 
 
@@ -174,6 +174,6 @@ async def test_without_opentelemetry_the_start_says_what_to_install(
 
 
 def test_nothing_of_it_is_loaded_where_it_is_off() -> None:
-    code = "import plugins.runtime, handlers.http.app, sys; print([m for m in sys.modules if m.startswith('opentelemetry')])"
+    code = "import plugins.boot.runtime, handlers.http.app, sys; print([m for m in sys.modules if m.startswith('opentelemetry')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

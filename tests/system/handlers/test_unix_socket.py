@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.listening import CannotListen, open_unix_socket
-from plugins.listening import StartError
+from plugins.boot.listen import StartError
 from tests.support.certificates import Authority
 from tests.support.edge import address_on, edge, wire
 

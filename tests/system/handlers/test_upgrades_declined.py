@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from tests.support.raw_http import connected, exchange, request
 from tests.support.refusals import refused
 

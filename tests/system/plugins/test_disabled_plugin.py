@@ -29,8 +29,8 @@ from plugins.api import (
     record_name,
     text,
 )
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import SECRET, Client, People, empty_database, eventually, expect, serving
 from scripts.diagnosis.database import check_database
 from tests.api.files.samples import attach, note

@@ -15,8 +15,8 @@ from tornado.ioloop import IOLoop
 
 from config.database.raw_documents import RawDatabase, SnapshotLost
 from config.embedded import acquire
+from plugins.boot.listen import StartError
 from plugins.files.records import OBJECTS
-from plugins.listening import StartError
 from plugins.rbac.records import USERS
 from plugins.testing import Client, serving
 from scripts.backups import archive

@@ -14,13 +14,13 @@ from config.settings import Settings
 from handlers.data.database import Database, utc_now
 from handlers.http.unnamed_proxies import NOTES
 from plugins.auth.settings import AuthSettings
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.crm.records import CONTACTS, CUSTOMERS
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
-from plugins.registry import load_plugins
-from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving, unique
 from scripts.diagnosis.access import check_access
 from scripts.diagnosis.dangling import check_references

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from plugins.boot.registry import freeze, load_plugins
 from plugins.plugin import Plugin
-from plugins.registry import freeze, load_plugins
 from scripts.new_plugin import main
 
 pytestmark = pytest.mark.gen_test(timeout=60)

@@ -13,8 +13,8 @@ from config.embedded import Embedded, acquire
 from handlers.jobs import Jobs
 from handlers.observing import last_backup
 from handlers.scheduled_backups import back_up_if_due
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import eventually, serving
 from scripts.backups.archive import ArchiveReader
 from scripts.backups.restore_command import read_through

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handlers.operation_log import OPERATION_LOGS
-from plugins.runtime import Running
+from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, eventually, expect
 from tests.support.commands import run_command
 from tests.support.servers import PASSWORD_PATH, PROFILE, instances, try_login

@@ -11,12 +11,12 @@ from bson import Decimal128, ObjectId
 from tornado.ioloop import IOLoop
 
 from config.database import Driver
+from plugins.boot.runtime import Running
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.contract_records import PLANS as PLANS_KEPT
 from plugins.finance.documents import INVOICES, OPEN_ITEMS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
-from plugins.runtime import Running
 from plugins.testing import Client, expect
 from scripts.diagnosis.ledgers import differences
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force

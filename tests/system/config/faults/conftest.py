@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.registry import load_plugins
-from plugins.runtime import Running
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, serving
 from tests.support import probe
 from tests.support.proxy import Proxy

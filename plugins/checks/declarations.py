@@ -31,23 +31,19 @@ from handlers.schema.messages import Message
 from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
-from plugins.declared_audits import audit_problems
-from plugins.declared_events import event_problems
-from plugins.declared_figures import figure_problems
-from plugins.declared_holdings import holding_problems
-from plugins.declared_keepers import keeper_problems
-from plugins.declared_labels import label_problems, title_problems
-from plugins.declared_migrations import migration_problems
-from plugins.declared_owners import owner_problems
-from plugins.declared_pages import page_problems
-from plugins.declared_references import deletion_problems, reference_problems, requirement_problems
-from plugins.declared_states import machines_of, state_problems
-from plugins.declared_tables import table_problems
-from plugins.declared_types import type_problems
-from plugins.declared_views import view_problems
-from plugins.declared_waits import wait_problems
+from plugins.checks.blocking_calls import wait_problems
+from plugins.checks.collections import keeper_problems, owner_problems, table_problems, view_problems
+from plugins.checks.events import event_problems
+from plugins.checks.figures import figure_problems
+from plugins.checks.labels import label_problems, title_problems
+from plugins.checks.maintenance import audit_problems, migration_problems
+from plugins.checks.pages import page_problems
+from plugins.checks.references import deletion_problems, reference_problems, requirement_problems
+from plugins.checks.responsibilities import holding_problems
+from plugins.checks.states import machines_of, state_problems
+from plugins.checks.types import type_problems
 from plugins.plugin import Plugin
-from plugins.transitions import action_handlers
+from plugins.records.transitions import action_handlers
 
 CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")

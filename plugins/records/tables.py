@@ -23,7 +23,7 @@ from handlers.tables.handlers import Export, ListImports, ReadImport, StartImpor
 from handlers.tables.records import TABLE_IMPORTS, form_of, summary_of
 from handlers.tables.rows import RecordWriter
 from handlers.tables.table import ImportLimits, RowWriter, Table, Tell
-from plugins.protocols import NOTIFY, NOTIFY_PROGRESS
+from plugins.records.shared_events import NOTIFY, NOTIFY_PROGRESS
 
 ACTIONS = ("export", "import")
 DONE = Message(

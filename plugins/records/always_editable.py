@@ -10,8 +10,8 @@ from handlers.route import Handler, Refusal, Route, route
 from handlers.schema.errors import STALE
 from handlers.schema.fields import Field, obj
 from handlers.schema.values import Record
-from plugins.lifecycles import VERSION, Find
-from plugins.nouns import noun_of, with_article
+from plugins.records.lifecycles import VERSION, Find
+from plugins.records.wording import noun_of, with_article
 
 
 def notes_of(

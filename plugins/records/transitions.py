@@ -16,11 +16,11 @@ from handlers.schema.fields import Field, obj
 from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId
 from handlers.service import Service
-from plugins.approvals import APPROVAL_ID, Approval
-from plugins.lifecycles import VERSION, VERSION_BODY, Action, ActionHandler, Find, Lifecycle
-from plugins.nouns import noun_of, with_article
-from plugins.protocols import APPROVAL_FINISHED, APPROVAL_REQUESTED
-from plugins.steps import ON_HOLD, Hook
+from plugins.records.approvals import APPROVAL_ID, Approval
+from plugins.records.lifecycles import VERSION, VERSION_BODY, Action, ActionHandler, Find, Lifecycle
+from plugins.records.shared_events import APPROVAL_FINISHED, APPROVAL_REQUESTED
+from plugins.records.steps import ON_HOLD, Hook
+from plugins.records.wording import noun_of, with_article
 
 Value = TypeVar("Value")
 

@@ -18,7 +18,7 @@ from config.database import (
 )
 from config.settings import Settings
 from config.tls_files import CertificateError
-from plugins.listening import StartError
+from plugins.boot.listen import StartError
 
 _SETTING = "TRADEWIND_MONGODB_URI"
 _NOT_BELIEVED = re.compile(r"certificate verify failed: ([^(\]]+)")

@@ -19,10 +19,8 @@ from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
 from handlers.schema.fields import NOTHING, integer
 from handlers.schema.messages import REFERENCES_GONE
 from handlers.schema.values import Record
-from plugins.lifecycles import Find
-from plugins.notes import notes_of
-from plugins.nouns import noun_of, plural_of, with_article
-from plugins.record_history import (
+from plugins.records.always_editable import notes_of
+from plugins.records.history import (
     DELETED,
     DELETED_REFUSED,
     HISTORY_QUERY,
@@ -32,7 +30,9 @@ from plugins.record_history import (
     lister_of_deleted,
     restorer,
 )
-from plugins.transitions import find_visible
+from plugins.records.lifecycles import Find
+from plugins.records.transitions import find_visible
+from plugins.records.wording import noun_of, plural_of, with_article
 
 ACTIONS = ("list", "read", "create", "update", "delete")
 _VERSION = integer(

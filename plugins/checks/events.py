@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 
 from handlers.events import Event, name_of
-from plugins.declared_states import machines_of
+from plugins.checks.states import machines_of
 from plugins.plugin import Plugin
-from plugins.protocols import PROTOCOLS
+from plugins.records.shared_events import PROTOCOLS
 
 
 def event_problems(plugins: Sequence[Plugin]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from handlers.route import Route
 from handlers.schema.envelope import to_json
 from handlers.schema.values import ReadOnlyRecord, Record
 from handlers.service import Service
-from plugins.transitions import action_handlers
+from plugins.records.transitions import action_handlers
 
 
 class Demonstration:

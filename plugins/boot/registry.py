@@ -21,20 +21,20 @@ from handlers.docs.system import CORE_ROUTES
 from handlers.events import name_of
 from handlers.route import Route, conflicts
 from handlers.schema.errors import CORE_ERRORS
-from plugins.declarations import CORE, CORE_COLLECTIONS, all_of, problems_of
-from plugins.declared_holdings import holdings_of
-from plugins.declared_states import machines_of
-from plugins.declared_types import type_problems
+from plugins.checks.declarations import CORE, CORE_COLLECTIONS, all_of, problems_of
+from plugins.checks.responsibilities import holdings_of
+from plugins.checks.states import machines_of
+from plugins.checks.types import type_problems
 from plugins.plugin import Plugin
-from plugins.protocols import APPROVAL_FINISHED
-from plugins.transitions import action_titles, refusals_of_outcomes, transition_labels
+from plugins.records.shared_events import APPROVAL_FINISHED
+from plugins.records.transitions import action_titles, refusals_of_outcomes, transition_labels
 
 GROUP = "tradewind.plugins"
-_CORE = Path(__file__).parent
+_PLUGINS = Path(__file__).parents[1]
 # files of the core and of Python, through which an error in a plugin's code may be raised
 _NOT_OF_PLUGINS = (
-    *(str(path) for path in _CORE.glob("*.py")),
-    *(f"{_CORE.parent / name}{sep}" for name in ("config", "handlers")),
+    *(str(path) for path in _PLUGINS.iterdir() if not (path / "plugin.py").exists()),
+    *(f"{_PLUGINS.parent / name}{sep}" for name in ("config", "handlers")),
     f"{Path(importlib.__file__).parent}{sep}",
     "<",
 )
@@ -50,7 +50,7 @@ class RegistryError(Exception):
 
 def built_in_names() -> list[str]:
     """Return the names of the plugins that come with the service."""
-    return sorted(path.parent.name for path in Path(__file__).parent.glob("*/plugin.py"))
+    return sorted(path.parent.name for path in _PLUGINS.glob("*/plugin.py"))
 
 
 def load_plugins(names: Sequence[str]) -> list[Plugin]:

@@ -28,10 +28,10 @@ from config.embedded import acquire
 from config.settings import Settings
 from handlers.declarations import Catalogue
 from handlers.schema.errors import TOKEN_EXPIRED
+from plugins.boot.registry import load_plugins
+from plugins.boot.runtime import Running, catalogue_of, running
 from plugins.plugin import Plugin
-from plugins.registry import load_plugins
-from plugins.runtime import Running, catalogue_of, running
-from plugins.testing_connections import Connections
+from plugins.testing.connections import Connections
 
 PASSWORD = "Correct-horse-7"
 SECRET = "Nj4-a-signing-secret-for-tests-and-nothing-else; it has sixty-four bytes"

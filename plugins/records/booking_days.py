@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handlers.service import Service
-from plugins.protocols import OPEN_DAY_ASKED
+from plugins.records.shared_events import OPEN_DAY_ASKED
 
 
 async def find_booked_on(service: Service, day: str) -> str:

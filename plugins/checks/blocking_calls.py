@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import FunctionType, ModuleType
 
-from plugins.lifecycles import ActionHandler
 from plugins.plugin import Plugin
+from plugins.records.lifecycles import ActionHandler
 
 # what waits, by the module that defines it
 _WAITING = {

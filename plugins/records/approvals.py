@@ -20,8 +20,8 @@ from handlers.schema.fields import Field, text
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record
 from handlers.service import Service
-from plugins.protocols import APPROVAL_CANCELLED, APPROVAL_REQUESTED
-from plugins.steps import Step
+from plugins.records.shared_events import APPROVAL_CANCELLED, APPROVAL_REQUESTED
+from plugins.records.steps import Step
 
 NO_FLOW_HEADER = "X-Approval"
 APPROVAL_ID = text(

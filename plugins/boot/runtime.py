@@ -46,14 +46,13 @@ from handlers.tables.lanes import Lanes
 from handlers.tables.records import TABLE_IMPORTS
 from handlers.tables.running import resume_imports
 from handlers.tracing import traced_routes
-from plugins.background import Job
-from plugins.connecting import connected
-from plugins.known_plugins import holders_of, note_plugins
-from plugins.listening import StartError, start_listening
-from plugins.plugin import Plugin
-from plugins.protocols import PROTOCOLS
-from plugins.registry import freeze
-from plugins.transitions import listen_to_approvals
+from plugins.boot.connect import connected
+from plugins.boot.known_plugins import holders_of, note_plugins
+from plugins.boot.listen import StartError, start_listening
+from plugins.boot.registry import freeze
+from plugins.plugin import Job, Plugin
+from plugins.records.shared_events import PROTOCOLS
+from plugins.records.transitions import listen_to_approvals
 
 log = logging.getLogger("tradewind")
 MARKS = "core_marks"

@@ -21,8 +21,8 @@ from handlers.schema.fields import Field, integer, obj
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record, RecordId
 from handlers.service import Service
-from plugins.approvals import Approval, is_about, refer_to
-from plugins.steps import Hook, Step, change_state
+from plugins.records.approvals import Approval, is_about, refer_to
+from plugins.records.steps import Hook, Step, change_state
 
 Find = Callable[[Request, Collection, RecordId], Awaitable[Record]]
 Work = Callable[[], Awaitable[Record]]

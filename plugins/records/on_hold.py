@@ -13,9 +13,9 @@ from handlers.schema.fields import Field, boolean, integer, text, timestamp
 from handlers.schema.messages import Message
 from handlers.schema.shapes import shape
 from handlers.schema.values import Record
-from plugins.lifecycles import VERSION, VERSION_BODY, Find
-from plugins.nouns import noun_of, with_article
-from plugins.transitions import find_visible
+from plugins.records.lifecycles import VERSION, VERSION_BODY, Find
+from plugins.records.transitions import find_visible
+from plugins.records.wording import noun_of, with_article
 
 _REASON = text(label=("挂起原因", "Reason for the hold"), max_length=500)
 _DISPUTED = boolean(

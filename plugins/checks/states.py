@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
 from plugins.plugin import Plugin
-from plugins.transitions import action_handlers
+from plugins.records.transitions import action_handlers
 
 
 def machines_of(plugin: Plugin) -> list[StateMachine]:

@@ -24,8 +24,7 @@ from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.service import Service
 from handlers.views import View
-from plugins.background import Job, Listener
-from plugins.plugin import Plugin
+from plugins.plugin import Job, Listener, Plugin
 
 _KINDS = (
     Plugin,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from config.settings import EnvironmentSettings, Settings
+from plugins.boot.registry import RegistryError, built_in_names, load_plugins
 from plugins.plugin import Plugin
-from plugins.registry import RegistryError, built_in_names, load_plugins
 
 _PREFIX = str(EnvironmentSettings.model_config["env_prefix"]).lower()
 # scripts and tests read these; the service does not

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from handlers.data.collection import THE_USERS, Collection
 from handlers.holdings import Holding, derived_holdings
-from plugins.declared_owners import OWNER_ID
+from plugins.checks.collections import OWNER_ID
 from plugins.plugin import Plugin
 
 

@@ -1,0 +1,1 @@
+"""From settings and plugins to a serving process."""

@@ -1,0 +1,1 @@
+"""What plugins declare about the life of a record: routes, transitions, approvals, tables, history."""
