@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import ByTime, Dashboard, Figures, Filter, Period, Request, exact, period_of
-from plugins.finance.records import VOUCHERS
+from plugins.finance.books.records import VOUCHERS
 
 _SIGNS = {"income": 1, "expense": -1}
 _INCOME, _EXPENSE = ({"$cond": [{"$eq": ["$kind", kind]}, "$amount", 0]} for kind in _SIGNS)

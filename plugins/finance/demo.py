@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Actor, Demonstration, Service, day_of, utc_now
-from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES
-from plugins.finance.records import ACCOUNTS, VOUCHERS
+from plugins.finance.books.records import ACCOUNTS, VOUCHERS
+from plugins.finance.claims.records import EXPENSE_CLAIMS
+from plugins.finance.invoices.records import INVOICES
 from plugins.rbac.api import people_of_the_demo
 
 _MONTHS = 12

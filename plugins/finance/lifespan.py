@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from plugins.api import Metrics, Service
-from plugins.finance.auditing import count_differences, measure_age
+from plugins.finance.audit.runs import count_differences, measure_age
 
 
 @asynccontextmanager

@@ -3,44 +3,31 @@
 from __future__ import annotations
 
 from plugins.api import Job, Message, Plugin, View, routes_of
-from plugins.finance import (
-    accounts,
-    ageing,
-    auditing,
-    audits,
-    claims,
-    credit_notes,
-    demo,
-    dunning,
-    entries,
-    filling,
-    invoices,
-    older_bills,
-    open_items,
-    payables,
-    payments,
-    periods,
-    reallocations,
-    same_papers,
-    statements,
-    tables,
-    vouchers,
-)
-from plugins.finance.audit_records import LEDGER_AUDITS
-from plugins.finance.credit_note_records import CREDIT_NOTES
+from plugins.finance import demo, tables
+from plugins.finance.audit import routes, runs
+from plugins.finance.audit.book_checks import AUDITS, DEBTS
+from plugins.finance.audit.payment_checks import AUDITS as MONEY_AUDITS
+from plugins.finance.audit.records import LEDGER_AUDITS
+from plugins.finance.books import accounts, periods, vouchers
+from plugins.finance.books.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.finance.claims import claims
+from plugins.finance.claims.records import EXPENSE_CLAIMS
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
-from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
-from plugins.finance.entries import ENTRIES
-from plugins.finance.ledger_audits import AUDITS, DEBTS
+from plugins.finance.invoices import credit_notes, duplicates, invoices
+from plugins.finance.invoices.records import CREDIT_NOTES, INVOICES
 from plugins.finance.lifespan import start
 from plugins.finance.listening import LISTENS
 from plugins.finance.menus import MENUS, PERMISSIONS
-from plugins.finance.money_audits import AUDITS as MONEY_AUDITS
-from plugins.finance.payment_records import PAYMENT_NUMBERS, PAYMENTS
-from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.finance.migrations import billed_items, missing_items
+from plugins.finance.open_items.entries import ENTRIES
+from plugins.finance.open_items import entries, open_items
+from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.open_items.settled_entries import MARKING
+from plugins.finance.payments import payables, payments, reallocations
+from plugins.finance.payments.records import PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.reports import ageing, dunning, statements
 from plugins.finance.settings import FinanceSettings
-from plugins.finance.settled_entries import MARKING
 
 _AUDIT = Message("核对账目", "Audit the ledgers")
 
@@ -58,8 +45,8 @@ plugin = Plugin(
         *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
-    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due, _AUDIT), MARKING),
-    migrations=(filling.FILLING, same_papers.KEYS, older_bills.BILLS),
+    jobs=(Job("finance.audit", "finance_audit_resume_seconds", runs.audit_if_due, _AUDIT), MARKING),
+    migrations=(missing_items.FILLING, duplicates.KEYS, billed_items.BILLS),
     audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,
     dictionaries=DICTIONARIES,
@@ -67,7 +54,7 @@ plugin = Plugin(
     routes=(
         *routes_of(accounts, vouchers, periods, claims, invoices, credit_notes, open_items, payables, payments),
         *routes_of(reallocations),
-        *routes_of(statements, ageing, dunning, audits, tables),
+        *routes_of(statements, ageing, dunning, routes, tables),
     ),
     menus=MENUS,
     views=(View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),),  # the id is the month

@@ -19,9 +19,9 @@ from bson import Decimal128, ObjectId
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from plugins.finance.documents import OPEN_ITEMS
-from plugins.finance.entries import ADVANCE, ENTRIES, OWED, PAID, PAYMENT
-from plugins.finance.payment_records import PAYMENTS
+from plugins.finance.open_items.entries import ADVANCE, ENTRIES, OWED, PAID, PAYMENT
+from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.payments.records import PAYMENTS
 from plugins.inventory.records import SUPPLIERS
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.world import audited, unindexed

@@ -20,7 +20,7 @@ from handlers.audits import audit_piece
 from handlers.data.database import Database
 from plugins.boot.listen import StartError
 from plugins.boot.registry import RegistryError, freeze, load_plugins
-from plugins.finance.ledger_audits import audits_of
+from plugins.finance.audit.book_checks import audits_of
 from plugins.plugin import Plugin
 from scripts.command_parser import command_parser
 from scripts.diagnosis.report import database_uri

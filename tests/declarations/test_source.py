@@ -77,7 +77,9 @@ def test_no_class_is_longer_than_300_lines(sizes: Sizes) -> None:
 
 
 def test_every_plugin_py_is_a_table_of_contents(sizes: Sizes) -> None:
-    tables = {name: lines for name, lines in sizes.files.items() if name.endswith("/plugin.py") and name.count("/") == 2}
+    tables = {
+        name: lines for name, lines in sizes.files.items() if name.endswith("/plugin.py") and name.count("/") == 2
+    }
     assert {name: lines for name, lines in tables.items() if lines > MAX_PLUGIN} == {}
 
 

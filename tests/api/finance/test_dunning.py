@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 import pytest
 
 from plugins.boot.runtime import Running
-from plugins.finance import overdue
-from plugins.finance.documents import OPEN_ITEMS
-from plugins.finance.entries import ENTRIES
-from plugins.finance.settled_entries import mark_settled
+from plugins.finance.open_items.entries import ENTRIES
+from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.open_items.settled_entries import mark_settled
+from plugins.finance.reports import overdue
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.accounts_of_parties import billed, new_customer, paid

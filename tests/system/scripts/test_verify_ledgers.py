@@ -14,8 +14,9 @@ from config.database import Driver
 from plugins.boot.runtime import Running
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.contract_records import PLANS as PLANS_KEPT
-from plugins.finance.documents import INVOICES, OPEN_ITEMS
-from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.finance.books.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.finance.invoices.records import INVOICES
+from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.testing import Client, expect
 from scripts.diagnosis.ledgers import differences

@@ -1,0 +1,318 @@
+"""What the audit of finance compares: balances with vouchers, numbers with months, what is paid with its vouchers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from plugins.api import (
+    Audit,
+    Catalogue,
+    Debt,
+    Difference,
+    Due,
+    Message,
+    Piece,
+    compare,
+    difference,
+    exact,
+    store_money,
+)
+from plugins.finance.audit.documents import find_existing_documents
+from plugins.finance.audit.paid_sums import sum_paid_of_invoices, sum_paid_of_items
+from plugins.finance.audit.payment_checks import audits_of_sources
+from plugins.finance.books.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.finance.books.vouchers import compute_balance_changes
+from plugins.finance.claims.records import EXPENSE_CLAIMS
+from plugins.finance.invoices.records import CREDIT_NOTES, INVOICES
+from plugins.finance.open_items.billing import BILLING, get_document_amount, sum_bills, sum_owed
+from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
+from plugins.finance.open_items.open_items import CLAIM, INVOICE, get_status
+from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.states import PLANNED
+
+_ZERO = Decimal(0)
+_PARTY_IDS = ("customer_id", "supplier_id")
+_NO_ACCOUNT = Message("凭证 {number}：账户不存在", "voucher {number} ({id}): its account does not exist")
+_NO_PERIOD = Message(
+    "凭证 {number}：凭证号不属于其会计期间", "voucher {number} ({id}): its period has not given out this number"
+)
+_REVERSAL = Message(
+    "凭证 {number}：与其冲销的凭证不一致",
+    "voucher {number} ({id}): it is not the opposite of the voucher that it reverses",
+)
+_NUMBERS = Message(
+    "会计期间 {number}：共 {found} 张凭证，最大序号 {highest}，最后分配的序号 {expected}",
+    "period {number}: {found} vouchers, the highest number is {highest}, the last number given out {expected}",
+)
+_CLAIM = Message(
+    "报销单 {number}：付款状态与付款凭证不符",
+    "expense claim {number} ({id}): its status does not agree with its payment voucher",
+)
+_STATUS = Message(
+    "{noun} {number}：状态为 {found}，按金额应为 {expected}",
+    "{noun} {number} ({id}): the status is {found}, but should be {expected} by its amounts",
+)
+_ENTRIES = Message(
+    "{noun} {number}：未结金额为 {found}，往来明细合计为 {expected}",
+    "{noun} {number} ({id}): {found} is open, but its entries add up to {expected}",
+)
+_OTHER_PARTY = Message(
+    "{noun} {number}：开票发票 {invoice} 的往来单位为 {found}，应为 {expected}",
+    "{noun} {number} ({id}): the invoice {invoice} that bills it names {found}, not {expected}",
+)
+_MORE_INVOICED = Message(
+    "{noun} {number}：发票合计 {found}，最多可开 {expected}",
+    "{noun} {number} ({id}): invoices claim {found} of it, and it comes to {expected}",
+)
+_OWED_TWICE = Message(
+    "{noun} {number}：未开票，而发票 {invoice} 的往来单位和金额相同却未关联它，可能重复计入应收应付",
+    "{noun} {number} ({id}): no invoice bills it, but the invoice {invoice} of the same party and amount bills nothing: "
+    "both may be owed for the same goods",
+)
+_NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
+_NO_ITEM = Message(
+    "{noun} {number}：应有金额为 {expected} 的应收应付款项，但未找到",
+    "{noun} {number} ({id}): {expected} is owed, but there is no open item",
+)
+_OWED = Message(
+    "{noun} {number}：应收应付款项的{label}为 {found}，按单据应为 {expected}",
+    "{noun} {number} ({id}): the {field} of its open item {item} is {found}, but by the document it should be "
+    "{expected}",
+)
+
+
+async def check_accounts(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that the balance of an account is the sum of its vouchers."""
+    sides = {"account_id": "$account_id", "to_account_id": "$to_account_id", "kind": "$kind"}
+    ids = {"$in": piece.ids}
+    rows = await piece.store(VOUCHERS).aggregate(
+        [
+            {"$match": {"$or": [{"account_id": ids}, {"to_account_id": ids}]}},
+            {"$group": {"_id": sides, "amount": {"$sum": "$amount"}}},
+        ]
+    )
+    booked: dict[Any, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        for account_id, change in compute_balance_changes({**row["_id"], "amount": row["amount"]}).items():
+            booked[account_id] += change
+    for account in piece.records:
+        for found in compare(ACCOUNTS, account, {"balance": booked[account["id"]]}):
+            yield found
+
+
+async def check_vouchers(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that a voucher has accounts and a number of its month, and is the opposite of what it reverses."""
+    named = {voucher[name] for voucher in piece.records for name in ("account_id", "to_account_id")} - {None}
+    reversed_ids = [voucher["reverses_id"] for voucher in piece.records if voucher["reverses_id"] is not None]
+    months = {voucher["number"][:7] for voucher in piece.records}
+    accounts = {one["id"] for one in await piece.store(ACCOUNTS).find({"_id": {"$in": list(named)}}, fields=["code"])}
+    periods = {one["id"]: one["last_number"] for one in await piece.store(PERIODS).find({"_id": {"$in": list(months)}})}
+    reversed_ones = {one["id"]: one for one in await piece.store(VOUCHERS).find({"_id": {"$in": reversed_ids}})}
+    for voucher in piece.records:
+        if not {voucher["account_id"], voucher["to_account_id"] or voucher["account_id"]} <= accounts:
+            yield difference(VOUCHERS, voucher, "account_id", _NO_ACCOUNT)
+        month, _, sequence = voucher["number"].rpartition("-")
+        if month != voucher["day"][:7] or not 0 < int(sequence) <= periods.get(month, 0):
+            yield difference(VOUCHERS, voucher, "number", _NO_PERIOD)
+        if voucher["reverses_id"] is not None and not _is_opposite(voucher, reversed_ones.get(voucher["reverses_id"])):
+            yield difference(VOUCHERS, voucher, "reverses_id", _REVERSAL)
+
+
+def _is_opposite(reversal: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> bool:
+    same = ("kind", "account_id", "to_account_id")
+    return (
+        voucher is not None
+        and voucher["reversed_by_id"] == reversal["id"]
+        and exact(voucher["amount"]) == -exact(reversal["amount"])
+        and all(voucher[name] == reversal[name] for name in same)
+    )
+
+
+async def check_periods(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that the vouchers of a month are numbered from 1 to its last number, by counting: numbers are unique."""
+    for period in piece.records:
+        month = {"number": {"$gt": f"{period['id']}-", "$lt": f"{period['id']}."}}
+        sums = {"$group": {"_id": None, "count": {"$sum": 1}, "last": {"$max": "$number"}}}
+        rows = await piece.store(VOUCHERS).aggregate([{"$match": month}, sums])
+        count, highest = (rows[0]["count"], int(rows[0]["last"].rpartition("-")[2])) if rows else (0, 0)
+        if not count == highest == period["last_number"]:
+            values = {"found": count, "highest": highest, "expected": period["last_number"], "number": period["id"]}
+            yield difference(PERIODS, period, "last_number", _NUMBERS, **values)
+
+
+async def check_invoices(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that allocations and credit notes add up to the sums of an invoice, and that its total includes tax."""
+    paid, credited = await sum_paid_of_invoices(piece), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
+    for invoice in piece.records:
+        id, total = invoice["id"], exact(invoice["amount"]) + exact(invoice["tax"])
+        # an invoice that bills an open item is paid by what is paid of that item
+        own = {"paid": paid[id]} if invoice["open_item_id"] is None else {}
+        for found in compare(INVOICES, invoice, {**own, "credited": credited[id], "total": total}):
+            yield found
+
+
+async def check_claims(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that a claim is paid if, and only if, its voucher pays it."""
+    ids = [claim["voucher_id"] for claim in piece.records if claim["voucher_id"] is not None]
+    vouchers = {one["id"]: one for one in await piece.store(VOUCHERS).find({"_id": {"$in": ids}})}
+    for claim in piece.records:
+        if (claim["status"] == "paid") != _is_paid_by(claim, vouchers.get(claim["voucher_id"])):
+            yield difference(EXPENSE_CLAIMS, claim, "voucher_id", _CLAIM)
+
+
+def _is_paid_by(claim: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> bool:
+    if voucher is None or voucher["reversed_by_id"] is not None:
+        return False
+    # several payments may have paid a claim: the voucher is that of the last one
+    whole = voucher["claim_id"] == claim["id"] and exact(voucher["amount"]) == exact(claim["amount"])
+    return whole or voucher.get("payment_id") is not None
+
+
+async def check_items(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that what was paid of an open item is the sum of what payments allocate to it, and that its status fits.
+
+    Also check that its entries, once it has them, add up to what is open, and that its document exists.
+    """
+    paid = await sum_paid_of_items(piece)
+    entered = await piece.sums(ENTRIES, "open_item_id", "amount")
+    existing = await find_existing_documents(piece)
+    for item in piece.records:
+        wrong = [] if item["paid_elsewhere"] else [*compare(OPEN_ITEMS, item, {"paid": paid[item["id"]]})]
+        for found in wrong:
+            yield found
+        amount = exact(item["amount"])
+        status = get_status(item, planned=item["status"] == PLANNED)
+        if not wrong and item["status"] != status:
+            yield difference(OPEN_ITEMS, item, "status", _STATUS, expected=status, found=item["status"])
+        left = amount - exact(item["paid"])
+        if not wrong and item["day"] is not None and entered[item["id"]] != left:
+            sums = {"found": f"{left:f}", "expected": f"{entered[item['id']]:f}"}
+            yield difference(OPEN_ITEMS, item, "entries", _ENTRIES, **sums)
+        if amount and (item["biz_type"], item["resource_id"]) not in existing:
+            yield difference(OPEN_ITEMS, item, "resource_id", _NO_DOCUMENT)
+
+
+async def check_bills(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that the invoices that bill an item name its party, claim no more than it, and that it counts them all."""
+    found = await piece.store(INVOICES).find({"open_item_id": {"$in": piece.ids}, **BILLING})
+    bills = defaultdict(list)
+    for invoice in found:
+        bills[invoice["open_item_id"]].append(invoice)
+    alone = await _find_alone(piece)
+    for item in piece.records:
+        for one in _compare_bills(item, bills[item["id"]]):
+            yield one
+        for number in alone.get(_claim_of(item, item["amount"]), ()):
+            if not bills[item["id"]] and item["net"] is not None:
+                yield difference(OPEN_ITEMS, item, "invoiced", _OWED_TWICE, invoice=number)
+
+
+async def _find_alone(piece: Piece) -> Mapping[Any, Sequence[str]]:
+    """Return the numbers of invoices that bill nothing, by their party and total, for the parties of these items."""
+    parties = {name: [item[name] for item in piece.records if item[name] is not None] for name in _PARTY_IDS}
+    theirs = [{name: {"$in": ids}} for name, ids in parties.items() if ids]
+    if not theirs:
+        return {}
+    alone = {"open_item_id": None, "credited": {"$in": [None, store_money(_ZERO)]}, "$or": theirs, **BILLING}
+    found = await piece.store(INVOICES).find(alone, fields=(*_PARTY_IDS, "total", "number"))
+    numbers = defaultdict(list)
+    for invoice in found:
+        numbers[_claim_of(invoice, invoice["total"])].append(invoice["number"])
+    return numbers
+
+
+def _claim_of(record: Mapping[str, Any], amount: Any) -> tuple[Any, ...]:
+    return (*(record[name] for name in _PARTY_IDS), exact(amount))
+
+
+def _compare_bills(item: Mapping[str, Any], bills: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+    sums = sum_bills(item, bills)
+    invoiced, credited = exact(sums["invoiced"]), exact(sums["credited"])
+    yield from compare(OPEN_ITEMS, item, {"invoiced": invoiced, "credited": credited})
+    whole = get_document_amount(item) if item["net"] is None else exact(item["net"]) + exact(item["tax"])
+    if invoiced - credited > whole and bills:
+        yield difference(
+            OPEN_ITEMS, item, "invoiced", _MORE_INVOICED, found=f"{invoiced - credited:f}", expected=f"{whole:f}"
+        )
+    for one in bills:
+        if any(one[name] != item[name] for name in PARTY_FIELDS if item[name]):
+            names = {"found": one["counterparty"], "expected": item["counterparty"] or "", "invoice": one["number"]}
+            yield difference(OPEN_ITEMS, item, "counterparty", _OTHER_PARTY, **names)
+
+
+async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
+    """Return what is owed on invoices that bill no other open item, by their ids."""
+    paid, credited = await sum_paid_of_invoices(piece), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
+    return {
+        one["id"]: Due(_ZERO if one["status"] == "void" else exact(one["total"]) - credited[one["id"]], paid[one["id"]])
+        for one in piece.records
+        if one["status"] != "draft" and one["open_item_id"] is None
+    }
+
+
+async def owed_on_claims(piece: Piece) -> Mapping[Any, Due]:
+    """Return what is owed on expense claims, by their ids: the amounts of all approved ones, whether paid or not."""
+    return {one["id"]: Due(exact(one["amount"])) for one in piece.records if one["status"] in ("approved", "paid")}
+
+
+async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
+    """Check that the open items of documents say what the documents owe."""
+    collection = piece.biz_types[debt.biz_type]
+    owed = await debt.compute(piece)
+    ids = {"biz_type": debt.biz_type, "resource_id": {"$in": [str(id) for id in piece.ids]}}
+    items = {item["resource_id"]: item for item in await piece.store(OPEN_ITEMS).find(ids)}
+    for record in piece.records:
+        due, item = owed.get(record["id"], Due(_ZERO)), items.get(str(record["id"]))
+        owes = due.amount if item is None else _compute_owed(item, due)
+        if item is None and due.amount:
+            yield difference(collection, record, "open_item", _NO_ITEM, expected=f"{due.amount:f}")
+        for name, expected in (("amount", owes), ("paid", due.paid), ("undelivered", due.undelivered)):
+            found = exact(item[name]) if item is not None else expected
+            if item is not None and expected is not None and found != expected:
+                label = OPEN_ITEMS.fields[name].label
+                words = {"item": item["id"], "field": name, "label": label.zh if label else name}
+                amounts = {"expected": f"{expected:f}", "found": f"{found:f}"}
+                yield difference(collection, record, f"open_item.{name}", _OWED, **words, **amounts)
+
+
+def _compute_owed(item: Mapping[str, Any], due: Due) -> Decimal:
+    document = {"document_amount": store_money(due.amount), "undelivered": store_money(due.undelivered)}
+    return sum_owed({**item, **document}, exact(item["invoiced"]), exact(item["credited"]))["amount"]
+
+
+AUDITS = (
+    Audit("finance-accounts", Message("账户余额与凭证", "Account balances against vouchers"), ACCOUNTS, check_accounts),
+    Audit(
+        "finance-vouchers",
+        Message("凭证与账户、期间", "Vouchers against accounts and periods"),
+        VOUCHERS,
+        check_vouchers,
+    ),
+    Audit("finance-periods", Message("会计期间与凭证号", "Periods against voucher numbers"), PERIODS, check_periods),
+    Audit("finance-invoices", Message("发票与凭证", "Invoices against vouchers"), INVOICES, check_invoices),
+    Audit("finance-claims", Message("报销单与凭证", "Expense claims against vouchers"), EXPENSE_CLAIMS, check_claims),
+    Audit("finance-open-items", Message("应收应付与收付款", "Open items against payments"), OPEN_ITEMS, check_items),
+    Audit("finance-bills", Message("应收应付与发票", "Open items against invoices"), OPEN_ITEMS, check_bills),
+)
+DEBTS = (Debt(INVOICE, owed_on_invoices), Debt(CLAIM, owed_on_claims))
+
+
+def audits_of(catalogue: Catalogue) -> tuple[Audit, ...]:
+    """Return the audits of all plugins, and one for each declared debt and each business type that names an account.
+
+    Without finance, return only the audits of the plugins.
+    """
+    if OPEN_ITEMS.name not in catalogue.collections:
+        return tuple(catalogue.audits)
+    return (*catalogue.audits, *(_audit_of(debt, catalogue) for debt in catalogue.debts), *audits_of_sources(catalogue))
+
+
+def _audit_of(debt: Debt, catalogue: Catalogue) -> Audit:
+    collection = catalogue.biz_types[debt.biz_type]
+    title = Message(f"应收应付与{collection.noun.zh}", f"Open items against {collection.noun.en}s")
+    name = f"open-items-{debt.biz_type.lower().replace('_', '-')}"
+    return Audit(name, title, collection, partial(check_debt, debt))

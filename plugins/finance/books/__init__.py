@@ -1,0 +1,1 @@
+"""Accounts, vouchers and periods."""

@@ -1,0 +1,176 @@
+"""Vouchers: append-only and numbered. A voucher and the balances that it changes are written in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    FORBIDDEN,
+    MONEY_ALLOCATED,
+    ApiError,
+    Event,
+    FieldError,
+    Refusal,
+    Request,
+    Route,
+    ValidationFailed,
+    check_keeper,
+    conflicts,
+    crud,
+    day_of,
+    exact,
+    invalid,
+    route,
+    store_money,
+)
+from plugins.finance.books.periods import in_period, take_number, take_turn
+from plugins.finance.books.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
+from plugins.finance.messages import ALREADY_REVERSED, NOT_CASHIER, PERIOD_CLOSED
+
+Record = dict[str, Any]
+REVERSED_EVENT = Event("finance.voucher.reversed", voucher=dict, reversal=dict)
+_ACCOUNTS = ("account_id", "to_account_id")
+_COPIED_BY_REVERSALS = (
+    "kind",
+    "account_id",
+    "to_account_id",
+    "category",
+    "counterparty",
+    "invoice_id",
+    "claim_id",
+    "open_item_id",
+    "payment_id",
+)
+
+
+def get_day(req: Request) -> str:
+    """Return the `day` of the body, or today."""
+    return req.body.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
+
+
+async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Record]]) -> Record:
+    """Run `work`, which books vouchers dated `day`, in one transaction.
+
+    For the first voucher of a month, the document of the month is created and `work` runs again.
+    """
+
+    async def work_in_turn() -> Record:
+        await take_turn(req.service, day[:7])
+        return await work()
+
+    return await in_period(req, day, lambda: req.transaction(work_in_turn))
+
+
+async def book(req: Request, values: Record) -> Record:
+    """Write a voucher and change the balances. Call it inside a transaction.
+
+    Raises 40901 if the month is closed, and 40001 if an account is disabled or has other cashiers; reversals may use
+    disabled accounts.
+    """
+    for field in _ACCOUNTS:
+        check_keeper(req.scope, values.get(field), field)
+    usable = {} if values.get("reverses_id") else {"status": "enabled"}
+    number = await take_number(req, values["day"][:7])
+    missing = []
+    for account_id, change in compute_balance_changes(values).items():
+        # the version stays, so that a voucher does not make an edit of the account fail as stale
+        account = await req.system_store(ACCOUNTS).update_unversioned(
+            {"_id": account_id, **usable}, {"$inc": {"balance": store_money(change)}}
+        )
+        if account is None:
+            missing.append(_ACCOUNTS[account_id != values["account_id"]])
+    if missing:
+        raise ValidationFailed([FieldError(field, "reference") for field in missing])
+    # the accounts exist, and because they were updated above, deleting one waits for this transaction
+    return await req.store(VOUCHERS).create({**values, "number": number}, copied=_ACCOUNTS)
+
+
+def compute_balance_changes(voucher: Mapping[str, Any]) -> dict[Any, Decimal]:
+    """Map each account of the voucher to the amount that is added to its balance."""
+    amount = exact(voucher["amount"])
+    if voucher["kind"] == "income":
+        return {voucher["account_id"]: amount}
+    if voucher["kind"] == "expense":
+        return {voucher["account_id"]: -amount}
+    return {voucher["account_id"]: -amount, voucher["to_account_id"]: amount}
+
+
+async def create(req: Request) -> Record:
+    """Book the voucher of the body."""
+    values = {**req.body, "day": get_day(req)}
+    target = values.get("to_account_id")
+    if values["kind"] == "transfer" and target is None:
+        raise invalid("to_account_id", "required")
+    if target is not None and (values["kind"] != "transfer" or target == values["account_id"]):
+        raise invalid("to_account_id", "invalid")
+    return await book_in_transaction(req, values["day"], lambda: book(req, values))
+
+
+async def reverse(req: Request) -> Record:
+    """Book the opposite of a voucher, dated `day` or today, and link the two. Returns the reversal."""
+    found = await req.store(VOUCHERS).get(req.path["id"])
+    check_cashier(req, found)
+    day = get_day(req)
+
+    async def work() -> Record:
+        reversal = await reverse_booked(req, found, day, req.body.get("remark"))
+        await req.emit(REVERSED_EVENT, voucher=found, reversal=reversal)
+        return reversal
+
+    return await book_in_transaction(req, day, work)
+
+
+def check_cashier(req: Request, booked: Mapping[str, Any]) -> None:
+    """Raise 40300 for a voucher or payment on an account that names other cashiers."""
+    if not req.scope.withheld.isdisjoint(booked.get(field) for field in _ACCOUNTS):
+        raise ApiError(FORBIDDEN, NOT_CASHIER)
+
+
+async def reverse_booked(req: Request, voucher: Record, day: str, remark: str | None) -> Record:
+    """Book the opposite of a voucher and link the two, in a transaction.
+
+    Raises 40901 if the voucher has been reversed already or is itself a reversal.
+    """
+    not_reversed = {"reversed_by_id": None, "reverses_id": None}
+    reversal = await book(req, _negate(voucher, day, remark))
+    await req.system_store(VOUCHERS).update(
+        voucher["id"], {"reversed_by_id": reversal["id"]}, where=not_reversed, reason=ALREADY_REVERSED
+    )
+    return reversal
+
+
+def _negate(voucher: Record, day: str, remark: str | None) -> Record:
+    amount = store_money(-exact(voucher["amount"]))
+    copied = {name: voucher[name] for name in _COPIED_BY_REVERSALS}
+    return {**copied, "amount": amount, "day": day, "remark": remark, "reverses_id": voucher["id"]}
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        VOUCHERS,
+        at="/api/v1/finance/vouchers",
+        resource="finance:voucher",
+        only=("list", "read"),
+    ),
+    route(
+        "POST /api/v1/finance/vouchers",
+        create,
+        summary="Book a voucher",
+        access="finance:voucher:create",
+        body=VOUCHERS.create,
+        record=VOUCHERS,
+        refusals=conflicts(PERIOD_CLOSED),
+    ),
+    route(
+        "POST /api/v1/finance/vouchers/{id}/reverse",
+        reverse,
+        summary="Reverse a voucher by booking its opposite",
+        access="finance:voucher:reverse",
+        body=REVERSE_BODY,
+        record=VOUCHERS,
+        refusals=(Refusal(FORBIDDEN, NOT_CASHIER, exempt_super=True), *conflicts(ALREADY_REVERSED, PERIOD_CLOSED)),
+        events=(REVERSED_EVENT, MONEY_ALLOCATED),  # the payment of the voucher gives its allocations back
+    ),
+)

@@ -1,0 +1,192 @@
+"""Expense claims: from draft to payment.
+
+Flows approve them; without a flow, whoever has the permission `finance:expense-claim:approve` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    Action,
+    ApiError,
+    Approval,
+    Numbering,
+    Request,
+    Route,
+    Service,
+    Step,
+    change_state,
+    conflicts,
+    crud,
+    day_of,
+    exact,
+    store_money,
+    transitions,
+)
+from plugins.finance.books.periods import check_open
+from plugins.finance.books.vouchers import Record, get_day
+from plugins.finance.claims.records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
+from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
+from plugins.finance.open_items import open_items
+from plugins.finance.open_items.paying import in_books
+from plugins.finance.payments.entering import pay
+from plugins.finance.states import CLAIM_STATES
+
+CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)
+_EDITABLE = CLAIM_STATES.allows("submit")
+
+
+async def create(req: Request) -> Record:
+    """Create a draft. Its amount is the sum of its lines."""
+    values = {**req.body, "amount": _sum_up(req.body["lines"])}
+    return await CLAIM_NUMBERS.create(
+        req, lambda number: req.store(EXPENSE_CLAIMS).create({**values, "number": number})
+    )
+
+
+async def update(req: Request) -> Record:
+    """Change a draft or a rejected claim."""
+    values = dict(req.body)
+    version = values.pop("version")
+    if "lines" in values:
+        values["amount"] = _sum_up(values["lines"])
+    return await req.store(EXPENSE_CLAIMS).update(
+        req.path["id"], values, version=version, where=_EDITABLE, reason=NOT_EDITABLE
+    )
+
+
+async def delete(req: Request) -> None:
+    """Delete a draft or a rejected claim."""
+    await req.store(EXPENSE_CLAIMS).delete(req.path["id"], where=_EDITABLE, reason=NOT_DELETABLE)
+
+
+def _submission(step: Step) -> Record:
+    return {"submitted_at": step.now, "submitted_by": step.by, "decided_at": None, "reason": None}
+
+
+def _decision(step: Step) -> Record:
+    return {"decided_at": step.now, "decided_by": step.by, "reason": step.reason}
+
+
+async def _book(step: Step) -> None:
+    """Book the payment of all that is still open of the claim."""
+    claim = step.record
+    item = await open_items.find_item(step.req, open_items.CLAIM, claim["id"])
+    if item is None:  # approved before claims had open items
+        item = await open_items.update_from_claim(step.service, claim, step.today)
+    amount = exact(item["amount"]) - exact(item["paid"])
+    await pay(step, item, amount, {"category": "reimbursement", "remark": claim["title"], "claim_id": claim["id"]})
+
+
+async def _owe(step: Step) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.today)
+
+
+async def _check_unpaid(step: Step) -> None:
+    """Refuse to reverse a claim of which something is paid, and to date the reversal into a closed month."""
+    item = await open_items.find_item(step.req, open_items.CLAIM, step.record["id"])
+    if item is not None and exact(item["paid"]):
+        raise ApiError(CONFLICT, STILL_PAID)
+    await check_open(step.service, {"day": get_day(step.req)})
+
+
+async def _owe_nothing(step: Step) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.record["reversed_on"])
+
+
+async def _update_paid_item(step: Step) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.payload["voucher"]["day"])
+
+
+async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
+    """Make a claim payable again after its voucher was reversed, unless the voucher belongs to a payment document."""
+    voucher, req = payload["voucher"], payload["request"]
+    if voucher["claim_id"] and voucher["payment_id"] is None:
+        unpaid = {"paid_at": None, "voucher_id": None}
+        claim = await change_state(req.system_store(EXPENSE_CLAIMS), voucher["claim_id"], "unpay", unpaid)
+        await open_items.update_from_claim(req.service, claim, payload["reversal"]["day"])
+
+
+async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
+    """Write the open item of a claim that was approved, and perhaps paid, before claims had open items."""
+    if payload["biz_type"] != open_items.CLAIM or payload["known"]:
+        return
+    claim = await service.database.store(EXPENSE_CLAIMS).find_one(
+        {"_id": EXPENSE_CLAIMS.parse_id(payload["resource_id"])}
+    )
+    if claim is None or claim["status"] not in ("approved", "paid"):
+        return
+    decided, paid = (claim[name] or claim["updated_at"] for name in ("decided_at", "paid_at"))
+    steps = [("approved", decided), ("paid", paid)][: 1 + (claim["status"] == "paid")]
+    for status, at in steps:
+        day = day_of(at, service.settings.zone).isoformat()
+        await open_items.update_from_claim(service, {**claim, "status": status}, day)
+
+
+def _sum_up(lines: Sequence[Mapping[str, Any]]) -> Any:
+    return store_money(sum((exact(line["amount"]) for line in lines), Decimal(0)))
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        EXPENSE_CLAIMS,
+        at="/api/v1/finance/expense-claims",
+        resource="finance:expense-claim",
+        always=("remark",),
+        create=create,
+        update=update,
+        delete=delete,
+        refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
+    ),
+    *transitions(
+        EXPENSE_CLAIMS,
+        Action(
+            "POST /api/v1/finance/expense-claims/{id}/submit",
+            access="finance:expense-claim:submit",
+            values=_submission,
+        ),
+        Action(
+            "POST /api/v1/finance/expense-claims/{id}/withdraw",
+            access="finance:expense-claim:submit",
+            summary="Withdraw an expense claim",
+            values=_decision,
+        ),
+        Action(
+            "POST /api/v1/finance/expense-claims/{id}/approve",
+            access="finance:expense-claim:approve",
+            values=_decision,
+            after=_owe,
+        ),
+        Action(
+            "POST /api/v1/finance/expense-claims/{id}/reject",
+            access="finance:expense-claim:approve",
+            body=REJECT_BODY,
+            values=_decision,
+        ),
+        Action(
+            "POST /api/v1/finance/expense-claims/{id}/pay",
+            access="finance:expense-claim:pay",
+            body=PAY_CLAIM_BODY,
+            before=_book,
+            values=lambda step: {"paid_at": step.now, "voucher_id": step.payload["voucher"]["id"]},
+            after=_update_paid_item,
+            within=in_books,
+            refusals=conflicts(PERIOD_CLOSED),
+        ),
+        Action(
+            "POST /api/v1/finance/expense-claims/{id}/reverse",
+            access="finance:expense-claim:reverse",
+            summary="Reverse a claim that was approved by mistake",
+            body=REVERSE_CLAIM_BODY,
+            before=_check_unpaid,
+            values=lambda step: {"reason": step.reason, "reversed_on": get_day(step.req)},
+            after=_owe_nothing,
+            refusals=conflicts(STILL_PAID, PERIOD_CLOSED),
+        ),
+        approval=Approval(),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Open items of older databases."""

@@ -1,0 +1,1 @@
+"""What is owed for documents, its entries, and how it is settled."""

@@ -1,0 +1,257 @@
+"""Entries of open items and of advances: each says by how much the open amount changed on a day. They never change.
+
+What is open on any day is a sum of entries; statements, ageing and the dunning list read nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from plugins.api import (
+    Actor,
+    Collection,
+    Index,
+    Message,
+    Service,
+    Store,
+    boolean,
+    choice,
+    day,
+    day_of,
+    exact,
+    money,
+    object_id,
+    service_fields,
+    store_money,
+    text,
+)
+from plugins.finance.books.periods import find_open_day
+from plugins.finance.books.records import COUNTERPARTY, CUSTOMER, SUPPLIER, VOUCHERS
+from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.states import PLANNED
+
+Record = dict[str, Any]
+Values = Mapping[str, Any]
+ZERO = Decimal(0)
+OWED, PAID, ADVANCE, RESCHEDULED = "owed", "paid", "advance", "rescheduled"
+PAYMENT = "PAYMENT"  # the `biz_type` of entries of advances
+PARTY_FIELDS = ("customer_id", "supplier_id", "counterparty")
+_COPIED = ("direction", *PARTY_FIELDS, "biz_type", "resource_id", "number")
+
+ENTRIES = Collection(
+    name="finance_open_item_entries",
+    title="OpenItemEntry",
+    noun=Message("往来明细", "open item entry"),
+    scoped=True,
+    default_sort="-day",
+    fields={
+        **service_fields(
+            direction=choice(
+                "in", "out", label=("款项方向", "Direction"), description="`out`: a receivable; `in`: a payable."
+            ),
+            day=day(label=("日期", "Date"), sort=True),
+            kind=choice(
+                OWED,
+                PAID,
+                ADVANCE,
+                RESCHEDULED,
+                label=("变动类型", "Type of change"),
+                description="`rescheduled`: the due date changed; such entries add up to zero.",
+            ),
+            amount=money(label=("金额", "Amount"), description="How much more is open; negative: how much less."),
+        ),
+        "open_item_id": object_id(label=("应收应付款项", "Open item"), read_only=True, ref=OPEN_ITEMS.name),
+        "biz_type": text(label=("业务类型", "Business type"), max_length=64, read_only=True, example="CONTRACT"),
+        "resource_id": text(label=("来源单据", "Source record"), max_length=100, read_only=True),
+        "number": text(label=("单据编号", "Document number"), max_length=64, read_only=True),
+        "customer_id": CUSTOMER.but(read_only=True, filter=False),
+        "supplier_id": SUPPLIER.but(read_only=True, filter=False),
+        "counterparty": COUNTERPARTY.but(read_only=True, filter=False, search=False),
+        "due_on": day(label=("到期日", "Due date"), read_only=True, description="Null: not agreed."),
+        "settled_on": day(
+            label=("结清日期", "Settled on"),
+            read_only=True,
+            history=False,
+            description="From this day on it and other entries of its document, due on the same day, add up to zero.",
+        ),
+        "rest": money(
+            label=("未结余额", "Open balance"),
+            read_only=True,
+            history=False,
+            description="What is open of its document for its due date. One of the entries for that date has the "
+            "amount, the others have 0; null: not added up yet.",
+        ),
+        # read by older versions only
+        "settles": boolean(
+            label=("待结清", "May settle"),
+            read_only=True,
+            history=False,
+            description="Whether its `rest` is to be added up.",
+        ),
+    },
+    indexes=(
+        # each holds all that a sum needs
+        Index("direction", "settled_on", "day", *PARTY_FIELDS, "due_on", "kind", "open_item_id", "amount"),
+        Index("customer_id", "day", "id", "kind", "direction", "amount"),
+        Index("supplier_id", "day", "id", "kind", "direction", "amount"),
+        Index("customer_id", "settled_on", "direction", "due_on", "rest", "open_item_id", "supplier_id", "amount"),
+        Index("open_item_id"),
+        Index("resource_id", where={"kind": ADVANCE}),
+        Index("rest", "settled_on", "direction", "due_on", *PARTY_FIELDS),
+    ),
+)
+
+
+class Change(NamedTuple):
+    """One entry to write: what is open for `due_on` changes by `amount`."""
+
+    kind: str
+    due_on: str | None
+    amount: Decimal
+
+
+async def enter_change(service: Service, before: Values | None, item: Values, day: str) -> None:
+    """Write entries for what changed in an open item on `day`, in the transaction that changes the item.
+
+    If the month of `day` is closed, they are dated on the first open day after it: entries of a closed month never change.
+    `before` is the item before the change, None for a new one. Whoever may see the item may see its entries.
+    """
+    if before is not None and before["day"] is None:
+        await adopt(service, before)
+    entries = _entries_of(service, item)
+    if before is not None and any(before[name] != item[name] for name in PARTY_FIELDS):
+        party = {name: item[name] for name in PARTY_FIELDS}
+        await entries.update_many({"open_item_id": item["id"]}, {"$set": party})
+    booked_on = await find_open_day(service, day)
+    new = before is None or before["status"] == PLANNED
+    await _write(entries, item, [(booked_on, change) for change in compare(before, item)], new=new)
+
+
+async def adopt(service: Service, item: Values) -> None:
+    """Write the entries of an item that an older version of the service stored without any, in a transaction.
+
+    The item counts as arisen on the day on which it was entered. Payments are dated as their vouchers are; those
+    without a voucher, such as payments of a contract, are dated on the day of the item's last change.
+    """
+    zone = service.settings.zone
+    arose, changed = (day_of(item[name], zone).isoformat() for name in ("created_at", "updated_at"))
+    state: Record = {
+        **item,
+        "paid": store_money(ZERO),
+        "schedule": [{**part, "paid": None} for part in item["schedule"] or ()],
+    }
+    rows = [(arose, change) for change in compare(None, state)]
+    paid = [(voucher["day"], exact(voucher["amount"])) for voucher in await _find_vouchers(service, item)]
+    rest = exact(item["paid"]) - sum((amount for _, amount in paid), ZERO)
+    for at, amount in [*paid, (changed, rest)]:
+        after = {**state, "paid": store_money(exact(state["paid"]) + amount)}
+        rows += [(at, change) for change in compare(state, after)]
+        state = after
+    rows += [(changed, change) for change in compare(state, item)]
+    await service.database.store(OPEN_ITEMS).update_unversioned({"_id": item["id"]}, {"$set": {"day": arose}})
+    await _write(_entries_of(service, item), item, rows)
+
+
+async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
+    """Return the vouchers that paid an item until its last change, and those that reversed them."""
+    of_invoice = item["biz_type"] == "INVOICE"
+    wanted = {"invoice_id": VOUCHERS.parse_id(item["resource_id"])} if of_invoice else {"open_item_id": item["id"]}
+    earlier = {"created_at": {"$lte": item["updated_at"]}}
+    return await service.database.store(VOUCHERS).find({**wanted, **earlier}, sort="day")
+
+
+async def enter_advance(service: Service, payment: Values, amount: Decimal, day: str, *, new: bool = False) -> None:
+    """Write an entry by which `amount` more of a payment, which may be `new`, is an advance from `day` on.
+
+    An amount below zero makes the advance smaller.
+    """
+    described = {
+        **payment,
+        "id": None,
+        "direction": "out" if payment["direction"] == "in" else "in",
+        "biz_type": PAYMENT,
+        "resource_id": str(payment["id"]),
+    }
+    if amount:
+        rows = [(await find_open_day(service, day), Change(ADVANCE, None, -amount))]
+        await _write(_entries_of(service, payment), described, rows, new=new)
+
+
+def _entries_of(service: Service, item: Values) -> Store:
+    owner = Actor(user_id=item["creator_id"], department_id=item["creator_department_id"])
+    return service.database.store(ENTRIES, owner)
+
+
+async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]], *, new: bool = False) -> None:
+    """Write entries. In a `new` document, an entry that is the only one for its due day has a `rest` from the start."""
+    copied = {"open_item_id": item["id"], **{name: item[name] for name in _COPIED}}
+    of_due_day = Counter(one.due_on for _, one in changes)
+    rows = []
+    for on, one in changes:
+        amount = store_money(one.amount)
+        rest = amount if new and of_due_day[one.due_on] == 1 else None
+        rows.append({**copied, **one._asdict(), "day": on, "amount": amount, "rest": rest, "settles": rest is None})
+    if rows:
+        await entries.create_many(rows)
+
+
+def compare(before: Values | None, item: Values) -> Iterator[Change]:
+    """Yield the changes from one state of an item to the next: of its amount, of what is paid, and of due days."""
+    old = before or {"amount": None, "paid": None}
+    earlier = split_by_due_day(before) if before is not None else {}
+    later = split_by_due_day(item)
+    left = {due: later.get(due, ZERO) - earlier.get(due, ZERO) for due in {**earlier, **later}}
+    sums = {
+        OWED: exact(item["amount"]) - exact(old["amount"]),
+        PAID: exact(old["paid"]) - exact(item["paid"]),
+    }
+    for kind, amount in sums.items():
+        for due, part in _take(left, amount):
+            left[due] -= part
+            yield Change(kind, due, part)
+    yield from (Change(RESCHEDULED, due, amount) for due, amount in left.items() if amount)
+
+
+def _take(left: Mapping[str | None, Decimal], amount: Decimal) -> Iterator[tuple[str | None, Decimal]]:
+    """Share an amount among the due days whose change has the same sign; what remains goes to the first due day."""
+    for due, change in list(left.items()):
+        if amount * change > 0:
+            part = min(amount, change, key=abs)
+            amount -= part
+            yield due, part
+    if amount:
+        yield next(iter(left), None), amount
+
+
+def split_by_due_day(item: Values) -> dict[str | None, Decimal]:
+    """Return what is open of an item for each due day; the key None is for what has no agreed due day.
+
+    Payments that name a part of the schedule pay that part; payments that name none pay the earliest parts first. If
+    the schedule is larger than the amount, the difference is taken off its last parts.
+    """
+    amount, paid = exact(item["amount"]), exact(item["paid"])
+    schedule = sorted(item["schedule"] or (), key=lambda part: part["due_on"])
+    if not schedule:
+        return {item["due_on"]: amount - paid}
+    parts: dict[str | None, Decimal] = {}
+    for part in schedule:
+        parts[part["due_on"]] = parts.get(part["due_on"], ZERO) + exact(part["amount"]) - exact(part["paid"])
+    unscheduled = amount - sum((exact(part["amount"]) for part in schedule), ZERO)
+    unassigned = paid - sum((exact(part["paid"]) for part in schedule), ZERO)
+    parts[None] = max(unscheduled, ZERO)
+    beyond = _reduce(parts, list(reversed(parts)), max(-unscheduled, ZERO)) + min(unassigned, ZERO)
+    beyond += _reduce(parts, list(parts), max(unassigned, ZERO))
+    parts[None] -= beyond
+    return parts
+
+
+def _reduce(parts: dict[str | None, Decimal], order: list[str | None], amount: Decimal) -> Decimal:
+    """Take an amount off the parts, in this `order` and as far as they are open; return what is left of the amount."""
+    for due in order:
+        taken = min(max(parts[due], ZERO), amount)
+        parts[due] -= taken
+        amount -= taken
+    return amount

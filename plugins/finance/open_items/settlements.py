@@ -1,0 +1,126 @@
+"""Settling open items: what a payment allocates to an item changes the item and the document that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import CONFLICT, MONEY_ALLOCATED, ApiError, Request, change_state, exact, invalid, store_money
+from plugins.finance.books.vouchers import Record
+from plugins.finance.claims.records import EXPENSE_CLAIMS
+from plugins.finance.invoices.records import INVOICES
+from plugins.finance.messages import ITEM_VOID, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK
+from plugins.finance.open_items.advances import find_least_paid
+from plugins.finance.open_items.open_items import CLAIM, INVOICE, add_paid, update_from_invoice
+from plugins.finance.open_items.paying import settle_invoice
+from plugins.finance.open_items.records import OPEN_ITEMS
+
+SETTLING = (ITEM_VOID, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK)  # the reasons of refusals
+_DIRECTIONS = {"in": "out", "out": "in"}  # of a payment, and of the items that it settles
+
+
+def settles(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Return whether the payment settles the item; one of the other direction pays back what was paid too much."""
+    return bool(_DIRECTIONS[payment["direction"]] == item["direction"])
+
+
+def is_counted_elsewhere(item: Mapping[str, Any]) -> bool:
+    """Return whether another plugin counts the payments of an item, such as those of a contract."""
+    return bool(item["paid_elsewhere"] and item["biz_type"] not in (INVOICE, CLAIM))
+
+
+def get_repayable(item: Mapping[str, Any]) -> Decimal:
+    """Return what can be paid back of an item: what was paid too much, or all if another plugin counts the payments.
+
+    A refund lowers what was received for a contract, so more of it is owed again unless the contract has ended.
+    """
+    paid = exact(item["paid"])
+    return paid if is_counted_elsewhere(item) else paid - exact(item["amount"])
+
+
+async def settle(
+    req: Request,
+    payment: Record,
+    voucher: Mapping[str, Any],
+    item_id: Any,
+    amount: Decimal,
+    day: str,
+    *,
+    undo: bool = False,
+) -> None:
+    """Add what a payment allocates to an item to what is paid of the item, in a transaction; `undo` takes it off.
+
+    Raises 40901, with the open amount as `data.open`, for more than is open or can be paid back. For an `undo`, raises
+    40901 if what it takes off was paid back, and 40001 if on `day` it was still paid back.
+    """
+    item = await req.system_store(OPEN_ITEMS).get(item_id)
+    change = amount if settles(payment, item) != undo else -amount
+    await _check(req, item, change, day, undo)
+    if item["biz_type"] == INVOICE:
+        await _settle_invoice(req, item, voucher, change, day)
+    elif item["biz_type"] == CLAIM:
+        await _settle_claim(req, item, voucher, change, day)
+    elif is_counted_elsewhere(item):
+        await _settle_elsewhere(req, item, payment, change, day)
+    else:
+        paid = await add_paid(req, item, change, day)
+        if change > 0:
+            await req.emit("finance.payable.paid", item=paid, voucher=voucher)
+
+
+async def _check(req: Request, item: Mapping[str, Any], change: Decimal, day: str, undo: bool) -> None:
+    owed, paid = exact(item["amount"]), exact(item["paid"])
+    if undo:
+        if paid + change < 0:
+            raise ApiError(CONFLICT, PAID_BACK)
+        # a repayment may have been reversed, but on a day after `day`; items of an older version have no entries
+        if change < 0 and item["day"] is not None and await find_least_paid(req, item["id"], day) + change < 0:
+            raise invalid("day", "minimum")
+        return
+    if change > 0 and item["status"] == "void":
+        raise ApiError(CONFLICT, ITEM_VOID.filled(number=item["number"]))
+    left = owed - paid if change > 0 else get_repayable(item)
+    if abs(change) > left:
+        shown = f"{max(left, Decimal(0)):.2f}"
+        raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown})
+
+
+async def _settle_invoice(req: Request, item: Record, voucher: Mapping[str, Any], change: Decimal, day: str) -> None:
+    invoices = req.system_store(INVOICES)
+    invoice = await invoices.get(item["resource_id"])
+    paid = store_money(exact(invoice["paid"]) + change)
+    changed = await settle_invoice(invoices, invoice, {"paid": paid})
+    await update_from_invoice(req, changed, day, item)
+    if change > 0:
+        await req.emit("finance.invoice.paid", invoice=changed, voucher=voucher)
+
+
+async def _settle_claim(
+    req: Request, item: Mapping[str, Any], voucher: Mapping[str, Any], change: Decimal, day: str
+) -> None:
+    """Mark a claim as paid once all of it is paid, and as unpaid when that is no longer so."""
+    claims = req.system_store(EXPENSE_CLAIMS)
+    paid = await add_paid(req, item, change, day)
+    claim = await claims.get(item["resource_id"])
+    if paid["status"] == "paid" and claim["status"] != "paid":
+        values = {"paid_at": req.now, "voucher_id": voucher["id"]}
+        claim = await change_state(claims, claim["id"], "pay", values)
+        await req.emit("finance.expense.paid", claim=claim, voucher=voucher)
+    elif paid["status"] != "paid" and claim["status"] == "paid":
+        await change_state(claims, claim["id"], "unpay", {"paid_at": None, "voucher_id": None})
+
+
+async def _settle_elsewhere(req: Request, item: Record, payment: Record, change: Decimal, day: str) -> None:
+    """Have the plugin that counts the payments of the item count this one. Raises 40901 if none has done so."""
+    await req.emit(
+        MONEY_ALLOCATED,
+        biz_type=item["biz_type"],
+        resource_id=item["resource_id"],
+        amount=store_money(change),
+        day=day,
+        payment=payment,
+    )
+    updated = await req.system_store(OPEN_ITEMS).get(item["id"])
+    if exact(updated["paid"]) != exact(item["paid"]) + change:
+        raise ApiError(CONFLICT, NO_SOURCE.filled(number=item["number"]))

@@ -1,0 +1,1 @@
+"""Payments, and what they settle."""

@@ -1,0 +1,180 @@
+"""Entering and reversing payments: a payment, its voucher and the open items change in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    ApiError,
+    Request,
+    Service,
+    Step,
+    Store,
+    change_state,
+    exact,
+    invalid,
+    new_id,
+    store_money,
+)
+from plugins.finance.books.periods import in_period
+from plugins.finance.books.records import VOUCHERS
+from plugins.finance.books.vouchers import REVERSED_EVENT, Record, book, get_day, reverse_booked
+from plugins.finance.messages import PAID_BACK
+from plugins.finance.open_items.advances import find_first_reversal_day, find_least_paid, repay
+from plugins.finance.open_items.entries import enter_advance
+from plugins.finance.open_items.open_items import find_item
+from plugins.finance.open_items.settlements import settle
+from plugins.finance.payments.records import PAYMENT_NUMBERS, PAYMENTS
+
+Part = tuple[Mapping[str, Any], Decimal]
+_ZERO = store_money(Decimal(0))
+_PARTY = ("customer_id", "supplier_id", "counterparty")
+
+
+async def enter(
+    req: Request,
+    store: Store,
+    values: Mapping[str, Any],
+    parts: Sequence[Part],
+    links: Mapping[str, Any],
+    copied: Sequence[str] = _PARTY,
+) -> tuple[Record, Record]:
+    """Write a payment with its allocations to open items, and its voucher. Returns both.
+
+    `store` is the store of payments: it checks the references in `values`, except those that are `copied` from another
+    record. `links` are further values of the voucher. The items themselves stay as they are: `settle` changes them.
+    """
+    id, amount, day = new_id(), exact(values["amount"]), values["day"]
+    allocated = sum((part for _, part in parts), Decimal(0))
+    described = {
+        name: values.get(name) for name in ("account_id", "amount", "day", "category", "counterparty", "remark")
+    }
+    kind = "income" if values["direction"] == "in" else "expense"
+    voucher = await book(req, {"kind": kind, **described, **links, "payment_id": id})
+    unallocated = Decimal(0) if values.get("repays_id") else amount - allocated
+    payment = await store.create(
+        {
+            **values,
+            "number": await _take_number(req, voucher),
+            "allocations": list_allocations(parts, day),
+            "allocated": store_money(allocated),
+            "unallocated": store_money(unallocated),
+            "repaid": _ZERO,
+            "voucher_id": voucher["id"],
+        },
+        id=id,
+        copied=("account_id", *copied),  # the voucher has looked up the account
+    )
+    await enter_advance(req.service, payment, unallocated, day, new=True)
+    return payment, voucher
+
+
+async def _take_number(req: Request, voucher: Mapping[str, Any]) -> str:
+    if await PAYMENT_NUMBERS.has_own_format(req):
+        return await PAYMENT_NUMBERS.take(req)
+    return f"{PAYMENT_NUMBERS.prefix}-{voucher['number']}"
+
+
+def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
+    """Return allocations as a payment stores them."""
+    return [{"open_item_id": item["id"], "amount": store_money(amount), "day": day} for item, amount in parts]
+
+
+async def pay(step: Step, item: Mapping[str, Any], amount: Decimal, links: Mapping[str, Any]) -> None:
+    """Enter a payment of `amount` for an item that the step itself changes; the step's payload gets the voucher."""
+    values = {
+        "direction": "in" if item["direction"] == "out" else "out",
+        "account_id": step.body["account_id"],
+        **{name: item[name] for name in _PARTY},
+        "amount": store_money(amount),
+        "day": get_day(step.req),
+        "category": links["category"],
+        "remark": links.get("remark", item["number"]),
+    }
+    store = step.req.system_store(PAYMENTS)
+    _, step.payload["voucher"] = await enter(step.req, store, values, [(item, amount)], links)
+
+
+async def take_back(
+    req: Request, payment: Record, voucher: Mapping[str, Any], day: str, *, settled: bool = True
+) -> None:
+    """Take a payment off its items, or off the advance that it pays back, on the day on which it is reversed.
+
+    Raises 40901 if the payment itself was paid back, and 40001 for a day that is too early. `settled` is false if the
+    plugin of the item has taken the payment off already.
+    """
+    if exact(payment["repaid"]):
+        raise ApiError(CONFLICT, PAID_BACK)
+    await _check_reversal_day(req, payment, day)
+    if payment["repays_id"] is not None:
+        await repay(req, payment["repays_id"], -exact(payment["amount"]), day)
+    await enter_advance(req.service, payment, -exact(payment["unallocated"]), day)
+    for row in payment["allocations"] or ():
+        if settled:
+            await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
+        elif await find_least_paid(req, row["open_item_id"], day) < 0:
+            raise invalid("day", "minimum")  # some of it was paid back since, so less than nothing would be paid
+
+
+async def _check_reversal_day(req: Request, payment: Mapping[str, Any], day: str) -> None:
+    """Raise 40001 if the `day` of the body is before the first day on which the payment may be reversed."""
+    if (req.body or {}).get("day") is not None and day < await find_first_reversal_day(req, payment):
+        raise invalid("day", "minimum")
+
+
+def describe_reversal(req: Request, reversal: Mapping[str, Any]) -> Record:
+    """Return the values that change in a payment when this voucher reverses it."""
+    return {
+        "allocated": _ZERO,
+        "unallocated": _ZERO,
+        "reversal_voucher_id": reversal["id"],
+        "reversed_on": reversal["day"],
+        "reversed_at": req.now,
+        "reason": reversal["remark"],
+    }
+
+
+async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
+    """Reverse the payment of a voucher that was reversed, if the payment is not reversed yet."""
+    voucher, req = payload["voucher"], payload["request"]
+    if voucher["payment_id"] is None:
+        return
+    payments = req.system_store(PAYMENTS)
+    payment = await payments.get(voucher["payment_id"])
+    if payment["status"] == "booked":
+        await take_back(req, payment, voucher, payload["reversal"]["day"])
+        await change_state(payments, payment["id"], "reverse", describe_reversal(req, payload["reversal"]))
+
+
+async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
+    """Enter a payment that another plugin has counted: its open item includes it already."""
+    req = payload["request"]
+    item = await find_item(req, payload["biz_type"], payload["resource_id"])
+    copied = ("direction", "account_id", "amount", "day", "method", "reference", "remark", *_PARTY)
+    values = {
+        **{name: payload.get(name) for name in copied},
+        "biz_type": payload["source_type"],
+        "resource_id": payload["source_id"],
+    }
+    parts = [(item, exact(payload["amount"]))] if item is not None else []
+    links = {"category": "sales" if payload["direction"] == "in" else "purchase"}
+    payments = req.system_store(PAYMENTS)
+    await in_period(req, payload["day"], lambda: enter(req, payments, {**values, **links}, parts, links))
+
+
+async def return_from_event(_: Service, payload: Mapping[str, Any]) -> None:
+    """Reverse the payment of a record that another plugin has taken back."""
+    req = payload["request"]
+    payments = req.system_store(PAYMENTS)
+    source = {"biz_type": payload["source_type"], "resource_id": payload["source_id"], "status": "booked"}
+    payment = await payments.find_one(source)
+    if payment is None:
+        return
+    voucher, day = await req.system_store(VOUCHERS).get(payment["voucher_id"]), payload["day"]
+    reversal = await in_period(req, day, lambda: reverse_booked(req, voucher, day, payload.get("reason")))
+    await take_back(req, payment, voucher, payload["day"], settled=False)
+    await change_state(payments, payment["id"], "reverse", describe_reversal(req, reversal))
+    await req.emit(REVERSED_EVENT, voucher=voucher, reversal=reversal)

@@ -1,0 +1,233 @@
+"""Payments: entering them with what they settle, allocating them later, and reversing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plugins.api import (
+    FORBIDDEN,
+    MONEY_ALLOCATED,
+    Action,
+    RecordNames,
+    Refusal,
+    Request,
+    Route,
+    Step,
+    conflicts,
+    crud,
+    exact,
+    invalid,
+    store_money,
+    transitions,
+)
+from plugins.finance.books.periods import check_open
+from plugins.finance.books.records import VOUCHERS
+from plugins.finance.books.vouchers import (
+    REVERSED_EVENT,
+    Record,
+    book_in_transaction,
+    check_cashier,
+    get_day,
+    reverse_booked,
+)
+from plugins.finance.messages import (
+    ALREADY_REVERSED,
+    ENTERED_ELSEWHERE,
+    MORE_THAN_ADVANCE,
+    MORE_THAN_ALLOCATED,
+    NOT_CASHIER,
+    NOTHING_ALLOCATED,
+    PAID_BACK,
+    PERIOD_CLOSED,
+)
+from plugins.finance.open_items.advances import check_left, repay
+from plugins.finance.open_items.entries import enter_advance
+from plugins.finance.open_items.paying import in_books
+from plugins.finance.open_items.settlements import SETTLING, get_repayable, settles
+from plugins.finance.payments.allocating import add_up, find_parts, is_of, refuse, settle_all
+from plugins.finance.payments.entering import Part, describe_reversal, enter, list_allocations, take_back
+from plugins.finance.payments.reallocations import enter_taken_back, get_taken_back, take_allocation_back
+from plugins.finance.payments.records import (
+    ALLOCATE_BODY,
+    MAX_ALLOCATIONS,
+    PAYMENTS,
+    REVERSE_PAYMENT_BODY,
+    TAKE_BACK_BODY,
+)
+
+_PARTY = ("customer_id", "supplier_id", "counterparty")
+
+
+async def create(req: Request) -> Record:
+    """Enter a payment. What it does not allocate is an advance, unless it pays one back."""
+    values = {**req.body, "day": get_day(req)}
+    if values.get("customer_id") is not None and values.get("supplier_id") is not None:
+        raise invalid("supplier_id", "invalid")
+    given = values.pop("allocations", None) or []
+    amount, parts = exact(values["amount"]), await find_parts(req, given)
+    if add_up(parts) > amount:
+        raise invalid("allocations", "maximum")
+    named = any(values.get(name) is not None for name in _PARTY)
+    values |= await _choose_party(req, values, parts)
+    # the party of an item that the caller sees need not be in their data scope
+    store = req.store(PAYMENTS) if named else req.system_store(PAYMENTS)
+    if values.get("repays_id") is not None:
+        await _check_advance(req, values, parts)
+
+    async def work() -> Record:
+        payment, voucher = await enter(req, store, values, parts, {}, () if named else _PARTY)
+        await settle_all(req, payment, voucher, parts, values["day"])
+        if values.get("repays_id") is not None:
+            await repay(req, values["repays_id"], amount, values["day"])
+        return payment
+
+    return await book_in_transaction(req, values["day"], work)
+
+
+async def _choose_party(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> Record:
+    """Return the party of a payment: the given one, or else that of its first item or of the advance it pays back."""
+    party = {name: values.get(name) for name in _PARTY}
+    if not any(party.values()):
+        source = parts[0][0] if parts else None
+        if source is None and values.get("repays_id") is not None:
+            source = await req.store(PAYMENTS).find_one({"_id": values["repays_id"]})
+        party = {name: source[name] if source else None for name in _PARTY}
+    elif party["counterparty"] is None:
+        party["counterparty"] = await _find_name(req, party)
+    _check_items({**values, **party}, parts)
+    return party
+
+
+async def _find_name(req: Request, party: Mapping[str, Any]) -> str | None:
+    """Return the current name of the customer or supplier of a payment, or None."""
+    field = "customer_id" if party["customer_id"] is not None else "supplier_id"
+    target, id = PAYMENTS.references[field], party[field]
+    names = await req.part(RecordNames).look_up({target: [id]})
+    return names[target].get(id)
+
+
+def _check_items(payment: Mapping[str, Any], parts: Sequence[Part]) -> None:
+    """Raise 40001 for items of another party, and for items of the other direction with nothing to pay back."""
+    refuse(
+        (number, "reference")
+        for number, (item, _) in enumerate(parts)
+        if not is_of(payment, item) or not (settles(payment, item) or get_repayable(item) > 0)
+    )
+
+
+async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> None:
+    """Raise 40001 unless `repays_id` is an earlier payment of the other direction and the same party.
+
+    Also raises 40001 if the payment itself allocates something.
+    """
+    if parts:
+        raise invalid("allocations", "invalid")
+    advance = await req.store(PAYMENTS).find_one({"_id": values["repays_id"]})
+    if advance is None or advance["direction"] == values["direction"]:
+        raise invalid("repays_id", "reference")
+    if not is_of(values, advance):
+        raise invalid("repays_id", "reference")
+    if values["day"] < advance["day"]:
+        raise invalid("day", "minimum")
+
+
+# -- actions
+
+
+async def _allocate(step: Step) -> None:
+    """Settle the items of the body with an advance, or with a part of it."""
+    req, payment, day = step.req, step.record, get_day(step.req)
+    parts = await find_parts(req, step.body["allocations"])
+    _check_items(payment, parts)
+    if day < payment["day"]:
+        raise invalid("day", "minimum")
+    if len(payment["allocations"] or ()) + len(parts) > MAX_ALLOCATIONS:
+        raise invalid("allocations", "maxItems")
+    await check_left(req, payment, add_up(parts), day)
+    await check_open(step.service, {"day": day})
+    voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
+    await settle_all(req, payment, voucher, parts, day)
+    step.payload["parts"] = parts
+
+
+def _get_allocated(step: Step) -> Record:
+    parts, before = step.payload["parts"], step.record
+    added = add_up(parts)
+    return {
+        "allocations": [*(before["allocations"] or ()), *list_allocations(parts, get_day(step.req))],
+        "allocated": store_money(exact(before["allocated"]) + added),
+        "unallocated": store_money(exact(before["unallocated"]) - added),
+    }
+
+
+async def _enter_allocated(step: Step) -> None:
+    await enter_advance(step.service, step.record, -add_up(step.payload["parts"]), get_day(step.req))
+
+
+async def _reverse(step: Step) -> None:
+    """Book the opposite voucher, and take the allocations back."""
+    req, payment = step.req, step.record
+    check_cashier(req, payment)
+    voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
+    reversal = await reverse_booked(req, voucher, get_day(req), step.reason)
+    step.payload |= {"voucher": voucher, "reversal": reversal}
+    await take_back(req, payment, voucher, reversal["day"])
+
+
+async def _announce_reversal(step: Step) -> None:
+    await step.emit(REVERSED_EVENT, voucher=step.payload["voucher"], reversal=step.payload["reversal"])
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        PAYMENTS,
+        at="/api/v1/finance/payments",
+        resource="finance:payment",
+        only=("list", "read", "create"),
+        always=("reference", "remark"),
+        create=create,
+        events=(MONEY_ALLOCATED,),
+        refusals_of={"create": conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *SETTLING)},
+    ),
+    *transitions(
+        PAYMENTS,
+        Action(
+            "POST /api/v1/finance/payments/{id}/allocations",
+            access="finance:payment:allocate",
+            does=("allocate",),
+            summary="Allocate an advance to open items",
+            body=ALLOCATE_BODY,
+            before=_allocate,
+            values=_get_allocated,
+            after=_enter_allocated,
+            events=(MONEY_ALLOCATED,),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *SETTLING),
+        ),
+        Action(
+            "POST /api/v1/finance/payments/{id}/take-back",
+            access="finance:payment:allocate",
+            summary="Undo an allocation, so that the amount becomes an advance",
+            body=TAKE_BACK_BODY,
+            before=take_allocation_back,
+            values=get_taken_back,
+            after=enter_taken_back,
+            events=(MONEY_ALLOCATED,),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ALLOCATED, NOTHING_ALLOCATED, ENTERED_ELSEWHERE, *SETTLING),
+        ),
+        Action(
+            "POST /api/v1/finance/payments/{id}/reverse",
+            access="finance:payment:reverse",
+            body=REVERSE_PAYMENT_BODY,
+            before=_reverse,
+            values=lambda step: describe_reversal(step.req, step.payload["reversal"]),
+            after=_announce_reversal,
+            within=in_books,
+            events=(REVERSED_EVENT, MONEY_ALLOCATED),
+            refusals=(
+                Refusal(FORBIDDEN, NOT_CASHIER, exempt_super=True),
+                *conflicts(ALREADY_REVERSED, PERIOD_CLOSED, PAID_BACK),
+            ),
+        ),
+    ),
+)

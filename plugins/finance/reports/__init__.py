@@ -1,0 +1,1 @@
+"""Statements, ageing and the dunning list."""

@@ -1,0 +1,228 @@
+"""What is past due on a day: the amount of each party, the longest past due first, and the items of a page of parties.
+
+If nothing is entered after the day, amounts are the `rest` that one entry of each document and due day has; only for
+parties with an entry that has no `rest` yet, all entries are added up. For an earlier day this is done for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from plugins.api import Request, Store, exact, rows_before
+from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
+from plugins.finance.open_items.on_hold import find_held_items
+from plugins.finance.open_items.settled_entries import unsettled
+from plugins.finance.reports.ageing import open_entries, party_asked, party_of
+
+Record = dict[str, Any]
+PartyKey = tuple[Any, ...]
+SHOWN_ITEMS = 100
+_MOST_UNSUMMED = 1000  # entries without a `rest`; if there are more, all entries are added up
+_PARTY: Mapping[str, str] = {name: f"${name}" for name in PARTY_FIELDS}
+_FIRST_PARTY = {name: {"$first": field} for name, field in _PARTY.items()}
+_IS_OPEN = {"$gt": ["$amount", 0]}
+
+
+class Overdue(NamedTuple):
+    """A page of parties, and the number of all parties and the amount that they have past due.
+
+    `items`: the items of each row, by its `key_of`.
+    """
+
+    rows: Sequence[Record]
+    total: int
+    amount: Decimal
+    items: Mapping[PartyKey, Record]
+
+
+async def read_overdue(req: Request, on: str) -> Overdue:
+    """Return the page that the query asks for. Call it in a snapshot, so that all its reads are of one moment."""
+    entries = req.store(ENTRIES)
+    first, end = rows_before(req.query), rows_before(req.query) + req.query["page_size"]
+    held = await find_held_items(req) if req.query.get("without_held") else ()
+    left_out = {"open_item_id": {"$nin": [item["id"] for item in held]}} if held else {}
+    unsummed = await _find_unsummed(req, entries, on)
+    if unsummed is not None:
+        # the rests of these parties include what is to be left out
+        unsummed |= _parties_of(held)
+    if unsummed is None:
+        overdue = await _read_parties(entries, _sum_all(req, on, left_out), first, end)
+    elif not unsummed:
+        overdue = await _read_parties(entries, _sum_rests(req, on), first, end)
+    else:
+        overdue = await _read_mixed(req, entries, on, list(unsummed.values()), left_out, end)
+        overdue = overdue._replace(rows=overdue.rows[first:])
+    added_up = [row for row in overdue.rows if unsummed is None or key_of(row) in unsummed]
+    kept = [row for row in overdue.rows if unsummed is not None and key_of(row) not in unsummed]
+    items: dict[PartyKey, Record] = {}
+    # the sums of all entries come last and win: the filter on rests may match some of their parties too
+    for stages in (*_list_rest_items(req, on, kept), *_list_all_items(req, on, added_up, left_out)):
+        items |= {key_of(row): row for row in await entries.aggregate(stages)}
+    return overdue._replace(items=items)
+
+
+def key_of(row: Mapping[str, Any]) -> PartyKey:
+    """Return the key by which the party of a row is looked up."""
+    return tuple(row["_id"].get(name) for name in PARTY_FIELDS)
+
+
+async def _find_unsummed(req: Request, entries: Store, on: str) -> dict[PartyKey, Record] | None:
+    """Return the parties with entries that have no `rest` yet, or None if all entries must be added up for this day."""
+    if await entries.find({"day": {"$gt": on}, "direction": "out"}, limit=1, fields=("day",)):
+        return None
+    late = {"direction": "out", "due_on": {"$lt": on}, **party_asked(req)}
+    unsummed = {"rest": None, "settled_on": None, **late}
+    found = await entries.find(unsummed, limit=_MOST_UNSUMMED + 1, fields=PARTY_FIELDS)
+    if len(found) > _MOST_UNSUMMED:
+        return None
+    return _parties_of(found)
+
+
+def _parties_of(rows: Iterable[Record]) -> dict[PartyKey, Record]:
+    parties = [{"_id": _party_of_entry(row)} for row in rows]
+    return {key_of(party): party["_id"] for party in parties}
+
+
+def _party_of_entry(entry: Mapping[str, Any]) -> Record:
+    """Return the key of the party of an entry, as `party_of` makes it."""
+    nameless = entry["customer_id"] is None and entry["supplier_id"] is None
+    return {**{name: entry[name] for name in PARTY_FIELDS}, "counterparty": entry["counterparty"] if nameless else None}
+
+
+async def _read_parties(entries: Store, stages: Sequence[Record], first: int, end: int) -> Overdue:
+    """Return a page of the parties that the stages sum up, and the totals of all of them."""
+    page = {
+        "items": [{"$skip": first}, {"$limit": end - first}],
+        "totals": [{"$group": {"_id": None, "count": {"$sum": 1}, "amount": {"$sum": "$amount"}}}],
+    }
+    (found,) = await entries.aggregate([*stages, {"$sort": {"oldest_due_on": 1, "_id": 1}}, {"$facet": page}])
+    totals = found["totals"][0] if found["totals"] else {}
+    return Overdue(found["items"], totals.get("count", 0), exact(totals.get("amount")), {})
+
+
+async def _read_mixed(
+    req: Request, entries: Store, on: str, unsummed: Sequence[Record], left_out: Mapping[str, Any], end: int
+) -> Overdue:
+    """Return the first rows of all parties: `unsummed` ones from all their entries, the others from their rests."""
+    others = await _read_parties(entries, [*_sum_rests(req, on), {"$match": {"_id": {"$nin": unsummed}}}], 0, end)
+    those = {**_among([{"_id": party} for party in unsummed]), **left_out}
+    added_up = await entries.aggregate([*_sum_all(req, on, those), {"$match": {"_id": {"$in": unsummed}}}])
+    amount = sum((exact(row["amount"]) for row in added_up), others.amount)
+    rows = sorted([*others.rows, *added_up], key=_place)
+    return Overdue(rows[:end], others.total + len(added_up), amount, {})
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the sort key of a row, which gives the same order as MongoDB: null comes first."""
+    return row["oldest_due_on"], *((part is not None, part or "") for part in key_of(row))
+
+
+def _sum_all(req: Request, on: str, among: Mapping[str, Any] | None = None) -> list[Record]:
+    """Return the stages that sum up what is past due by party, from all entries."""
+    return [
+        *_sum_due_days(req, on, among),
+        # `$cond` instead of a `$match` stage: MongoDB then groups twice without building documents in between
+        {
+            "$group": {
+                "_id": _PARTY,
+                "amount": {"$sum": {"$cond": [_IS_OPEN, "$amount", 0]}},
+                "oldest_due_on": {"$min": {"$cond": [_IS_OPEN, "$_id.due_on", None]}},
+            }
+        },
+        {"$match": {"oldest_due_on": {"$ne": None}}},
+        _BY_PARTY,
+    ]
+
+
+def _sum_rests(req: Request, on: str) -> list[Record]:
+    """Return the stages that sum up what is past due by party from the rests, if every entry has one."""
+    sums = {"amount": {"$sum": "$rest"}, "oldest_due_on": {"$min": "$due_on"}}
+    return [{"$match": _late_rests(req, on)}, {"$group": {"_id": _PARTY, **sums}}, _BY_PARTY]
+
+
+_BY_PARTY: Record = {
+    "$group": {
+        "_id": party_of("$_id."),
+        "amount": {"$sum": "$amount"},
+        "oldest_due_on": {"$min": "$oldest_due_on"},
+        "name": {"$max": "$_id.counterparty"},
+    }
+}
+
+
+def _late_rests(req: Request, on: str) -> Record:
+    # without `day`, which the index does not hold: no entry is later
+    return {"direction": "out", "rest": {"$gt": 0}, "due_on": {"$lt": on}, **unsettled(on), **party_asked(req)}
+
+
+def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None) -> list[Record]:
+    """Return the stages that sum up what is open of each item for each due day that has passed.
+
+    All entries of an item have the same party, so that of the first one is taken.
+    """
+    by_due_day = {"open_item_id": "$open_item_id", "due_on": "$due_on"}
+    return [
+        {"$match": {**open_entries(req, "out", on), "due_on": {"$lt": on}}},
+        *([{"$match": among}] if among else []),
+        {"$group": {"_id": by_due_day, "amount": {"$sum": "$amount"}, **_FIRST_PARTY}},
+    ]
+
+
+def _list_all_items(
+    req: Request, on: str, rows: Sequence[Mapping[str, Any]], left_out: Mapping[str, Any]
+) -> Iterator[list[Record]]:
+    """Yield the stages that list the items of the parties of these rows, from all entries."""
+    sums = {"amount": {"$sum": "$amount"}, "oldest_due_on": {"$min": "$_id.due_on"}, **_FIRST_PARTY}
+    by_item: Record = {"$group": {"_id": "$_id.open_item_id", **sums}}
+    if rows:
+        late = _sum_due_days(req, on, {**_among(rows), **left_out})
+        yield [*late, {"$match": {"amount": {"$gt": 0}}}, by_item, _OLDEST_ITEMS]
+
+
+def _list_rest_items(req: Request, on: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Record]]:
+    """Yield the stages that list the items of the parties of these rows from the rests, if all their entries have one.
+
+    Customers have a pipeline of their own: their index holds all but the name of the party, which they do not need.
+    """
+    late = _late_rests(req, on)
+    receivable = {"direction": late.pop("direction")}  # matched later: else an index that begins with it is read whole
+    first = {"direction": {"$first": "$direction"}, **_FIRST_PARTY}
+    sums = {"amount": {"$sum": "$rest"}, "oldest_due_on": {"$min": "$due_on"}}
+    for named in (False, True):
+        those = [row for row in rows if (row["_id"]["customer_id"] is None) == named]
+        kept = {name: taken for name, taken in first.items() if named or name != "counterparty"}
+        by_item: Record = {"$group": {"_id": "$open_item_id", **sums, **kept}}
+        if those:
+            yield [{"$match": {**late, **_among(those)}}, by_item, {"$match": receivable}, _OLDEST_ITEMS]
+
+
+_OLDEST_ITEMS: Record = {
+    "$group": {
+        "_id": party_of("$"),
+        "count": {"$sum": 1},
+        "items": {
+            "$topN": {
+                "n": SHOWN_ITEMS,
+                "sortBy": {"oldest_due_on": 1, "_id": 1},
+                "output": {"open_item_id": "$_id", "oldest_due_on": "$oldest_due_on", "amount": "$amount"},
+            }
+        },
+    }
+}
+
+
+def _among(rows: Sequence[Mapping[str, Any]]) -> Record:
+    """Return the filter on the entries of the parties of these rows; it may match a few other parties too.
+
+    It never compares with null: MongoDB would then read the documents of all entries in addition to the index.
+    """
+    named: dict[str, list[Any]] = {}
+    for row in rows:
+        name = next((name for name in PARTY_FIELDS if row["_id"].get(name) is not None), None)
+        if name is None:
+            return {}
+        named.setdefault(name, []).append(row["_id"][name])
+    parts = [{name: {"$in": values}} for name, values in named.items()]
+    return parts[0] if len(parts) == 1 else {"$or": parts}

@@ -1,0 +1,272 @@
+"""Statements of account, change by change: of a customer, of a supplier, or of what is open of one item."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    ApiError,
+    Collection,
+    Field,
+    Message,
+    Page,
+    RecordNames,
+    Request,
+    Route,
+    array,
+    day,
+    exact,
+    integer,
+    invalid,
+    money,
+    object_id,
+    rounded,
+    route,
+    service_fields,
+    shape,
+    tables,
+    text,
+)
+from plugins.finance.open_items.entries import ENTRIES, RESCHEDULED
+from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.reports.ageing import PARTY, day_asked, signed_amount
+
+Record = dict[str, Any]
+_PARTIES = ("customer_id", "supplier_id")
+_OF = (*_PARTIES, "open_item_id")
+_ZERO = Decimal("0.00")
+
+# a row as responses and tables have it; nothing is stored in this shape
+LINES = Collection(
+    name=ENTRIES.name,
+    title="StatementLine",
+    noun=Message("对账单明细", "statement line"),
+    plain=True,
+    fields={
+        **service_fields(
+            day=day(label=("日期", "Date")),
+            kind=ENTRIES.fields["kind"].but(description=None),
+        ),
+        **{name: ENTRIES.fields[name] for name in ("number", "biz_type", "resource_id", "open_item_id", "due_on")},
+        **service_fields(
+            debit=money(label=("借方", "Debit"), description="Customer: more is owed. Supplier: less is owed."),
+            credit=money(label=("贷方", "Credit"), description="Customer: less is owed. Supplier: more is owed."),
+            balance=money(label=("余额", "Balance"), description="What is open after this line."),
+        ),
+    },
+)
+_READ = ("day", "kind", "number", "biz_type", "resource_id", "open_item_id", "due_on", "direction", "amount")
+_FILTERS: Mapping[str, Field] = {
+    "customer_id": object_id(
+        label=("客户", "Customer"),
+        nullable=False,
+        description="This, `supplier_id` or `open_item_id` is required. With both customer and supplier, what they owe "
+        "and what they are owed are set off.",
+    ),
+    "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False),
+    "open_item_id": object_id(
+        label=("应收应付款项", "Open item"), nullable=False, description="Only the changes of this item."
+    ),
+    "from": day(label=("开始日期", "From"), nullable=False, description="From the beginning unless given."),
+    "to": day(label=("结束日期", "To"), nullable=False, description="Today unless given."),
+}
+_QUERY: Mapping[str, Field] = {
+    **_FILTERS,
+    "page_size": integer(minimum=1, maximum=1000, default=200, nullable=False, example=200),
+    "cursor": text(
+        max_length=100,
+        nullable=False,
+        description="`next_cursor` of the page before.",
+        example="2026-11-20_65f0c0ffee65f0c0ffee65f0",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class _Account:
+    """The account of a customer, of a supplier, or of a company that is both, for the days that the query asks for.
+
+    `open_item_id` limits it to the changes of one item, and `item_direction` is the direction of that item. Both are
+    None unless the query names an item.
+    """
+
+    customer_id: Any
+    supplier_id: Any
+    open_item_id: Any
+    item_direction: str | None
+    since: str
+    until: str
+
+    @property
+    def entries(self) -> Record:
+        """The filter on its entries until the last day."""
+        parties = [{name: id} for name in _PARTIES if (id := getattr(self, name)) is not None]
+        of_party = {"$or": parties} if len(parties) > 1 else parties[0] if parties else {}
+        of_item = {"open_item_id": self.open_item_id} if self.open_item_id is not None else {}
+        return {**of_party, **of_item, "day": {"$lte": self.until}}
+
+    @property
+    def side(self) -> str:
+        """The direction of the items that add to its balance; the others are set off."""
+        return self.item_direction or ("out" if self.customer_id is not None else "in")
+
+    @property
+    def amount(self) -> Any:
+        """The expression for what an entry adds to its balance."""
+        return signed_amount(self.side)
+
+    def amount_of(self, entry: Mapping[str, Any]) -> Decimal:
+        """Return what an entry adds to its balance."""
+        amount = exact(entry["amount"])
+        return amount if entry["direction"] == self.side else -amount
+
+
+async def _find_account(req: Request) -> _Account:
+    """Return the account that the query asks for. Raises 40001 if it names none, or if `to` is before `from`."""
+    customer_id, supplier_id, item_id = (req.query.get(name) for name in _OF)
+    if customer_id is None and supplier_id is None and item_id is None:
+        raise invalid("customer_id", "required")
+    item = await req.store(OPEN_ITEMS).find_one({"_id": item_id}) if item_id is not None else None
+    direction = item["direction"] if item is not None else None
+    since, until = req.query.get("from") or "", req.query.get("to") or day_asked(req)
+    if until < since and req.query.get("to"):
+        raise invalid("to", "minimum")
+    return _Account(customer_id, supplier_id, item_id, direction, since, until)
+
+
+async def read_statement(req: Request) -> Record:
+    """Return a page of a statement, with the balances before the first day and after the last."""
+    account = await _find_account(req)
+    page, sums = await _read_page(req, account, named=True)
+    debit, credit = (sums["more"], -sums["less"]) if account.side == "out" else (-sums["less"], sums["more"])
+    return {
+        **{name: req.query.get(name) for name in _OF},
+        "from": req.query.get("from"),
+        "to": account.until,
+        "opening_balance": sums["opening"],
+        "debit": debit,
+        "credit": credit,
+        "closing_balance": sums["closing"],
+        "items": page.items,
+        "page_size": page.page_size,
+        "next_cursor": page.next_cursor,
+    }
+
+
+async def list_lines(req: Request) -> Page:
+    """Return a page of the lines of a statement, for tables."""
+    return (await _read_page(req, await _find_account(req)))[0]
+
+
+async def _read_page(req: Request, account: _Account, *, named: bool = False) -> tuple[Page, dict[str, Decimal]]:
+    """Return a page of lines, and the sums. With `named`, note the names that the response shows beside references."""
+    size = req.query["page_size"]
+    place = _read_cursor(req.query.get("cursor"))
+    later: Record = {"day": {"$gte": account.since}}
+    if place is not None:
+        later = {"$or": [{"day": {"$gt": place[0]}}, {"day": place[0], "_id": {"$gt": place[1]}}]}
+    shown = {"$and": [account.entries, later, {"kind": {"$ne": RESCHEDULED}}]}
+    reading = _read_rows(req, shown, size, named)
+    rows, sums = await asyncio.gather(reading, _sum_up(req, account, place))
+    balance, items = sums["before"], []
+    for row in rows[:size]:
+        amount = account.amount_of(row)
+        balance += amount
+        more, less = max(amount, _ZERO), max(-amount, _ZERO)
+        debit, credit = (more, less) if account.side == "out" else (less, more)
+        items.append({**row, "debit": debit, "credit": credit, "balance": balance})
+    last = rows[size - 1] if len(rows) > size else None
+    cursor = f"{last['day']}_{last['id']}" if last is not None else None
+    return Page(items, None, 1, size, cursor), sums
+
+
+async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> list[Record]:
+    """Return the rows of a page, and the next one if there is one. With `named`, look up their names as well."""
+    rows = await req.store(ENTRIES).find(shown, sort="day,id", limit=size + 1, fields=_READ)
+    if named:
+        wanted = {ENTRIES.references[name]: [req.query.get(name)] for name in _PARTIES}
+        wanted[OPEN_ITEMS.name] = [row["open_item_id"] for row in rows[:size]]
+        req.note_names(await req.part(RecordNames).look_up(wanted, req.language))
+    return rows
+
+
+async def _sum_up(req: Request, account: _Account, place: tuple[str, Any] | None) -> dict[str, Decimal]:
+    """Return the balances before the first day, before the page and after the last day, and the sums of both sides."""
+    earlier = {"$lt": ["$day", account.since]}
+    before: Record = earlier
+    if place is not None:
+        same_day = {"$and": [{"$eq": ["$day", place[0]]}, {"$lte": ["$_id", place[1]]}]}
+        before = {"$or": [{"$lt": ["$day", place[0]]}, same_day]}
+    counted = [{"$gte": ["$day", account.since]}, {"$ne": ["$kind", RESCHEDULED]}]
+    tests = {
+        "opening": earlier,
+        "before": before,
+        "more": {"$and": [*counted, {"$gt": [account.amount, 0]}]},
+        "less": {"$and": [*counted, {"$lt": [account.amount, 0]}]},
+        "closing": True,
+    }
+    sums = {name: {"$sum": {"$cond": [test, account.amount, 0]}} for name, test in tests.items()}
+    found = await req.store(ENTRIES).aggregate([{"$match": account.entries}, {"$group": {"_id": None, **sums}}])
+    return {name: rounded(exact(found[0][name]) if found else Decimal(0)) for name in tests}
+
+
+def _read_cursor(cursor: str | None) -> tuple[str, Any] | None:
+    """Return the day and the id of the last line before the page, from the cursor; raise 40001 if it is malformed."""
+    if cursor is None:
+        return None
+    at, _, id = cursor.partition("_")
+    try:
+        return date.fromisoformat(at).isoformat(), ENTRIES.parse_id(id)
+    except (ValueError, ApiError) as error:
+        raise invalid("cursor", "cursor") from error
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/finance/statements",
+        read_statement,
+        summary="Show the statement of account of a customer or supplier, or of an open item",
+        access="finance:statement:read",
+        query=_QUERY,
+        returns=shape(
+            "Statement",
+            **{name: PARTY[name] for name in _PARTIES},
+            open_item_id=object_id(label=("应收应付款项", "Open item"), ref=OPEN_ITEMS.name),
+            **{"from": day(label=("开始日期", "From"), description="Null: from the beginning.")},
+            to=day(label=("结束日期", "To"), nullable=False),
+            opening_balance=money(
+                label=("期初余额", "Opening balance"), nullable=False, description="What was open before the first day."
+            ),
+            debit=money(
+                label=("借方", "Debit"),
+                nullable=False,
+                description="The sum of the debit side from the first day to the last.",
+            ),
+            credit=money(
+                label=("贷方", "Credit"),
+                nullable=False,
+                description="The sum of the credit side from the first day to the last.",
+            ),
+            closing_balance=money(
+                label=("期末余额", "Closing balance"), nullable=False, description="What is open after the last day."
+            ),
+            items=array(LINES.read, max_items=1000, nullable=False, label=("明细", "Lines")),
+            page_size=integer(minimum=1, nullable=False),
+            next_cursor=text(max_length=100, description="Give it as `cursor` for the next page; null at the end."),
+        ),
+        collection=ENTRIES.name,
+    ),
+    *tables(
+        LINES,
+        at="/api/v1/finance/statements",
+        resource="finance:statement",
+        only=("export",),
+        lister=list_lines,
+        query=_FILTERS,
+    ),
+)
