@@ -20,8 +20,8 @@ from plugins.finance.lifespan import start
 from plugins.finance.listening import LISTENS
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.migrations import billed_items, missing_items
-from plugins.finance.open_items.entries import ENTRIES
 from plugins.finance.open_items import entries, open_items
+from plugins.finance.open_items.entries import ENTRIES
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.open_items.settled_entries import MARKING
 from plugins.finance.payments import payables, payments, reallocations

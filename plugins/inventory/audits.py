@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Audit, Collection, Debt, Difference, Due, Message, Piece, compare, difference, exact
-from plugins.inventory import payables, receivables
-from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
-from plugins.inventory.owed import count_undelivered
+from plugins.inventory.orders.owed import count_undelivered
+from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.orders.trades import PURCHASE, SALE, Trade
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
-from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
-from plugins.inventory.stock_audit import check_stock
-from plugins.inventory.trades import PURCHASE, SALE, Trade
+from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.stock.audit import check_stock
+from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
 
 Record = dict[str, Any]
 _NO_ROW = Message(
@@ -219,7 +219,4 @@ AUDITS = (
         partial(check_orders, SALE),
     ),
 )
-DEBTS = (
-    Debt(payables.BIZ_TYPE, partial(owed_for_shipments, PURCHASE)),
-    Debt(receivables.BIZ_TYPE, partial(owed_for_shipments, SALE)),
-)
+DEBTS = tuple(Debt(trade.biz_type, partial(owed_for_shipments, trade)) for trade in (PURCHASE, SALE))

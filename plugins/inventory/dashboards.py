@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 from plugins.api import ByTime, ByValue, Collection, Dashboard, Figures, Filter, Period, Request, period_of, summed
-from plugins.inventory.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
-from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
+from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import STOCK, WAREHOUSES
 
 Part = dict[str, Any]

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from plugins.api import Actor, Collection, Demonstration, Service, utc_now
-from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
+from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
+from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
 from plugins.rbac.api import people_of_the_demo
 
 Record = dict[str, Any]

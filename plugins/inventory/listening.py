@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import DEBT_ASKED, TERMS_ASKED, Listener, Service
-from plugins.inventory import payables, receivables
-from plugins.inventory.owed import find_history, find_order
+from plugins.inventory.orders.owed import find_history, find_order, publish
+from plugins.inventory.orders.trades import PURCHASE, SALE
 from plugins.inventory.records import SUPPLIERS
-from plugins.inventory.trades import PURCHASE, SALE
 
 
 async def tell_terms(service: Service, payload: Mapping[str, Any]) -> None:
@@ -21,16 +20,15 @@ async def tell_terms(service: Service, payload: Mapping[str, Any]) -> None:
 
 async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
     """Emit again what is owed for the goods of an order: the current sum if it is `known`, else that of each day."""
-    kinds = {payables.BIZ_TYPE: (PURCHASE, payables.publish), receivables.BIZ_TYPE: (SALE, receivables.publish)}
-    if payload["biz_type"] not in kinds:
+    trade = {one.biz_type: one for one in (PURCHASE, SALE)}.get(payload["biz_type"])
+    if trade is None:
         return
-    trade, publish = kinds[payload["biz_type"]]
     order = await find_order(service, trade, payload["resource_id"])
     if order is None or order.get("contract_id") is not None:
         return
     history = await find_history(service, trade, order)
     for day, shipments in history[-1:] if payload["known"] else history:
-        await publish(service, payload.get("request"), order, shipments, day)
+        await publish(trade, service, payload.get("request"), order, shipments, day)
 
 
 LISTENS = (Listener(TERMS_ASKED, tell_terms), Listener(DEBT_ASKED, report_owed))

@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Migration, Service, Stage, day_of, exact, store_money, store_quantity, utc_now
-from plugins.inventory import payables, receivables
+from plugins.inventory.orders.owed import publish
+from plugins.inventory.orders.trades import PURCHASE, SALE, Trade
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
-from plugins.inventory.return_parts import find_credited
-from plugins.inventory.return_records import PURCHASE_RETURNS
-from plugins.inventory.returns import Publish
-from plugins.inventory.trades import PURCHASE, SALE, Trade
+from plugins.inventory.returns.parts import find_credited
+from plugins.inventory.returns.records import PURCHASE_RETURNS
 
 Record = dict[str, Any]
 
@@ -27,9 +26,9 @@ def _difference_stages(service: Service) -> Iterator[Stage]:
 
 
 def _order_stages(service: Service) -> Iterator[Stage]:
-    for trade, publish in ((PURCHASE, payables.publish), (SALE, receivables.publish)):
+    for trade in (PURCHASE, SALE):
         open_ones = {"status": {"$in": list(trade.orders.machine.transitions["ship"].sources)}, "deleted": False}
-        yield Stage(trade.orders, partial(_publish, service, trade, publish), open_ones)
+        yield Stage(trade.orders, partial(_publish, service, trade), open_ones)
 
 
 MIGRATIONS = (
@@ -79,18 +78,18 @@ async def _balance_row(service: Service, row: Record) -> bool:
     return bool(wrong)
 
 
-async def _publish(service: Service, trade: Trade, publish: Publish, rows: Sequence[Record]) -> int:
+async def _publish(service: Service, trade: Trade, rows: Sequence[Record]) -> int:
     """Emit again what is owed for these open orders, and what is still to come of them."""
     for row in rows:
-        await service.database.transaction(partial(_publish_order, service, trade, publish, row["_id"]))
+        await service.database.transaction(partial(_publish_order, service, trade, row["_id"]))
     return len(rows)
 
 
-async def _publish_order(service: Service, trade: Trade, publish: Publish, id: Any) -> None:
+async def _publish_order(service: Service, trade: Trade, id: Any) -> None:
     order = await service.database.store(trade.orders).get(id)
     live = {"order_id": id, "reversed_by_id": None}
     shipments = await service.database.store(trade.shipments).find(live)
-    await publish(service, None, order, shipments, day_of(utc_now(), service.settings.zone).isoformat())
+    await publish(trade, service, None, order, shipments, day_of(utc_now(), service.settings.zone).isoformat())
 
 
 async def _price(service: Service, rows: Sequence[Record]) -> int:

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from plugins.api import Holding, Message, Plugin, routes_of
-from plugins.inventory import (
-    demo,
-    ledger,
-    master_data,
-    order_changes,
-    payables,
-    purchase_orders,
-    purchase_returns,
-    receivables,
-    sales_orders,
-    sales_returns,
-    shipments,
-    stock,
-    stock_counts,
-    tables,
-    transfers,
-)
+from plugins.inventory import demo, master_data, tables
 from plugins.inventory.audits import AUDITS, DEBTS
-from plugins.inventory.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
-from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
 from plugins.inventory.listening import LISTENS
 from plugins.inventory.menus import MENUS, PERMISSIONS
 from plugins.inventory.migrations import MIGRATIONS
 from plugins.inventory.numbers import OPTIONS
+from plugins.inventory.orders import changes, purchase_orders, sales_orders, shipments
+from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
+from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.orders.trades import PURCHASE, SALE
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
-from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
-from plugins.inventory.trades import PURCHASE, SALE
+from plugins.inventory.returns import purchase_returns, sales_returns
+from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.stock import counts, stock, transfers
+from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
 
 _MASTER_DATA = (PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
@@ -50,8 +38,7 @@ plugin = Plugin(
     biz_types={
         "PRODUCT": PRODUCTS,
         "SUPPLIER": SUPPLIERS,
-        payables.BIZ_TYPE: PURCHASE_ORDERS,
-        receivables.BIZ_TYPE: SALES_ORDERS,
+        **{trade.biz_type: trade.orders for trade in (PURCHASE, SALE)},
     },
     holdings=(Holding(WAREHOUSES, "manager_id"), Holding(SALES_ORDERS, "salesperson_id")),
     migrations=MIGRATIONS,
@@ -67,10 +54,9 @@ plugin = Plugin(
         purchase_returns,
         sales_returns,
         transfers,
-        stock_counts,
-        order_changes,
+        counts,
+        changes,
         stock,
-        ledger,
         tables,
     ),
     menus=MENUS,

@@ -11,8 +11,8 @@ from typing import Any
 
 from plugins.api import Migration, Service, Stage, exact
 from plugins.finance.invoices.records import CREDIT_NOTES
-from plugins.finance.open_items.billing import find_bills, sum_bills
 from plugins.finance.open_items import open_items
+from plugins.finance.open_items.billing import find_bills, sum_bills
 from plugins.finance.open_items.records import OPEN_ITEMS
 
 Record = Mapping[str, Any]

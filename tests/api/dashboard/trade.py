@@ -20,9 +20,9 @@ from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
 from plugins.finance.books.records import ACCOUNTS, VOUCHERS
-from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.orders.states import PURCHASE_STATES, SALES_STATES
 from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
-from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 from plugins.testing import Client, People, expect
 from tests.support.catalogue import CATALOGUE
 from tests.support.sample_values import completed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import CREDIT_ASKED, Step, exact, store_money
-from plugins.inventory.amounts import compute_part
-from plugins.inventory.documents import SALES_ORDERS
-from plugins.inventory.lines import Record
+from plugins.inventory.orders.amounts import compute_part
+from plugins.inventory.orders.lines import Record
+from plugins.inventory.orders.records import SALES_ORDERS
 
 _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 

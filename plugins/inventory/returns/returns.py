@@ -5,29 +5,25 @@ Stock, ledger, the return, the delivery or receipt, the order and what is owed f
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Handler, Request, Service, exact, new_id, store_money, store_quantity
-from plugins.inventory.lines import ENABLED, Record, add_up, date_movement, find_warehouse
+from plugins.api import CONFLICT, ApiError, Handler, Request, exact, new_id, store_money, store_quantity
 from plugins.inventory.messages import NOTHING_LEFT
-from plugins.inventory.order_returns import count_returned, take_off_order
-from plugins.inventory.owed import find_live
-from plugins.inventory.return_parts import Part, choose_parts, describe_shares
+from plugins.inventory.orders.lines import ENABLED, Record, add_up, date_movement, find_warehouse
+from plugins.inventory.orders.owed import find_live, publish
+from plugins.inventory.orders.trades import Trade
+from plugins.inventory.returns.orders import count_returned, take_off_order
+from plugins.inventory.returns.parts import Part, choose_parts, describe_shares
 from plugins.inventory.reversing import find_place, lock_document
-from plugins.inventory.stock import Origin, put, take, take_at
-from plugins.inventory.trades import Trade
+from plugins.inventory.stock.stock import Origin, put, take, take_at
 
-Publish = Callable[[Service, Request | None, Record, Sequence[Record], str], Awaitable[None]]
 _ZERO = store_money(Decimal(0))
 
 
-def make_return_handler(trade: Trade, publish: Publish) -> Handler:
-    """Return the handler that returns goods of a delivery or receipt: those in the body, or all that are left.
-
-    `publish` reports what is owed for the shipments of an order as of a day.
-    """
+def make_return_handler(trade: Trade) -> Handler:
+    """Return the handler that returns goods of a delivery or receipt: those in the body, or all that are left."""
 
     async def return_goods(req: Request) -> Record:
         body = req.body or {}
@@ -42,7 +38,7 @@ def make_return_handler(trade: Trade, publish: Publish) -> Handler:
             made = await _book(req, trade, shipment, warehouse, parts, {"refund": refund, "restock": restock})
             changed = await mark_returned(req, trade, shipment, made)
             order = await count_returned(req, trade, made)
-            await publish(req.service, req, order, await find_live(req, trade, order), made["day"])
+            await publish(trade, req.service, req, order, await find_live(req, trade, order), made["day"])
             await req.emit(trade.returned, record=order, shipment=changed, goods_return=made)
             return made
 
@@ -51,10 +47,10 @@ def make_return_handler(trade: Trade, publish: Publish) -> Handler:
     return return_goods
 
 
-def make_reverse_handler(trade: Trade, publish: Publish) -> Handler:
+def make_reverse_handler(trade: Trade) -> Handler:
     """Return the handler that reverses a delivery or receipt: all that is left of it comes back.
 
-    Its order can be shipped again. `publish` reports what is owed for the shipments of an order as of a day.
+    Its order can be shipped again.
     """
 
     async def reverse_shipment(req: Request) -> Record:
@@ -66,7 +62,7 @@ def make_reverse_handler(trade: Trade, publish: Publish) -> Handler:
             made = await _book(req, trade, shipment, warehouse, parts, given)
             changed = await mark_returned(req, trade, shipment, made)
             order, left = await take_off_order(req, trade, shipment, made["day"])
-            await publish(req.service, req, order, left, made["day"])
+            await publish(trade, req.service, req, order, left, made["day"])
             await req.emit(trade.reversed, record=order, shipment=changed, goods_return=made)
             return made
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from plugins.api import DATED, Route, conflicts, crud, route
-from plugins.inventory import receivables
-from plugins.inventory.documents import DELIVERIES
 from plugins.inventory.messages import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,
@@ -14,11 +12,12 @@ from plugins.inventory.messages import (
     SHIPMENT_REVERSED,
     WAREHOUSE_GONE,
 )
-from plugins.inventory.return_records import RETURN_DELIVERY_BODY, REVERSE_BODY, SALES_RETURNS
-from plugins.inventory.return_reversals import make_return_reverse_handler
-from plugins.inventory.returns import make_return_handler, make_reverse_handler
+from plugins.inventory.orders.records import DELIVERIES
+from plugins.inventory.orders.trades import SALE
+from plugins.inventory.returns.records import RETURN_DELIVERY_BODY, REVERSE_BODY, SALES_RETURNS
+from plugins.inventory.returns.returns import make_return_handler, make_reverse_handler
+from plugins.inventory.returns.reversals import make_return_reverse_handler
 from plugins.inventory.reversing import REVERSE_REFUSALS
-from plugins.inventory.trades import SALE
 
 ROUTES: tuple[Route, ...] = (
     *crud(
@@ -29,7 +28,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/deliveries/{id}/returns",
-        make_return_handler(SALE, receivables.publish),
+        make_return_handler(SALE),
         summary="Return goods of a delivery",
         access="inventory:delivery:return",
         body=RETURN_DELIVERY_BODY,
@@ -40,7 +39,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/deliveries/{id}/reverse",
-        make_reverse_handler(SALE, receivables.publish),
+        make_reverse_handler(SALE),
         summary="Reverse a delivery that was entered by mistake",
         access="inventory:delivery:reverse",
         body=REVERSE_BODY,
@@ -51,7 +50,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/sales-returns/{id}/reverse",
-        make_return_reverse_handler(SALE, receivables.publish),
+        make_return_reverse_handler(SALE),
         summary="Reverse a sales return that was entered by mistake",
         access="inventory:sales-return:reverse",
         body=REVERSE_BODY,

@@ -22,10 +22,10 @@ from plugins.api import (
     route,
     store_money,
 )
-from plugins.inventory.amounts import compute_part
-from plugins.inventory.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
-from plugins.inventory.lines import Record
-from plugins.inventory.trades import Trade
+from plugins.inventory.orders.amounts import compute_part
+from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
+from plugins.inventory.orders.lines import Record
+from plugins.inventory.orders.trades import Trade
 
 UNCOUNTED = ("draft", "pending", "cancelled")
 

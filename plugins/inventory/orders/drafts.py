@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from plugins.api import TERMS_ASKED, Handler, Request, invalid
-from plugins.inventory.amounts import TERMS, compute_amounts
-from plugins.inventory.lines import ENABLED, Record, get_today, price_lines
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
+from plugins.inventory.orders.amounts import TERMS, compute_amounts
+from plugins.inventory.orders.lines import ENABLED, Record, get_today, price_lines
+from plugins.inventory.orders.trades import Trade
 from plugins.inventory.records import SUPPLIERS
-from plugins.inventory.trades import Trade
 
 _PARTIES = ("supplier_id", "customer_id")
 

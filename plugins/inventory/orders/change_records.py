@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, day, money, object_id, service_fields, text
-from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 
 
 def _changes(orders: Collection, name: str, title: str, noun: Message) -> Collection:

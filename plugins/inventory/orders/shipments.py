@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Request, Route, crud, new_id, store_money, store_quantity
-from plugins.inventory.documents import DELIVERIES, RECEIPTS
-from plugins.inventory.lines import Record, add_up
-from plugins.inventory.stock import Movements, Origin
+from plugins.inventory.orders.lines import Record, add_up
+from plugins.inventory.orders.records import DELIVERIES, RECEIPTS
+from plugins.inventory.stock.stock import Movements, Origin
 
 Part = tuple[Any, Decimal, Decimal, Decimal]
 

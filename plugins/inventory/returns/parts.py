@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, FieldError, ValidationFailed, exact, share, store_money, store_quantity
-from plugins.inventory.lines import Line, Record
 from plugins.inventory.messages import MORE_THAN_LEFT
+from plugins.inventory.orders.lines import Line, Record
 
 
 @dataclass(frozen=True)

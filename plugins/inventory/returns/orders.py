@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import Request, change_state, exact, store_money, store_quantity
-from plugins.inventory.lines import Record, add_up
-from plugins.inventory.order_changes import book_later
-from plugins.inventory.owed import find_live
-from plugins.inventory.trades import Trade
+from plugins.inventory.orders.changes import book_later
+from plugins.inventory.orders.lines import Record, add_up
+from plugins.inventory.orders.owed import find_live
+from plugins.inventory.orders.trades import Trade
 
 
 async def count_returned(req: Request, trade: Trade, made: Record) -> Record:

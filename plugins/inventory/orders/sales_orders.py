@@ -5,9 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from plugins.api import CREDIT_ASKED, DATED, Action, Route, Step, conflicts, crud, holds, transitions
-from plugins.inventory import receivables
-from plugins.inventory.credit import ask_for_credit, confirm_values
-from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.messages import (
     MORE_THAN_OPEN,
     NOT_A_DRAFT,
@@ -16,10 +13,13 @@ from plugins.inventory.messages import (
     NOT_ENOUGH_THEN,
     NOTHING_OPEN,
 )
-from plugins.inventory.order_changes import end_with, get_ended, refuse_closed_month
-from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
-from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
-from plugins.inventory.trades import SALE
+from plugins.inventory.orders.changes import end_with, get_ended, refuse_closed_month
+from plugins.inventory.orders.credit import ask_for_credit, confirm_values
+from plugins.inventory.orders.drafts import make_create_handler, make_delete_handler, make_update_handler
+from plugins.inventory.orders.owed import announce_confirmed, announce_ended, announce_shipped
+from plugins.inventory.orders.records import SALES_ORDERS, SHIP_BODY
+from plugins.inventory.orders.shipping import add_shipment, choose_shipping, ship_with
+from plugins.inventory.orders.trades import SALE
 
 
 async def _check_before_confirming(step: Step) -> None:
@@ -45,7 +45,7 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:sales-order:confirm",
             before=_check_before_confirming,
             values=confirm_values,
-            after=receivables.announce_confirmed,
+            after=partial(announce_confirmed, SALE),
             events=(CREDIT_ASKED, DATED),
             waits=True,
         ),
@@ -54,14 +54,14 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:sales-order:cancel",
             before=end_with(SALE),
             values=get_ended,
-            after=receivables.announce_ended,
+            after=partial(announce_ended, SALE),
         ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/close",
             access="inventory:sales-order:close",
             before=end_with(SALE),
             values=get_ended,
-            after=receivables.announce_ended,
+            after=partial(announce_ended, SALE),
         ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/deliver",
@@ -73,7 +73,7 @@ ROUTES: tuple[Route, ...] = (
             before=ship_with(SALE),
             choose=partial(choose_shipping, SALE),
             values=partial(add_shipment, SALE),
-            after=receivables.announce_delivered,
+            after=partial(announce_shipped, SALE),
             events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH, NOT_ENOUGH_THEN),
         ),

@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Handler, Request, exact, new_id, store_money, store_quantity
-from plugins.inventory.lines import Record, add_up, date_movement
 from plugins.inventory.messages import SHIPMENT_REVERSED
-from plugins.inventory.order_returns import count_returned
-from plugins.inventory.owed import find_live
-from plugins.inventory.return_parts import find_credited
-from plugins.inventory.returns import Publish, mark_returned
+from plugins.inventory.orders.lines import Record, add_up, date_movement
+from plugins.inventory.orders.owed import find_live, publish
+from plugins.inventory.orders.trades import Trade
+from plugins.inventory.returns.orders import count_returned
+from plugins.inventory.returns.parts import find_credited
+from plugins.inventory.returns.returns import mark_returned
 from plugins.inventory.reversing import find_place, lock_document
-from plugins.inventory.stock import Origin, put, take_at
-from plugins.inventory.trades import Trade
+from plugins.inventory.stock.stock import Origin, put, take_at
 
 _COPIED = ("order_id", "order_number", "warehouse_id", "refund", "restock")
 
 
-def make_return_reverse_handler(trade: Trade, publish: Publish) -> Handler:
+def make_return_reverse_handler(trade: Trade) -> Handler:
     """Return the handler that reverses a return by another one, whose quantities and amounts are below zero.
 
     Stock moves at the cost at which the return moved it, and what the return brought back can be returned again.
-    `publish` reports what is owed for the shipments of an order as of a day. The handler raises 40901 for a return that
-    is a reversal or was reversed, and after the reversal of the whole shipment.
+    The handler raises 40901 for a return that is a reversal or was reversed, and after the reversal of the whole
+    shipment.
     """
 
     async def reverse_return(req: Request) -> Record:
@@ -35,7 +35,7 @@ def make_return_reverse_handler(trade: Trade, publish: Publish) -> Handler:
             await req.system_store(trade.returns).update(found["id"], {"reversed_by_id": made["id"]})
             changed = await mark_returned(req, trade, shipment, made)
             order = await count_returned(req, trade, made)
-            await publish(req.service, req, order, await find_live(req, trade, order), made["day"])
+            await publish(trade, req.service, req, order, await find_live(req, trade, order), made["day"])
             await req.emit(trade.return_reversed, record=order, shipment=changed, goods_return=found, reversal=made)
             return made
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from plugins.api import DATED, Route, conflicts, crud, route
-from plugins.inventory import payables
-from plugins.inventory.documents import RECEIPTS
 from plugins.inventory.messages import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,
@@ -14,11 +12,12 @@ from plugins.inventory.messages import (
     SHIPMENT_REVERSED,
     WAREHOUSE_GONE,
 )
-from plugins.inventory.return_records import PURCHASE_RETURNS, RETURN_RECEIPT_BODY, REVERSE_BODY
-from plugins.inventory.return_reversals import make_return_reverse_handler
-from plugins.inventory.returns import make_return_handler, make_reverse_handler
+from plugins.inventory.orders.records import RECEIPTS
+from plugins.inventory.orders.trades import PURCHASE
+from plugins.inventory.returns.records import PURCHASE_RETURNS, RETURN_RECEIPT_BODY, REVERSE_BODY
+from plugins.inventory.returns.returns import make_return_handler, make_reverse_handler
+from plugins.inventory.returns.reversals import make_return_reverse_handler
 from plugins.inventory.reversing import REVERSE_REFUSALS
-from plugins.inventory.trades import PURCHASE
 
 ROUTES: tuple[Route, ...] = (
     *crud(
@@ -29,7 +28,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/receipts/{id}/returns",
-        make_return_handler(PURCHASE, payables.publish),
+        make_return_handler(PURCHASE),
         summary="Return goods of a receipt",
         access="inventory:receipt:return",
         body=RETURN_RECEIPT_BODY,
@@ -40,7 +39,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/receipts/{id}/reverse",
-        make_reverse_handler(PURCHASE, payables.publish),
+        make_reverse_handler(PURCHASE),
         summary="Reverse a receipt that was entered by mistake",
         access="inventory:receipt:reverse",
         body=REVERSE_BODY,
@@ -51,7 +50,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/purchase-returns/{id}/reverse",
-        make_return_reverse_handler(PURCHASE, payables.publish),
+        make_return_reverse_handler(PURCHASE),
         summary="Reverse a purchase return that was entered by mistake",
         access="inventory:purchase-return:reverse",
         body=REVERSE_BODY,

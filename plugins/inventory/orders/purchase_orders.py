@@ -1,18 +1,33 @@
-"""The routes of purchase orders. `orders.py` and `order_shipping.py` have what they share with sales orders."""
+"""The routes of purchase orders, and what their approvers see."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, Action, Approval, Route, conflicts, crud, holds, text, transitions
-from plugins.inventory import payables
-from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
+from plugins.api import DATED, Action, Approval, Route, Step, as_json, conflicts, crud, holds, text, transitions
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
-from plugins.inventory.order_changes import end_with, get_ended, refuse_closed_month
-from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
-from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
-from plugins.inventory.purchase_approval import describe
-from plugins.inventory.trades import PURCHASE
+from plugins.inventory.orders.changes import end_with, get_ended, refuse_closed_month
+from plugins.inventory.orders.drafts import make_create_handler, make_delete_handler, make_update_handler
+from plugins.inventory.orders.lines import Record
+from plugins.inventory.orders.owed import announce_confirmed, announce_ended, announce_shipped
+from plugins.inventory.orders.records import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
+from plugins.inventory.orders.shipping import add_shipment, choose_shipping, ship_with
+from plugins.inventory.orders.trades import PURCHASE
+from plugins.inventory.records import PRODUCTS, SUPPLIERS
+
+
+async def describe(step: Step) -> Record:
+    """Return the names of the supplier and the products, which the approvers may not be allowed to look up."""
+    order = step.record
+    supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
+    products = {str(one["id"]): one["name"] for one in await step.store(PRODUCTS).find(wanted, fields=["name"])}
+    lines = as_json(PURCHASE_ORDERS.read, order)["lines"]
+    return {
+        "supplier": supplier and supplier["name"],
+        "lines": [{**line, "product": products.get(line["product_id"])} for line in lines],
+    }
+
 
 ROUTES: tuple[Route, ...] = (
     *crud(
@@ -53,7 +68,7 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:purchase-order:confirm",
             before=refuse_closed_month,
             values=lambda step: {"confirmed_at": step.now},
-            after=payables.announce_confirmed,
+            after=partial(announce_confirmed, PURCHASE),
             events=(DATED,),
             waits=True,
         ),
@@ -62,14 +77,14 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:purchase-order:cancel",
             before=end_with(PURCHASE),
             values=get_ended,
-            after=payables.announce_ended,
+            after=partial(announce_ended, PURCHASE),
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/close",
             access="inventory:purchase-order:close",
             before=end_with(PURCHASE),
             values=get_ended,
-            after=payables.announce_ended,
+            after=partial(announce_ended, PURCHASE),
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/receive",
@@ -81,7 +96,7 @@ ROUTES: tuple[Route, ...] = (
             before=ship_with(PURCHASE),
             choose=partial(choose_shipping, PURCHASE),
             values=partial(add_shipment, PURCHASE),
-            after=payables.announce_received,
+            after=partial(announce_shipped, PURCHASE),
             events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, WAREHOUSE_GONE),
         ),

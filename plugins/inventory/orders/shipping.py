@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_money, store_quantity
-from plugins.inventory.amounts import compute_part
-from plugins.inventory.lines import Record, add_up, date_movement, find_products, find_warehouse
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
-from plugins.inventory.owed import find_live
-from plugins.inventory.shipments import Part, ship_lines
-from plugins.inventory.stock import take_turns
-from plugins.inventory.trades import Trade
+from plugins.inventory.orders.amounts import compute_part
+from plugins.inventory.orders.lines import Record, add_up, date_movement, find_products, find_warehouse
+from plugins.inventory.orders.owed import find_live
+from plugins.inventory.orders.shipments import Part, ship_lines
+from plugins.inventory.orders.trades import Trade
+from plugins.inventory.stock.stock import take_turns
 
 
 def ship_with(trade: Trade) -> Hook:

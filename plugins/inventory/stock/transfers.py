@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from plugins.api import DATED, Request, Route, conflicts, crud, exact, invalid, new_id, route, store_money
-from plugins.inventory.documents import TRANSFERS
-from plugins.inventory.lines import (
+from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
+from plugins.inventory.numbers import TRANSFER_NUMBERS
+from plugins.inventory.orders.lines import (
     ENABLED,
     Record,
     add_up,
@@ -12,11 +13,10 @@ from plugins.inventory.lines import (
     find_products,
     find_warehouse,
 )
-from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
-from plugins.inventory.numbers import TRANSFER_NUMBERS
-from plugins.inventory.return_records import REVERSE_BODY
+from plugins.inventory.returns.records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
-from plugins.inventory.stock import Origin, put, sort_by_product, take, take_at
+from plugins.inventory.stock.records import TRANSFERS
+from plugins.inventory.stock.stock import Origin, put, sort_by_product, take, take_at
 
 
 async def transfer(req: Request) -> Record:

@@ -1,4 +1,4 @@
-"""The documents of inventory: orders, receipts and deliveries, transfers and stock counts."""
+"""Purchase and sales orders, and their receipts and deliveries."""
 
 from __future__ import annotations
 
@@ -24,59 +24,35 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.inventory.document_fields import (
+    AMOUNT,
+    MAX_LINES,
+    POSITIVE,
+    PRODUCT,
+    REMARK,
+    WAREHOUSE,
+    document_number,
+    lines_of,
+)
 from plugins.inventory.messages import IN_USE
-from plugins.inventory.records import MAX_QUANTITY, PRODUCTS, SUPPLIERS, WAREHOUSES, price
-from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
+from plugins.inventory.orders.states import PURCHASE_STATES, SALES_STATES
+from plugins.inventory.records import SUPPLIERS, WAREHOUSES, price
 
-MAX_LINES = 200
 _DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
+
 _DONE_AMOUNT = {"received": ("已入库金额", "Received amount"), "delivered": ("已出库金额", "Delivered amount")}
-# a booked document is about the past: only the products and warehouses of orders cannot be deleted
-PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
-_WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, on_delete="keep", filter=True)
-_ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (PRODUCT, _WAREHOUSE))
-POSITIVE = quantity(label=("数量", "Quantity"), minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
-AMOUNT = money(label=("金额", "Amount"), read_only=True, nullable=False)
+
+_ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (PRODUCT, WAREHOUSE))
+
 _OLDER = "Null in orders of earlier versions, which had no tax."
+
 _WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
+
 _TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
+
 RETURNED_AMOUNT = money(
     label=("已退金额", "Returned amount"), read_only=True, description="What is no longer owed because goods came back."
 )
-REMARK = text(label=("备注", "Remarks"), max_length=2000)
-
-
-def document_number(example: str) -> Field:
-    """Return the field for the number of a document."""
-    return text(
-        label=("单据编号", "Document number"),
-        max_length=32,
-        read_only=True,
-        nullable=False,
-        sort=True,
-        filter=True,
-        search=True,
-        example=example,
-    )
-
-
-def lines_of(name: str, fields: dict[str, Field]) -> Field:
-    """Return the field for the lines of a document, each an object `name` with these fields."""
-    return array(obj(name, fields), label=("商品明细", "Lines"), min_items=1, max_items=MAX_LINES, required=True)
-
-
-def _reversal(of: str) -> dict[str, Field]:
-    """Return the fields that link a document and its reversal, which is a document of the same kind."""
-    return {
-        "reverses_id": object_id(label=("被冲销单据", "Reverses"), read_only=True, filter=True, ref=of),
-        "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref=of),
-        "reason": text(
-            label=("原因", "Reason"), max_length=1000, read_only=True, description="Why it reverses another document."
-        ),
-    }
-
-
-_REVERSAL_INDEX = Index("reverses_id", where={"reverses_id": {"$type": "objectId"}})
 
 
 def _order_line(done: str) -> dict[str, Field]:
@@ -296,73 +272,6 @@ DELIVERIES = Collection(
     scoped=True,
     fields=_shipment("Delivery", SALES_ORDERS, "inventory_sales_returns"),
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
-)
-
-TRANSFERS = Collection(
-    name="inventory_transfers",
-    title="Transfer",
-    noun=Message("调拨单", "transfer"),
-    scoped=True,
-    fields={
-        "number": document_number("TR-00000001"),
-        "from_warehouse_id": _WAREHOUSE.but(label=("调出仓库", "From warehouse"), required=True, nullable=False),
-        "to_warehouse_id": _WAREHOUSE.but(label=("调入仓库", "To warehouse"), required=True, nullable=False),
-        "day": day(
-            label=("调拨日期", "Transfer date"), past=True, filter=True, sort=True, description="Today unless given."
-        ),
-        "lines": lines_of(
-            "TransferLine", {"product_id": PRODUCT, "quantity": POSITIVE, "cost": AMOUNT.but(label=("成本", "Cost"))}
-        ),
-        "cost": AMOUNT.but(label=("成本", "Cost"), description="The value that moved."),
-        **_reversal("inventory_transfers"),
-        "remark": REMARK,
-    },
-    indexes=(Index("number", unique=True), Index("day"), _REVERSAL_INDEX),
-)
-
-_COUNT_LINE = {
-    "product_id": PRODUCT,
-    "counted": quantity(
-        label=("盘点数量", "Counted"),
-        minimum="0",
-        maximum=MAX_QUANTITY,
-        required=True,
-        description="The quantity on hand, as counted.",
-        example="12",
-    ),
-    "cost": price(
-        label=("单位成本", "Unit cost"),
-        description="Per unit of a surplus. Unless given, the average cost, or without stock the purchase price.",
-    ),
-    **service_fields(
-        expected=quantity(label=("账面数量", "Expected"), description="The quantity on hand before the count."),
-        difference=quantity(label=("盈亏数量", "Difference")),
-        value=money(label=("盈亏金额", "Value of the difference"), description="The value of the difference."),
-    ),
-}
-
-STOCK_COUNTS = Collection(
-    name="inventory_stock_counts",
-    title="StockCount",
-    noun=Message("盘点单", "stock count"),
-    scoped=True,
-    fields={
-        "number": document_number("SC-00000001"),
-        "warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
-        "day": day(
-            label=("盘点日期", "Count date"), past=True, filter=True, sort=True, description="Today unless given."
-        ),
-        "lines": lines_of("StockCountLine", _COUNT_LINE),
-        "value": money(
-            label=("盈亏金额", "Value of the difference"),
-            read_only=True,
-            nullable=False,
-            description="By how much the value of the stock changed.",
-        ),
-        **_reversal("inventory_stock_counts"),
-        "remark": REMARK,
-    },
-    indexes=(Index("number", unique=True), Index("day"), _REVERSAL_INDEX),
 )
 
 REJECT_BODY = shape("RejectOrderBody", reason=text(max_length=1000, example="超出预算"))

@@ -1,4 +1,6 @@
-"""What is owed for the goods of an order: the amounts of its shipments, less what was returned of them.
+"""What is owed for the goods of an order, sent to the plugin that keeps the books in the transaction of the change.
+
+It is the amounts of its shipments, less what was returned of them, at the prices of the order.
 
 Each shipment is due `terms_days` of the order after its own day.
 """
@@ -10,11 +12,57 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, Service, day_of, due_after, exact, store_money
-from plugins.inventory.lines import Record
-from plugins.inventory.trades import Trade
+from plugins.api import Request, Service, Step, day_of, due_after, exact, store_money
+from plugins.inventory.orders.lines import Record
+from plugins.inventory.orders.trades import Trade
+from plugins.inventory.records import SUPPLIERS
 
 _ZERO = store_money(Decimal(0))
+
+
+async def publish(
+    trade: Trade,
+    service: Service,
+    request: Request | None,
+    order: Record,
+    shipments: Sequence[Record],
+    day: str,
+    *,
+    new: bool = False,
+) -> None:
+    """Emit what is owed for these shipments of an order as of `day`, unless they are owed for its contract.
+
+    `new`: nothing was emitted for the order before.
+    """
+    if order.get("contract_id") is None:
+        origin = {"request": request, "biz_type": trade.biz_type, "day": day, "new": new}
+        party = await _describe_party(service, trade, order)
+        await service.events.emit(trade.owed, {**origin, **party, **_describe_owed(trade, order, shipments)})
+
+
+async def _describe_party(service: Service, trade: Trade, order: Record) -> Record:
+    if not trade.incoming:
+        return {"counterparty": order["customer_name"], "customer_id": order["customer_id"]}
+    supplier = await service.database.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    return {"counterparty": supplier["name"] if supplier else "", "supplier_id": order["supplier_id"]}
+
+
+async def announce_confirmed(trade: Trade, step: Step) -> None:
+    """Emit that nothing is owed yet after the confirmation of an order, and what may be invoiced."""
+    await publish(trade, step.service, step.req, step.record, [], step.today, new=True)
+
+
+async def announce_shipped(trade: Trade, step: Step) -> None:
+    """Emit what is owed after a delivery or a receipt."""
+    live, shipment = step.payload["live"], step.payload["shipment"]
+    await publish(trade, step.service, step.req, step.record, [*live, shipment], shipment["day"])
+
+
+async def announce_ended(trade: Trade, step: Step) -> None:
+    """Emit that no more goods follow after an order was cancelled or closed."""
+    if step.record["confirmed_at"] is not None:
+        live = await find_live(step.req, trade, step.record)
+        await publish(trade, step.service, step.req, step.record, live, step.today)
 
 
 async def find_live(req: Request, trade: Trade, order: Record) -> list[Record]:
@@ -28,7 +76,7 @@ def _has_shipped(trade: Trade, order: Record) -> bool:
     return any(exact(line[trade.shipped]) for line in order["lines"])
 
 
-def describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> Record:
+def _describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> Record:
     """Return the payload of receivable and payable events that describes an order with these live shipments.
 
     It has the number and the creator of the order, the amount that is owed, when it is due, and what is still to come.

@@ -18,20 +18,20 @@ from plugins.api import (
     store_quantity,
     times,
 )
-from plugins.inventory.amounts import check_amounts
-from plugins.inventory.documents import STOCK_COUNTS
-from plugins.inventory.lines import (
+from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
+from plugins.inventory.numbers import STOCK_COUNT_NUMBERS
+from plugins.inventory.orders.amounts import check_amounts
+from plugins.inventory.orders.lines import (
     Record,
     add_up,
     date_movement,
     find_products,
     find_warehouse,
 )
-from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
-from plugins.inventory.numbers import STOCK_COUNT_NUMBERS
-from plugins.inventory.return_records import REVERSE_BODY
+from plugins.inventory.returns.records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
-from plugins.inventory.stock import Holding, Origin, get_holding, put, sort_by_product, take, take_at
+from plugins.inventory.stock.records import STOCK_COUNTS
+from plugins.inventory.stock.stock import Holding, Origin, get_holding, put, sort_by_product, take, take_at
 
 
 async def count(req: Request) -> Record:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Route, crud, exact, share, store_money, store_quantity
-from plugins.inventory.day_balances import Later, read_later, shift_later
+from plugins.api import CONFLICT, ApiError, Page, Request, Route, crud, exact, route, share, store_money, store_quantity
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES
+from plugins.inventory.stock.day_balances import Later, read_later, shift_later
 
 Record = dict[str, Any]
 
@@ -250,9 +250,20 @@ def sort_by_product(lines: Sequence[Record]) -> list[Record]:
     return sorted(lines, key=lambda line: str(line["product_id"]))
 
 
-ROUTES: tuple[Route, ...] = crud(
-    STOCK,
-    at="/api/v1/inventory/stock",
-    resource="inventory:stock",
-    only=("list",),
+async def list_entries(req: Request) -> Page:
+    """List the movements in the warehouses whose stock the caller sees."""
+    return await req.store(STOCK_ENTRIES).page(req.query)
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(STOCK, at="/api/v1/inventory/stock", resource="inventory:stock", only=("list",)),
+    route(
+        "GET /api/v1/inventory/stock/ledger",
+        list_entries,
+        summary="List the movements of the stock ledger",
+        access="inventory:stock:ledger",
+        paged=True,
+        query=STOCK_ENTRIES.list_query,
+        record=STOCK_ENTRIES,
+    ),
 )

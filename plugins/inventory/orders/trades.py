@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from plugins.api import Collection, Event, Numbering
-from plugins.inventory.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
-from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.lines import ENABLED
+from plugins.api import PAYABLE_CHANGED, RECEIVABLE_CHANGED, Collection, Event, Numbering
 from plugins.inventory.numbers import (
     DELIVERY_NUMBERS,
     PURCHASE_ORDER_NUMBERS,
@@ -17,7 +14,10 @@ from plugins.inventory.numbers import (
     SALES_ORDER_NUMBERS,
     SALES_RETURN_NUMBERS,
 )
-from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
+from plugins.inventory.orders.lines import ENABLED
+from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
 
 _RETURN = {"record": dict, "shipment": dict, "goods_return": dict}  # the order, its receipt or delivery, the return
 
@@ -26,11 +26,13 @@ _RETURN = {"record": dict, "shipment": dict, "goods_return": dict}  # the order,
 class Trade:
     """Either purchases or sales.
 
-    `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
+    `owed` is the event that says what is owed for one of its `orders`. `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
     that a line without a price takes. `incoming`: goods come in. `shipment_id` names the field of a return with the id
     of its delivery or receipt; `return_kind` is the kind of its ledger entries. `changes` has what orders became more or less after their month was closed.
     """
 
+    biz_type: str
+    owed: Event
     orders: Collection
     shipments: Collection
     shipped: str
@@ -53,6 +55,8 @@ class Trade:
 
 
 PURCHASE = Trade(
+    biz_type="PURCHASE_ORDER",
+    owed=PAYABLE_CHANGED,
     orders=PURCHASE_ORDERS,
     shipments=RECEIPTS,
     shipped="received",
@@ -70,6 +74,8 @@ PURCHASE = Trade(
     return_reversed=Event("inventory.purchase_return.reversed", **_RETURN, reversal=dict),
 )
 SALE = Trade(
+    biz_type="SALES_ORDER",
+    owed=RECEIVABLE_CHANGED,
     orders=SALES_ORDERS,
     shipments=DELIVERIES,
     shipped="delivered",

@@ -21,18 +21,8 @@ from plugins.api import (
     shape,
     text,
 )
-from plugins.inventory.documents import (
-    AMOUNT,
-    DELIVERIES,
-    MAX_LINES,
-    POSITIVE,
-    PRODUCT,
-    PURCHASE_ORDERS,
-    RECEIPTS,
-    SALES_ORDERS,
-    document_number,
-    lines_of,
-)
+from plugins.inventory.document_fields import AMOUNT, MAX_LINES, POSITIVE, PRODUCT, document_number, lines_of
+from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.records import WAREHOUSES
 
 _REASON = text(label=("原因", "Reason"), max_length=1000, example="包装破损")

@@ -1,0 +1,1 @@
+"""Purchase and sales orders, their shipments, and what is owed for them."""

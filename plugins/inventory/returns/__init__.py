@@ -1,0 +1,1 @@
+"""Returns of goods, and reversals."""

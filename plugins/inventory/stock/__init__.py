@@ -1,0 +1,1 @@
+"""Stock and its ledger, transfers and counts."""
