@@ -34,7 +34,7 @@ from config.tls_files import CertificateError
 if TYPE_CHECKING:
     from config.supervision.forking import Inherited
     from config.supervision.link import Message
-    from handlers.declarations import Catalogue
+    from handlers.catalogue.declarations import Catalogue
     from plugins.boot.runtime import Running
     from plugins.plugin import Plugin
 
@@ -146,7 +146,7 @@ def run_fork_server(settings: Settings, descriptor: int) -> int:
     from config.logs import log_at_once
     from config.parent_death import stop_with_parent
     from config.supervision.forking import fork_servers
-    from handlers.data.readings import reader
+    from handlers.data.lists.pinyin import reader
     from plugins.boot.registry import RegistryError, load_plugins
 
     stop_with_parent(os.getppid())
@@ -264,7 +264,7 @@ async def serve(
     inherited: Inherited | None = None,
 ) -> None:
     """Start the service, log that it is ready, and stop it cleanly on a signal. `inherited` is from a supervisor."""
-    from handlers.jobs import Jobs
+    from handlers.operations.jobs import Jobs
     from plugins.boot.runtime import running
 
     stop = Stop(replaceable=inherited is not None)
@@ -334,7 +334,7 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 async def settle() -> None:
     """Load dictionaries and collect garbage while no request has to wait; exempt what is left from collection."""
-    from handlers.data.readings import reader
+    from handlers.data.lists.pinyin import reader
 
     garbage_collection.collect_and_pause()
     await asyncio.to_thread(reader)

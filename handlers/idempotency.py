@@ -25,7 +25,7 @@ from config.database import DatabaseUnavailable, Document, Driver, DuplicateKey
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.data.index import Index
-from handlers.jobs import Jobs
+from handlers.operations.jobs import Jobs
 from handlers.request import Request
 from handlers.schema.errors import BAD_REQUEST, IDEMPOTENCY_REUSED, ApiError, unavailable
 from handlers.schema.fields import text

@@ -18,17 +18,17 @@ from typing import Any
 
 from config.database import DatabaseUnavailable, begin_waiting
 from config.logs import log_request, request_context
-from handlers.actor import ANONYMOUS, Actor
-from handlers.data.cause import CAUSE, Cause
-from handlers.dictionaries import NOT_LISTED, Dictionaries
+from handlers.access.actor import ANONYMOUS, Actor
+from handlers.access.delegated_requests import is_admitted
+from handlers.access.missing_permission import missing_permission
+from handlers.access.rate_limit import RateLimit
+from handlers.catalogue.dictionaries import NOT_LISTED, Dictionaries
+from handlers.data.history.cause import CAUSE, Cause
 from handlers.idempotency import respond_once
-from handlers.metrics import Metrics
-from handlers.missing_permission import missing_permission
-from handlers.operation_log import OperationLog
-from handlers.passing import is_admitted
+from handlers.operations.metrics import Metrics
+from handlers.operations.operation_log import OperationLog
 from handlers.ports import Authenticator, Authorizer
 from handlers.query_string import parse_query
-from handlers.rate_limit import RateLimit
 from handlers.request import Request
 from handlers.results import encode_result
 from handlers.route import METHODS, PUBLIC, SUPER, Route

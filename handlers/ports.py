@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from handlers.actor import Actor
-from handlers.data.passes import Passes as Passes
-from handlers.data.scope import Scope
+from handlers.access.actor import Actor
+from handlers.data.visible.delegated_access import Passes as Passes
+from handlers.data.visible.scope import Scope
 from handlers.route import Route
 from handlers.schema.values import Body
 

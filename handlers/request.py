@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Protocol, TypeVar, cast
 
-from handlers.actor import ANONYMOUS, Actor
+from handlers.access.actor import ANONYMOUS, Actor
+from handlers.catalogue.dictionaries import Dictionaries
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
-from handlers.data.passed_store import PassedStore
-from handlers.data.passes import Passage, Passes
-from handlers.data.record_names import RecordNames
-from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.references.record_names import RecordNames
 from handlers.data.store import Store
-from handlers.dictionaries import Dictionaries
+from handlers.data.visible.delegated_access import Passage, Passes
+from handlers.data.visible.delegated_store import PassedStore
+from handlers.data.visible.scope import ALL_ROWS, Scope
 from handlers.events import Event
 from handlers.http.streams import BodyStream
 from handlers.parts import Part

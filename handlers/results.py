@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handlers.data.listing import Page
-from handlers.data.record_names import RecordNames
+from handlers.data.lists.filters import Page
+from handlers.data.references.record_names import RecordNames
 from handlers.docs.response_checks import ResponseChecks
 from handlers.request import Request
 from handlers.route import Route

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from config.settings import EnvironmentSettings, Settings
 from config.time_limits import TimeLimit
-from handlers.actor import ANONYMOUS
+from handlers.access.actor import ANONYMOUS
 from handlers.data.database import Database
-from handlers.data.passes import Passage, Passes
+from handlers.data.visible.delegated_access import Passage, Passes
 from handlers.events import Events
 from handlers.parts import Part, Parts
 

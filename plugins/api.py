@@ -4,7 +4,7 @@ Start with `Plugin`, `Collection`, the fields, `crud` and `route`; the other gro
 """
 
 # -- Declare a plugin
-from handlers.audits import (
+from handlers.reports.audits import (
     Audit as Audit,  # a check of stored sums against their entries, piece by piece
     Debt as Debt,  # what the records of a business type owe, by their entries
     Difference as Difference,  # a record that does not agree with its entries
@@ -15,13 +15,13 @@ from handlers.audits import (
     compare as compare,  # the differences between the fields of a record and what they should be
     difference as difference,  # a difference of a record, in words
 )
-from handlers.dashboards import (
+from handlers.reports.dashboards import (
     OF_A_DEPARTMENT as OF_A_DEPARTMENT,  # the parameter of dashboards whose records have a department
     Dashboard as Dashboard,  # the plugin's part of a dashboard
     narrow_to_department as narrow_to_department,  # read only the records of the department that the query names
     summed as summed,  # a part that consists only of sums over records
 )
-from handlers.figures import (
+from handlers.reports.figures import (
     ByTime as ByTime,  # rows for each day or month of a field
     ByValue as ByValue,  # rows for each value of a field
     Figures as Figures,  # sums over the records of a collection, which also give the records behind them
@@ -33,7 +33,7 @@ from handlers.data.states import (
     StateMachine as StateMachine,  # the states of a record and the transitions between them
     Transition as Transition,  # one transition: the states that it starts from, and the one that it leads to
 )
-from handlers.declarations import (
+from handlers.catalogue.declarations import (
     ACTION_TITLES as ACTION_TITLES,  # the titles of the permissions that `crud` and tables make
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
     Dictionary as Dictionary,  # an enumeration that clients show
@@ -54,22 +54,24 @@ from handlers.route import (
     conflicts as conflicts,  # the refusals (40901) with these messages
     route as route,  # declare an endpoint
 )
-from handlers.dictionaries import (
+from handlers.catalogue.dictionaries import (
     Dictionaries as Dictionaries,  # the current entries of all dictionaries
     Entries as Entries,  # entries of dictionaries, by type and value
     Entry as Entry,  # one entry
 )
 from handlers.events import Event as Event  # a message to other plugins, and the fields that it carries
-from handlers.holdings import (
+from handlers.catalogue.responsibilities import (
     Holding as Holding,  # the records that people are responsible for, to be handed over when somebody leaves
     Move as Move,  # the hand-over of some records to another person, as the `move` of a holding gets it
     replace_person as replace_person,  # the `move` of holdings without further effects
 )
-from handlers.migrations import (
+from handlers.operations.migrations import (
     Migration as Migration,  # a change of documents that older versions have stored
     Stage as Stage,  # the documents of a collection that a migration changes
 )
-from handlers.numbering import Numbering as Numbering  # the numbers of one type of document, in a configurable format
+from handlers.catalogue.numbering import (
+    Numbering as Numbering,  # the numbers of one type of document, in a configurable format
+)
 from plugins.plugin import (
     Job as Job,  # work that one instance at a time does periodically
     Listener as Listener,  # what a plugin does on an event
@@ -205,24 +207,24 @@ from handlers.schema.messages import (
     Language as Language,  # `zh` or `en`
     Message as Message,  # a text in Chinese and English
 )
-from handlers.views import View as View  # how pages show the records of a collection
+from handlers.catalogue.views import View as View  # how pages show the records of a collection
 
 from plugins.records.booking_days import (
     find_booked_on as find_booked_on,  # the day on which the effect of a date is booked
 )
 
 # -- Requests and responses
-from handlers.actor import (
+from handlers.access.actor import (
     ANONYMOUS as ANONYMOUS,  # the actor of a request without a token
     SYSTEM as SYSTEM,  # the actor of jobs and of the start
     Actor as Actor,  # the person behind a request
 )
-from handlers.periods import (
+from handlers.reports.periods import (
     Period as Period,  # the days that a dashboard covers
     end_of_month as end_of_month,  # the last day of the month of a day
     period_of as period_of,  # the period that a query names
 )
-from handlers.data.listing import (
+from handlers.data.lists.filters import (
     Page as Page,  # one page of a list
     rows_before as rows_before,  # the rows before the page that a query names
 )
@@ -239,10 +241,12 @@ from config.database import Filter as Filter  # the type of a filter of MongoDB
 from config.database import (
     reading_from_secondaries as reading_from_secondaries,  # for figures that a secondary may compute
 )
-from handlers.data.cause import caused_by as caused_by  # let the history name a request for writes that outlive it
+from handlers.data.history.cause import (
+    caused_by as caused_by,  # let the history name a request for writes that outlive it
+)
 from handlers.data.collection import new_id as new_id  # a new id for a record
-from handlers.data.dangling import remove_dangling as remove_dangling  # remove references to lost records
-from handlers.data.record_names import (
+from handlers.data.references.dangling import remove_dangling as remove_dangling  # remove references to lost records
+from handlers.data.references.record_names import (
     RecordNames as RecordNames,  # what records are called now, by their ids
     name_of as name_of,  # what a record is called: its label, or its code
 )
@@ -250,23 +254,29 @@ from handlers.data.database import (
     Database as Database,  # transactions, and stores without a request
     utc_now as utc_now,  # the current time in UTC, as MongoDB stores it
 )
-from handlers.data.cached_snapshot import (
+from handlers.data.sync.cached_snapshot import (
     CachedSnapshot as CachedSnapshot,  # a snapshot of a whole collection in memory
     RecordCache as RecordCache,  # some records of a collection in memory
 )
-from handlers.data.keeping import check_keeper as check_keeper  # refuse a record that has keepers other than the caller
-from handlers.data.restoring import restore as restore  # undo a soft delete
-from handlers.data.scope import (
+from handlers.data.visible.keepers import (
+    check_keeper as check_keeper,  # refuse a record that has keepers other than the caller
+)
+from handlers.data.history.restoring import restore as restore  # undo a soft delete
+from handlers.data.visible.scope import (
     ALL_ROWS as ALL_ROWS,  # the data scope without a limit
     Scope as Scope,  # the rows that a caller may see
 )
-from handlers.data.series import (
+from handlers.data.lists.series import (
     by_day as by_day,  # sums for each day
     by_month as by_month,  # sums for each month
 )
-from handlers.data.single_flight import SingleFlight as SingleFlight  # single-flight: concurrent callers share one call
-from handlers.data.owner_moves import follow_at_once as follow_at_once  # give records their owners' new departments
-from handlers.data.undone import undone as undone  # do work in a transaction that is rolled back
+from handlers.data.sync.single_flight import (
+    SingleFlight as SingleFlight,  # single-flight: concurrent callers share one call
+)
+from handlers.data.visible.owner_moves import (
+    follow_at_once as follow_at_once,  # give records their owners' new departments
+)
+from handlers.data.dry_run import undone as undone  # do work in a transaction that is rolled back
 from handlers.data.transitions import try_transition as try_transition  # make a transition if the state allows it
 from handlers.data.store import Store as Store  # read and write a collection, within a data scope
 
@@ -295,12 +305,12 @@ from handlers.confined.pool import (
     WorkFailed as WorkFailed,  # raised if the function of a job raised
 )
 from handlers.data.database import Lease as Lease  # a lock that one instance holds for a time
-from handlers.jobs import (
+from handlers.operations.jobs import (
     Jobs as Jobs,  # background tasks, and periodic jobs on one instance
     LastRun as LastRun,  # when a periodic job last ran, and when it is due next
     Periodic as Periodic,  # a periodic job
 )
-from handlers.processes import (
+from handlers.operations.processes import (
     Processes as Processes,  # the processes of this port
     ProcessState as ProcessState,  # what a process reports about itself
 )
@@ -349,18 +359,20 @@ from handlers.http.multipart import (
     Form as Form,  # a multipart form that is read piece by piece
     FormFile as FormFile,  # a file of such a form
 )
-from handlers.metrics import Metrics as Metrics  # the figures that monitoring reads
-from handlers.missing_permission import missing_permission as missing_permission  # the 40300 that names a permission
+from handlers.operations.metrics import Metrics as Metrics  # the figures that monitoring reads
+from handlers.access.missing_permission import (
+    missing_permission as missing_permission,  # the 40300 that names a permission
+)
 from handlers.lifecycle import refusal as refusal  # why a person may not use a route
 from handlers.results import (
     Encoded as Encoded,  # the body of a response, encoded already
     encode_once as encode_once,  # encode what several responses share
     name_references as name_references,  # add the names beside the references in values of a shape
 )
-from handlers.data.passes import Passage as Passage  # what the passes of one person admit
-from handlers.passing import pass_for as pass_for  # why a pass admits a record
-from handlers.operation_log import OPERATION_LOGS as OPERATION_LOGS  # the collection of the operation log
-from handlers.own_requests import (
+from handlers.data.visible.delegated_access import Passage as Passage  # what the passes of one person admit
+from handlers.access.delegated_requests import pass_for as pass_for  # why a pass admits a record
+from handlers.operations.operation_log import OPERATION_LOGS as OPERATION_LOGS  # the collection of the operation log
+from handlers.access.own_requests import (
     REFUSES_OWN as REFUSES_OWN,  # declare it: the refusal of `refuse_own`
     may_decide_on_own as may_decide_on_own,  # whether people may decide on their own requests
     people_behind as people_behind,  # the people whose own request a record is
@@ -376,8 +388,8 @@ from handlers.ports import (
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
     Passes as Passes,  # port: what people may read because they are asked about it
 )
-from handlers.rate_limit import AtOnce as AtOnce  # limits what one person does at the same time
-from handlers.rate_limit import RateLimit as RateLimit  # limits the calls a minute for each key
+from handlers.access.rate_limit import AtOnce as AtOnce  # limits what one person does at the same time
+from handlers.access.rate_limit import RateLimit as RateLimit  # limits the calls a minute for each key
 from handlers.routing import Router as Router  # finds the route of a path
 from handlers.schema.envelope import as_json as as_json  # a record in JSON types
 from handlers.schema.json_schema import json_schema as json_schema  # the JSON Schema of a field

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from config.settings import EnvironmentSettings
-from handlers.audits import Audit, Debt
-from handlers.dashboards import Dashboard
+from handlers.catalogue.declarations import Dictionary, Menu, Option
+from handlers.catalogue.responsibilities import Holding
+from handlers.catalogue.views import View
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
-from handlers.declarations import Dictionary, Menu, Option
 from handlers.events import Event
-from handlers.holdings import Holding
-from handlers.migrations import Migration
+from handlers.operations.migrations import Migration
+from handlers.reports.audits import Audit, Debt
+from handlers.reports.dashboards import Dashboard
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload
 from handlers.service import Service
-from handlers.views import View
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from pydantic import ValidationError
 from config.database import DatabaseUnavailable, open_driver
 from config.embedded import EmbeddedError
 from config.settings import Settings
-from handlers.actor import SYSTEM
+from handlers.access.actor import SYSTEM
 from handlers.data.database import Database, utc_now
-from handlers.operation_log import OPERATION_LOGS
+from handlers.operations.operation_log import OPERATION_LOGS
 from handlers.schema.errors import ApiError, ValidationFailed
 from handlers.schema.messages import RULES
 from handlers.schema.validation import Checker

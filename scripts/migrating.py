@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from config.database import DatabaseUnavailable
 from config.embedded import EmbeddedError
 from config.settings import Settings
-from handlers.migrations import MigrationFailed, Migrations, Progress, StageState
+from handlers.operations.migrations import MigrationFailed, Migrations, Progress, StageState
 from plugins.boot.listen import StartError
 from plugins.boot.registry import RegistryError, load_plugins
 from plugins.boot.runtime import started

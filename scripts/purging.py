@@ -16,9 +16,9 @@ from config.database import DatabaseUnavailable, Document, open_driver
 from config.embedded import EmbeddedError
 from config.settings import Settings
 from handlers.data.database import COUNTERS, LEASES, Database
-from handlers.data.history import CHANGES
+from handlers.data.history.history import CHANGES
 from handlers.data.index import LIVE
-from handlers.migrations import MIGRATIONS
+from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.known_plugins import KNOWN_PLUGINS
 from plugins.boot.listen import StartError
 from plugins.boot.registry import RegistryError, load_plugins

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
+from handlers.access.rate_limit import too_many_of_yours
 from handlers.confined.process import WorkerEnded, WorkerProcess
-from handlers.rate_limit import too_many_of_yours
 from handlers.request import Request
 from handlers.schema.errors import BAD_REQUEST, ApiError, unavailable
 from handlers.schema.messages import BUSY, STOPPING

@@ -13,12 +13,12 @@ from bson.errors import InvalidId
 
 from config.database import IndexSpec
 from config.logs import is_secret_name
-from handlers.data.folding import sort_key
 from handlers.data.index import Index, index_on, spec_of
-from handlers.data.links import Link, find_links
-from handlers.data.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
-from handlers.data.search import FORM, FORM_NAME, search_values
+from handlers.data.lists.normalizing import sort_key
+from handlers.data.lists.search import FORM, FORM_NAME, search_values
+from handlers.data.references.links import Link, find_links
 from handlers.data.states import StateMachine
+from handlers.data.visible.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
 from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
 from handlers.schema.fields import Field, array, boolean, fields_in, integer, obj, object_id, text, timestamp, tree_of

@@ -8,11 +8,11 @@ from typing import Protocol, TypeVar
 from lru import LRU
 
 from config.database import Driver
-from handlers.data.changes import Changes
 from handlers.data.collection import Collection
-from handlers.data.history import History
-from handlers.data.holders import Holders
-from handlers.data.single_flight import SingleFlight
+from handlers.data.history.history import History
+from handlers.data.references.holders import Holders
+from handlers.data.sync.changes import Changes
+from handlers.data.sync.single_flight import SingleFlight
 from handlers.schema.values import RecordId
 
 Result = TypeVar("Result")

@@ -15,18 +15,18 @@ from bson import ObjectId
 from lru import LRU
 
 from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, Filter
-from handlers.actor import SYSTEM, Actor
-from handlers.data.changes import Changes
+from handlers.access.actor import SYSTEM, Actor
 from handlers.data.collection import THE_USERS, Collection, named
-from handlers.data.history import History
-from handlers.data.holders import Holder, Holders, find_holders
-from handlers.data.keeping import Keeping
-from handlers.data.locks import exclude_sharers, held_locks, lock_records, share_records
-from handlers.data.passes import find_parents
-from handlers.data.responsible import PeopleDepartments
-from handlers.data.scope import ALL_ROWS, Scope
-from handlers.data.single_flight import SingleFlight
+from handlers.data.history.history import History
+from handlers.data.references.holders import Holder, Holders, find_holders
 from handlers.data.store import Store
+from handlers.data.sync.changes import Changes
+from handlers.data.sync.locks import exclude_sharers, held_locks, lock_records, share_records
+from handlers.data.sync.single_flight import SingleFlight
+from handlers.data.visible.delegated_access import find_parents
+from handlers.data.visible.keepers import Keeping
+from handlers.data.visible.responsible import PeopleDepartments
+from handlers.data.visible.scope import ALL_ROWS, Scope
 from handlers.schema.values import RecordId
 from handlers.tasks import end
 

@@ -14,7 +14,7 @@ from functools import partial
 from config.database import DatabaseUnavailable, Document, NoSuchIndex
 from handlers.data.collection import OUTDATED, OUTDATED_INDEX, Collection
 from handlers.data.database import Database
-from handlers.migrations import Migration, Stage
+from handlers.operations.migrations import Migration, Stage
 
 log = logging.getLogger("tradewind.database")
 _CHECK_SECONDS = 30.0

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from config.database import Document, Driver, Update
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
-from handlers.data.holders import HolderStore
-from handlers.data.references import References
-from handlers.data.visibility import Visibility
+from handlers.data.references.checks import References
+from handlers.data.references.holders import HolderStore
+from handlers.data.visible.visibility import Visibility
 from handlers.data.writing import keeps_references, refusing_duplicates
 from handlers.schema.errors import STALE, ApiError
 from handlers.schema.values import Operators, RecordId, Values

@@ -10,8 +10,8 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from config.database import DuplicateKey
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
-from handlers.data.holders import HolderStore, Release
-from handlers.data.references import References
+from handlers.data.references.checks import References
+from handlers.data.references.holders import HolderStore, Release
 from handlers.schema.errors import DUPLICATE, ApiError
 from handlers.schema.values import RecordId, Values
 

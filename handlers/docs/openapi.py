@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from handlers.data.listing import make_cursor
-from handlers.dictionaries import Entries, Entry
+from handlers.catalogue.dictionaries import Entries, Entry
+from handlers.data.lists.filters import make_cursor
 from handlers.docs.components import Components, wrap
 from handlers.docs.tags import described_tags, tags_of
 from handlers.route import PUBLIC, Route

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from handlers.data.listing import Page
+from handlers.data.lists.filters import Page
 from handlers.docs.openapi import page_of
 from handlers.route import Route
 from handlers.schema.fields import NOTHING, Field

@@ -12,14 +12,14 @@ from importlib.resources import files
 from typing import Any
 
 from config.version import VERSION
+from handlers.catalogue.declarations import Catalogue
+from handlers.catalogue.dictionaries import Dictionaries, Entries
+from handlers.catalogue.pickers import PICKER_ROUTE
 from handlers.data.database import Database
-from handlers.declarations import Catalogue
-from handlers.dictionaries import Dictionaries, Entries
 from handlers.docs.openapi import describe, options_of
 from handlers.http.addresses import listed, networks
 from handlers.lifecycle import Response
-from handlers.pickers import PICKER_ROUTE
-from handlers.processes import Processes
+from handlers.operations.processes import Processes
 from handlers.request import Request
 from handlers.route import PUBLIC, Refusal, Route, route
 from handlers.schema.envelope import to_json

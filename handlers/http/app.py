@@ -30,7 +30,7 @@ from handlers.http.tornado_connection import TornadoConnection
 from handlers.http.tornado_server import Server, refusal
 from handlers.http.unnamed_proxies import UnnamedProxies
 from handlers.lifecycle import Response, respond
-from handlers.metrics import Metrics
+from handlers.operations.metrics import Metrics
 from handlers.request import Request
 from handlers.routing import Router
 from handlers.schema.errors import ApiError
@@ -159,7 +159,7 @@ def _respond(service: Service) -> Callable[[Request], Awaitable[Response]]:
     """Return the function that responds to a request, within a span if requests are traced."""
     if Tracing not in service.parts:
         return respond
-    from handlers.tracing import respond_traced
+    from handlers.operations.tracing import respond_traced
 
     return respond_traced
 

@@ -18,11 +18,11 @@ from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from config.database import DatabaseUnavailable
+from handlers.access.rate_limit import AtOnce
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Proxies, context_address
 from handlers.http.request_head import bearer_of
 from handlers.lifecycle import admit, authenticate, begin, find_route, require_permission
-from handlers.rate_limit import AtOnce
 from handlers.request import Request
 from handlers.results import name_references
 from handlers.schema.envelope import failed, to_json

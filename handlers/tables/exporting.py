@@ -15,7 +15,7 @@ import orjson
 
 from config.database import DatabaseUnavailable
 from handlers.confined.pool import Lane, TooCostly, Work
-from handlers.data.listing import Page
+from handlers.data.lists.filters import Page
 from handlers.lifecycle import Response
 from handlers.request import Request
 from handlers.schema.calendar import day_of

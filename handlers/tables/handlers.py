@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handlers.data.listing import Page
+from handlers.data.lists.filters import Page
 from handlers.lifecycle import Response
 from handlers.request import Request
 from handlers.route import Route

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from handlers.data.collection import Collection, order_field
-from handlers.data.folding import sort_key
+from handlers.data.lists.normalizing import sort_key
 from handlers.data.store import Store
 from handlers.schema.errors import ApiError
 

@@ -15,11 +15,11 @@ import orjson
 
 from handlers.confined.pool import TooCostly, WorkFailed
 from handlers.data.collection import new_id
-from handlers.data.listing import Page
+from handlers.data.lists.filters import Page
 from handlers.data.transitions import try_transition
 from handlers.http.multipart import Form, FormFile
 from handlers.idempotency import respond_once
-from handlers.jobs import Jobs
+from handlers.operations.jobs import Jobs
 from handlers.request import Request
 from handlers.schema.errors import MEDIA_TYPE, NOT_FOUND, TOO_LARGE, ApiError, invalid
 from handlers.schema.messages import Message

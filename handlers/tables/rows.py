@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
 from handlers.data.store import Store
-from handlers.declarations import Catalogue
 from handlers.lifecycle import refusal
 from handlers.ports import Authorizer
 from handlers.request import Request

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from handlers.declarations import Catalogue
-from handlers.dictionaries import Dictionaries, Entries
+from handlers.catalogue.declarations import Catalogue
+from handlers.catalogue.dictionaries import Dictionaries, Entries
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language, Message
 from handlers.service import Service

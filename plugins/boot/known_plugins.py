@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from config.database import Document, Driver
-from handlers.data.holders import Holder, absent_holder
+from handlers.data.references.holders import Holder, absent_holder
 from plugins.plugin import Plugin
 
 KNOWN_PLUGINS = "core_plugins"

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from config.listening import CannotListen, close_sockets, open_sockets, open_unix_socket, port_of
 from config.settings import Settings
 from config.tls_files import CertificateError
-from handlers.certificates import CertificateWatch, show_certificate
 from handlers.confined.pool import Confined
 from handlers.http.app import Front, listen
 from handlers.http.draining import drain
-from handlers.jobs import Jobs
-from handlers.metrics import Metrics
-from handlers.processes import Processes
+from handlers.operations.certificates import CertificateWatch, show_certificate
+from handlers.operations.jobs import Jobs
+from handlers.operations.metrics import Metrics
+from handlers.operations.processes import Processes
 from handlers.service import Service
 from handlers.service import StartError as StartError
 

@@ -14,9 +14,9 @@ from os import sep
 from pathlib import Path
 from traceback import extract_tb
 
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import named
-from handlers.data.holders import Holders, find_holders, refusals_to_delete
-from handlers.declarations import Catalogue
+from handlers.data.references.holders import Holders, find_holders, refusals_to_delete
 from handlers.docs.system import CORE_ROUTES
 from handlers.events import name_of
 from handlers.route import Route, conflicts

@@ -17,35 +17,35 @@ from config.embedded.diagnosis import explain_os_error
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from config.tracing import Tracing, TracingMissing, open_tracing
-from handlers.certificates import CertificateWatch
+from handlers.access.rate_limit import RateLimit
+from handlers.catalogue.declarations import Catalogue
+from handlers.catalogue.dictionaries import Dictionaries
+from handlers.catalogue.pickers import Pickers
 from handlers.confined.pool import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.data.indexing import SearchIndexing
-from handlers.data.orphans import end_orphans_for_ever
-from handlers.data.owner_moves import OwnerMoves
-from handlers.data.record_names import RecordNames
-from handlers.declarations import Catalogue
-from handlers.dictionaries import Dictionaries
+from handlers.data.references.record_names import RecordNames
+from handlers.data.sync.orphans import end_orphans_for_ever
+from handlers.data.visible.owner_moves import OwnerMoves
 from handlers.docs.response_checks import ResponseChecks
 from handlers.docs.system import Description, Readiness
 from handlers.http.app import Front
-from handlers.jobs import Jobs
-from handlers.metrics import Metrics
-from handlers.migrations import Migrations, find_newer
-from handlers.observing import tell_metrics
-from handlers.operation_log import OPERATION_LOGS, OperationLog, expiring_after
-from handlers.pickers import Pickers
-from handlers.processes import Processes
-from handlers.rate_limit import RateLimit
+from handlers.operations.certificates import CertificateWatch
+from handlers.operations.jobs import Jobs
+from handlers.operations.metrics import Metrics
+from handlers.operations.migrations import Migrations, find_newer
+from handlers.operations.operation_log import OPERATION_LOGS, OperationLog, expiring_after
+from handlers.operations.process_metrics import tell_metrics
+from handlers.operations.processes import Processes
+from handlers.operations.scheduled_backups import LOOK_SECONDS, back_up_if_due
+from handlers.operations.tracing import traced_routes
 from handlers.routing import Router
-from handlers.scheduled_backups import LOOK_SECONDS, back_up_if_due
 from handlers.schema.messages import Message
 from handlers.service import Service
 from handlers.tables.handlers import imported_tables
 from handlers.tables.lanes import Lanes
 from handlers.tables.records import TABLE_IMPORTS
 from handlers.tables.running import resume_imports
-from handlers.tracing import traced_routes
 from plugins.boot.connect import connected
 from plugins.boot.known_plugins import holders_of, note_plugins
 from plugins.boot.listen import StartError, start_listening

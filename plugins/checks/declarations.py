@@ -12,16 +12,16 @@ import jsonschema_rs
 
 from config.logs import is_secret_name
 from config.settings import Settings
+from handlers.catalogue.declarations import Menu, Option
 from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
-from handlers.data.history import CHANGES
-from handlers.data.locks import LOCKS
-from handlers.data.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
-from handlers.declarations import Menu, Option
+from handlers.data.history.history import CHANGES
+from handlers.data.sync.locks import LOCKS
+from handlers.data.visible.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
 from handlers.docs.system import CORE_ROUTES
 from handlers.idempotency import IDEMPOTENCY_KEYS
-from handlers.operation_log import OPERATION_LOGS
+from handlers.operations.operation_log import OPERATION_LOGS
 from handlers.ports import Authenticator, Authorizer
 from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
 from handlers.schema.errors import CORE_ERRORS, ErrorKind, ValidationFailed

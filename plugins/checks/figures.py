@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from handlers.dashboards import OF_A_DEPARTMENT, Dashboard
-from handlers.figures import Figures
+from handlers.reports.dashboards import OF_A_DEPARTMENT, Dashboard
+from handlers.reports.figures import Figures
 from handlers.route import Route
 from handlers.schema.fields import Field
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 
+from handlers.catalogue.declarations import ACTION_TITLES
 from handlers.data.collection import Collection
-from handlers.declarations import ACTION_TITLES
 from handlers.route import PERMISSION
 from handlers.schema.fields import Field
 from plugins.plugin import Plugin

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
+from handlers.catalogue.views import View
 from handlers.route import Route
-from handlers.views import View
 
 _REQUESTS = ("api", "initApi", "source")
 _INSIDE = ("body", "tabs", "columns", "controls", "actions")  # where a component holds others

@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import get_args
 
 from handlers.data.collection import THE_DEPARTMENTS, THE_USERS, Collection, named
-from handlers.data.links import Link
+from handlers.data.references.links import Link
 from handlers.schema.fields import OnDelete, fields_in
 from plugins.plugin import Plugin
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 
+from handlers.catalogue.responsibilities import Holding, derived_holdings
 from handlers.data.collection import THE_USERS, Collection
-from handlers.holdings import Holding, derived_holdings
 from plugins.checks.collections import OWNER_ID
 from plugins.plugin import Plugin
 

@@ -11,19 +11,19 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from handlers.audits import Audit, Debt
-from handlers.dashboards import Dashboard
+from handlers.catalogue.declarations import Dictionary, Item, Menu, Option
+from handlers.catalogue.responsibilities import Holding
+from handlers.catalogue.views import View
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine, Transition
-from handlers.declarations import Dictionary, Item, Menu, Option
 from handlers.events import Event
-from handlers.holdings import Holding
-from handlers.migrations import Migration
+from handlers.operations.migrations import Migration
+from handlers.reports.audits import Audit, Debt
+from handlers.reports.dashboards import Dashboard
 from handlers.request import Request
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.service import Service
-from handlers.views import View
 from plugins.plugin import Job, Listener, Plugin
 
 _KINDS = (

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from handlers.access.own_requests import people_behind
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
-from handlers.declarations import Catalogue
-from handlers.own_requests import people_behind
 from handlers.ports import Approvals
 from handlers.schema.envelope import as_json
 from handlers.schema.fields import Field, text

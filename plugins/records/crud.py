@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack, cast
 
 from handlers.data.collection import Collection
-from handlers.data.listing import Page
-from handlers.data.visibility import decisive_fields
+from handlers.data.lists.filters import Page
+from handlers.data.visible.visibility import decisive_fields
 from handlers.events import Event
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, RouteOptions, conflicts, route

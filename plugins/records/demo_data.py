@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
-from handlers.data.scope import ALL_ROWS
-from handlers.declarations import Catalogue
+from handlers.data.visible.scope import ALL_ROWS
 from handlers.request import Request
 from handlers.route import Route
 from handlers.schema.envelope import to_json

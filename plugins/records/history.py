@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from handlers.access.missing_permission import missing_permission
 from handlers.data.collection import THE_USERS, Collection
-from handlers.data.history import CHANGES, Change
-from handlers.data.listing import Page, rows_before
-from handlers.data.record_names import RecordNames
-from handlers.data.restoring import restore
+from handlers.data.history.history import CHANGES, Change
+from handlers.data.history.restoring import restore
+from handlers.data.lists.filters import Page, rows_before
+from handlers.data.references.record_names import RecordNames
 from handlers.lifecycle import refusal
-from handlers.missing_permission import missing_permission
 from handlers.ports import Authorizer
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route

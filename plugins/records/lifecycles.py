@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from handlers.access.own_requests import people_behind, refuse_own
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.events import Event
-from handlers.own_requests import people_behind, refuse_own
 from handlers.request import Request
 from handlers.route import Refusal
 from handlers.schema.errors import ErrorKind

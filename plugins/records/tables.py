@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypedDict, Unpack
 
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
-from handlers.declarations import Catalogue
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, route
 from handlers.schema.errors import MEDIA_TYPE, NOT_FOUND, TOO_LARGE

@@ -7,8 +7,8 @@ from functools import partial
 from inspect import iscoroutinefunction, unwrap
 from typing import TypeVar
 
+from handlers.access.own_requests import REFUSES_OWN
 from handlers.data.collection import Collection
-from handlers.own_requests import REFUSES_OWN
 from handlers.request import Request
 from handlers.route import Refusal, Route, RouteOptions, conflicts, route
 from handlers.schema.errors import STALE, ErrorKind

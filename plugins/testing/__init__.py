@@ -26,7 +26,7 @@ from tornado.ioloop import IOLoop
 from config.database import open_driver
 from config.embedded import acquire
 from config.settings import Settings
-from handlers.declarations import Catalogue
+from handlers.catalogue.declarations import Catalogue
 from handlers.schema.errors import TOKEN_EXPIRED
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running, catalogue_of, running

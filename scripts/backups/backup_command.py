@@ -21,7 +21,7 @@ from config.database import DatabaseUnavailable, open_driver
 from config.database.raw_changes import ChangesLost
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
-from handlers.observing import BACKUPS
+from handlers.operations.process_metrics import BACKUPS
 from plugins.boot.registry import load_plugins
 from scripts.backups.errors import BackupError
 from scripts.backups.folders import (

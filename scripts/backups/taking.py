@@ -13,7 +13,7 @@ from bson import Timestamp
 from config.database.raw_changes import Event, RawChanges
 from config.database.raw_documents import RawDatabase, RawDocument
 from config.settings import Settings
-from handlers.observing import BACKUPS
+from handlers.operations.process_metrics import BACKUPS
 from plugins.files.records import OBJECTS
 from scripts.backups.archive import ArchiveWriter, Kind, described_moment
 from scripts.backups.errors import BackupError

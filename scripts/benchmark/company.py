@@ -16,7 +16,7 @@ from bson import Decimal128, ObjectId
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from handlers.data.responsible import new_fields
+from handlers.data.visible.responsible import new_fields
 from plugins.approval.records import INSTANCES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.ownership import build_sharing

@@ -18,7 +18,7 @@ from bson import Decimal128, ObjectId
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from handlers.data.responsible import new_fields
+from handlers.data.visible.responsible import new_fields
 from plugins.crm.contract_records import PAYMENTS
 from plugins.crm.customer_keys import derive_keys
 from plugins.crm.ownership import build_sharing

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from handlers.declarations import Catalogue
+from handlers.catalogue.declarations import Catalogue
 from plugins.rbac.policy import Rules
 from scripts.diagnosis.findings import Finding
 

@@ -8,7 +8,7 @@ from config.database import Document
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.data.index import LIVE
-from handlers.data.links import Link
+from handlers.data.references.links import Link
 from handlers.schema.values import RecordId
 from scripts.diagnosis.findings import Finding
 

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from config.database import DatabaseUnavailable, Driver, open_driver
 from config.embedded import EmbeddedError
 from config.settings import Settings
-from handlers.audits import audit_piece
 from handlers.data.database import Database
+from handlers.reports.audits import audit_piece
 from plugins.boot.listen import StartError
 from plugins.boot.registry import RegistryError, freeze, load_plugins
 from plugins.finance.audit.book_checks import audits_of

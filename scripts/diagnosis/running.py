@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.database import Database
-from handlers.declarations import Catalogue
-from handlers.migrations import MIGRATIONS, find_newer
-from handlers.processes import processes_of
+from handlers.operations.migrations import MIGRATIONS, find_newer
+from handlers.operations.processes import processes_of
 from scripts.diagnosis.findings import Finding
 
 

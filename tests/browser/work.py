@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from handlers.declarations import ACTION_TITLES
+from handlers.catalogue.declarations import ACTION_TITLES
 from handlers.route import Route
 from handlers.schema.fields import Field
 from plugins.console.pages import menu_page

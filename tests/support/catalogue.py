@@ -2,8 +2,8 @@
 
 import os
 
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
-from handlers.declarations import Catalogue
 from handlers.route import Route
 from plugins.boot.registry import freeze, load_plugins
 

@@ -9,8 +9,8 @@ from tornado.ioloop import IOLoop
 from config.database import Driver, open_driver
 from config.settings import Settings
 from handlers.data.database import Database
-from handlers.data.history import CHANGES
-from handlers.data.locks import LOCKS
+from handlers.data.history.history import CHANGES
+from handlers.data.sync.locks import LOCKS
 from tests.support.holding import HOLDING
 from tests.support.probe import WIDGETS
 from tests.support.records import CHILDREN, COUNTERS_LOG, NOTES

@@ -23,7 +23,7 @@ from tornado.httpclient import HTTPClientError
 from config.database import Driver
 from handlers.data.collection import new_id
 from handlers.data.database import COUNTERS, Database
-from handlers.data.history import CHANGES, total_changes
+from handlers.data.history.history import CHANGES, total_changes
 from plugins.crm.records import LEADS
 from plugins.files.records import OBJECTS
 from plugins.testing import Client, People, Reply, eventually, expect, unique

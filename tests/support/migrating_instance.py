@@ -10,7 +10,7 @@ from config.database import Document, open_driver
 from config.settings import Settings
 from handlers.data.collection import Collection
 from handlers.data.database import Database
-from handlers.migrations import Migration, Migrations, Stage
+from handlers.operations.migrations import Migration, Migrations, Stage
 from handlers.schema.fields import integer
 from handlers.service import Service
 

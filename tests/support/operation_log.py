@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handlers.operation_log import OperationLog
+from handlers.operations.operation_log import OperationLog
 from plugins.boot.runtime import Running
 from plugins.testing import eventually
 

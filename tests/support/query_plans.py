@@ -16,11 +16,11 @@ from config.database.direct_driver import DirectDriver
 from config.settings import Settings
 from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now
-from handlers.data.listing import after_cursor, list_filter, make_cursor, sort_keys
-from handlers.data.responsible import new_fields
-from handlers.data.scope import Scope
+from handlers.data.lists.filters import after_cursor, list_filter, make_cursor, sort_keys
 from handlers.data.store import Store
-from handlers.migrations import MIGRATIONS
+from handlers.data.visible.responsible import new_fields
+from handlers.data.visible.scope import Scope
+from handlers.operations.migrations import MIGRATIONS
 from handlers.schema.conversion import decode
 from handlers.schema.fields import Field
 from plugins.testing import unique

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection, named
-from handlers.declarations import Catalogue
 from handlers.route import SIGNED_IN, Route
 from plugins.testing import PASSWORD, Client, Reply, expect, unique
 from tests.support.sample_values import sample

@@ -10,7 +10,7 @@ import pytest
 from config.embedded import acquire
 from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
-from handlers.migrations import Migrations
+from handlers.operations.migrations import Migrations
 from plugins.testing import Client, empty_database, serving
 from scripts.backups import archive
 from scripts.backups.archive import ArchiveReader

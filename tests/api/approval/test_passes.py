@@ -10,7 +10,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from handlers.data.collection import Collection
-from handlers.data.passes import find_parents
+from handlers.data.visible.delegated_access import find_parents
 from plugins.api import APPROVAL_REQUESTED, as_json
 from plugins.boot.runtime import Running
 from plugins.records.transitions import action_handlers

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from config.database import DatabaseUnavailable
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.confined.pool import Confined
 from handlers.data import collection
-from handlers.data.search import search_values
+from handlers.data.lists.search import search_values
 from handlers.tables.exporting import Workbook
 from handlers.tables.lanes import Lanes
 from handlers.tables.running import _Import

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
-from handlers.figures import Figures
+from handlers.reports.figures import Figures
 from plugins.testing import Client, expect
 from tests.support.catalogue import CATALOGUE
 

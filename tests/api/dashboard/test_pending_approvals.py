@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.boot.runtime import Running
 from plugins.testing import People, expect

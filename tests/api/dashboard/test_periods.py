@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from bson import ObjectId
 
-from handlers.data.series import by_day, by_month
-from handlers.periods import Period, period_of
+from handlers.data.lists.series import by_day, by_month
+from handlers.reports.periods import Period, period_of
 from handlers.request import Request
 from handlers.schema.conversion import store_money
 from handlers.schema.errors import ValidationFailed

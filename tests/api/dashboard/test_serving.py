@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from handlers.dashboards import Dashboard, summed
-from handlers.data.history import CHANGES
-from handlers.data.single_flight import SingleFlight
-from handlers.figures import ByValue, Figures
-from handlers.periods import period_of
+from handlers.data.history.history import CHANGES
+from handlers.data.sync.single_flight import SingleFlight
+from handlers.reports.dashboards import Dashboard, summed
+from handlers.reports.figures import ByValue, Figures
+from handlers.reports.periods import period_of
 from handlers.request import Request
 from handlers.route import Route
 from handlers.schema.fields import array, integer, money, number, obj, quantity, text

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.schema.conversion import store_money, store_quantity

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.index import Index
-from handlers.data.scope import Scope
 from handlers.data.store import Store
+from handlers.data.visible.scope import Scope
 from handlers.route import Route
 from handlers.schema.errors import ApiError, ValidationFailed
 from plugins.boot.runtime import Running
@@ -45,7 +45,7 @@ def each(name: str, values: Iterable[Any], label: Callable[[Any], str] = lambda 
 
 
 def declared_scope(collection: Collection) -> tuple[object, ...]:
-    """All of a declaration by which `handlers/data/visibility.py` decides who sees what."""
+    """All of a declaration by which `handlers/data/visible/visibility.py` decides who sees what."""
     return collection.scope_person, collection.scope_department, collection.shared, collection.owned
 
 

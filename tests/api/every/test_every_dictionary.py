@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handlers.dictionaries import NOT_LISTED, Dictionaries, Entry
+from handlers.catalogue.dictionaries import NOT_LISTED, Dictionaries, Entry
 from handlers.route import Route
 from handlers.schema.fields import Field, array, fields_in, obj, text
 from handlers.schema.json_schema import json_schema

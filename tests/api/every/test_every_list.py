@@ -8,7 +8,7 @@ import pytest
 
 from handlers.data.collection import Collection
 from handlers.data.database import Database
-from handlers.data.listing import sort_keys
+from handlers.data.lists.filters import sort_keys
 from handlers.route import SUPER, Route
 from plugins.boot.runtime import Running
 from plugins.testing import expect

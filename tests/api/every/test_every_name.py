@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from handlers.data.collection import Collection, named
-from handlers.data.record_names import name_of as name_in
+from handlers.data.references.record_names import name_of as name_in
 from handlers.route import Route
 from handlers.schema.fields import Field, Sibling, fields_in
 from handlers.schema.siblings import name_beside

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handlers.data.folding import sort_key
+from handlers.data.lists.normalizing import sort_key
 from plugins.testing import Client, expect, unique
 from tests.support.catalogue import CATALOGUE
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
+from handlers.catalogue.pickers import Pickers
 from handlers.data.collection import Collection
-from handlers.pickers import Pickers
 from plugins.testing import Client, People, expect, unique
 from tests.support.catalogue import CATALOGUE, chosen_collections
 from tests.support.office import VIEWS, Office

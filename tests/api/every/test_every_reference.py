@@ -13,8 +13,8 @@ import pytest
 from config.database import Document
 from handlers.data.collection import Collection, named, new_id
 from handlers.data.database import Database
-from handlers.data.holders import HELD, Holder
-from handlers.data.links import Link
+from handlers.data.references.holders import HELD, Holder
+from handlers.data.references.links import Link
 from plugins.boot.runtime import Running
 from plugins.rbac.messages import HOLDS
 from plugins.testing import Reply, expect

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from handlers.access.own_requests import OWN_REQUEST
 from handlers.data.collection import Collection
-from handlers.own_requests import OWN_REQUEST
 from handlers.route import Route
 from handlers.schema.messages import Language, Message
 from plugins.boot.runtime import Running

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from handlers.declarations import Catalogue
+from handlers.catalogue.declarations import Catalogue
 from plugins.testing import Client, expect
 from tests.api.files.places import Place
 from tests.api.files.samples import attach, customer, note, send, upload

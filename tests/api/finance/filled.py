@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handlers.migrations import Migrations, Progress
+from handlers.operations.migrations import Migrations, Progress
 from handlers.service import Service
 from plugins.finance.migrations.missing_items import FILLING
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bson import Decimal128
 
-from handlers.migrations import MIGRATIONS
+from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.runtime import Running
 from plugins.finance.migrations.billed_items import BILLS
 from plugins.finance.open_items.entries import ENTRIES

@@ -12,7 +12,7 @@ import pytest
 from bson import ObjectId
 from tornado.ioloop import IOLoop
 
-from handlers.migrations import MIGRATIONS
+from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, serving
 from scripts.diagnosis.ledgers import differences

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handlers.migrations import MIGRATIONS
+from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.runtime import Running
 from plugins.finance.open_items.entries import ENTRIES
 from plugins.finance.open_items.records import OPEN_ITEMS

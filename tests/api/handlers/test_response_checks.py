@@ -10,7 +10,7 @@ import pytest
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
-from handlers.data.listing import Page
+from handlers.data.lists.filters import Page
 from handlers.docs.response_checks import ResponseChecks
 from plugins.api import (
     NOTHING,

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pypinyin import Style, lazy_pinyin
 
-from handlers.data.folding import fold
-from handlers.data.search import LONG, search_filter, search_values
+from handlers.data.lists.normalizing import fold
+from handlers.data.lists.search import LONG, search_filter, search_values
 from plugins.testing import Client, expect, unique
 from tests.support.probe import WIDGETS_AT
 

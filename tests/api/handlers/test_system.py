@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.database import DatabaseUnavailable
-from handlers.declarations import Catalogue, StateMachine
+from handlers.catalogue.declarations import Catalogue, StateMachine
 from handlers.docs import system
 from handlers.schema.messages import Message
 from handlers.service import Service

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from handlers.actor import Actor
-from handlers.data.scope import ALL_ROWS
+from handlers.access.actor import Actor
+from handlers.data.visible.scope import ALL_ROWS
 from handlers.request import Request
 from plugins.boot.runtime import Running
 from plugins.hrm import punches

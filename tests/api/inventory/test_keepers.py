@@ -10,8 +10,8 @@ import pytest
 from bson import ObjectId
 
 from handlers.data.collection import Collection
-from handlers.data.scope import Scope
 from handlers.data.store import Store
+from handlers.data.visible.scope import Scope
 from handlers.schema.errors import ApiError
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect

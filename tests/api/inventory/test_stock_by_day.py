@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 from bson import Decimal128, ObjectId
 
-from handlers.migrations import Stage
+from handlers.operations.migrations import Stage
 from plugins.boot.runtime import Running
 from plugins.inventory.migrations import MIGRATIONS
 from plugins.testing import Client, Reply, expect

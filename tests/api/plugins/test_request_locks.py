@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from handlers.actor import Actor
-from handlers.data.locks import LOCKS
-from handlers.data.scope import ALL_ROWS, Scope
+from handlers.access.actor import Actor
+from handlers.data.sync.locks import LOCKS
+from handlers.data.visible.scope import ALL_ROWS, Scope
 from handlers.request import Request
 from handlers.schema.errors import NOT_FOUND, ApiError
 from plugins.boot.runtime import Running

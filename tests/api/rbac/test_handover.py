@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from config.database import Document
+from handlers.catalogue.responsibilities import Holding
 from handlers.data.collection import THE_USERS, Collection, new_id
 from handlers.data.database import Database, utc_now
-from handlers.data.links import Link
-from handlers.holdings import Holding
-from handlers.operation_log import OPERATION_LOGS
+from handlers.data.references.links import Link
+from handlers.operations.operation_log import OPERATION_LOGS
 from plugins.approval.records import INSTANCES
 from plugins.boot.runtime import Running
 from plugins.crm.records import CUSTOMERS as CUSTOMER_RECORDS

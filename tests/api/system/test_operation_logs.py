@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from handlers.operation_log import OPERATION_LOGS
+from handlers.operations.operation_log import OPERATION_LOGS
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 

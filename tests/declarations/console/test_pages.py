@@ -6,10 +6,10 @@ import random
 import re
 from collections.abc import Iterator
 
+from handlers.catalogue.views import View
 from handlers.route import SUPER
 from handlers.routing import Router
 from handlers.schema.messages import Language
-from handlers.views import View
 from plugins.checks.pages import page_problems
 from plugins.console.nodes import WORDS, Node, plain
 from plugins.console.pages import menu_page

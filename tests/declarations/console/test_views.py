@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from handlers.declarations import Catalogue
+from handlers.catalogue.declarations import Catalogue
+from handlers.catalogue.views import View
 from handlers.schema.messages import Language, Message
-from handlers.views import View
 from plugins.boot.registry import freeze, load_plugins
 from plugins.console.nodes import Node
 from plugins.console.pages import menu_page

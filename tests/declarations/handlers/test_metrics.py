@@ -4,7 +4,7 @@ import time
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from handlers.metrics import Metrics
+from handlers.operations.metrics import Metrics
 
 ROUTES, STATUSES, TRIES = 500, (200, 400, 401, 404), 5
 LIMIT_SECONDS = 0.05

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handlers.numbering import MAX_NUMBER, Numbering, format_number
+from handlers.catalogue.numbering import MAX_NUMBER, Numbering, format_number
 from handlers.schema.messages import Message
 
 NOUN = Message("单据", "document")

@@ -11,7 +11,7 @@ MOST_MIB = 40  # the library itself would take 52
 MEASURED = """
 import json
 from importlib.resources import files
-from handlers.data.readings import reader
+from handlers.data.lists.pinyin import reader
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -27,7 +27,7 @@ KEPT = """
 import json, sys
 from importlib.resources import files
 from pathlib import Path
-from handlers.data.readings import phrases
+from handlers.data.lists.pinyin import phrases
 
 sys.dont_write_bytecode = False
 whole = json.loads((files("pypinyin") / "phrases_dict.json").read_text())
@@ -47,7 +47,7 @@ print(json.dumps([told, kept.read_bytes() == packed, read(in_the_way)]))
 AT_ONCE = """
 import json
 from concurrent.futures import ThreadPoolExecutor
-from handlers.data.folding import pinyin
+from handlers.data.lists.normalizing import pinyin
 
 with ThreadPoolExecutor(4) as threads:
     print(json.dumps(list(threads.map(pinyin, ["重庆", "长沙", "银行", "行长"]))))

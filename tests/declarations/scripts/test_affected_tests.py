@@ -34,7 +34,7 @@ def test_what_a_plugin_offers_runs_the_tests_of_those_that_require_it() -> None:
 
 
 def test_the_core_runs_its_own_tests_and_those_of_one_plugin() -> None:
-    found = of("handlers/data/scope.py")
+    found = of("handlers/data/visible/scope.py")
     assert found.paths >= {"tests/api/handlers/data", "tests/api/crm", EVERY}
     assert found.plugins == {"crm"}
 

@@ -14,8 +14,8 @@ from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_w
 from config.database.keyed_locks import KeyedLocks
 from config.database.operations import Operations
 from config.database.transactions import SESSION
-from handlers.data.cached_snapshot import RecordCache
-from handlers.data.single_flight import SingleFlight
+from handlers.data.sync.cached_snapshot import RecordCache
+from handlers.data.sync.single_flight import SingleFlight
 from tests.support.driver_fixtures import LIMIT_MS
 from tests.support.proxy import Proxy
 from tests.system.config.test_waiting import in_a_request, seconds_of_requests, went

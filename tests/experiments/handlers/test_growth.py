@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from handlers.data.listing import after_cursor, sort_keys
-from handlers.data.search import search_filter
+from handlers.data.lists.filters import after_cursor, sort_keys
+from handlers.data.lists.search import search_filter
 from handlers.http.multipart import read_form
 from handlers.schema.errors import ApiError
 from handlers.schema.validation import Checker, parse_json

@@ -28,8 +28,8 @@ from config.database.operations import MARGIN_SECONDS, Operations
 from config.database.sessions import OpenSession
 from config.database.wire_sessions import WireSession, WireSessions, _ServerSession
 from config.time_limits import TimeLimit
-from handlers.data.cached_snapshot import RecordCache
-from handlers.data.single_flight import SingleFlight
+from handlers.data.sync.cached_snapshot import RecordCache
+from handlers.data.sync.single_flight import SingleFlight
 from handlers.tasks import within
 from plugins.testing import eventually
 from tests.support.proxy import Proxy

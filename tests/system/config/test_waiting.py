@@ -15,7 +15,7 @@ from pymongo.errors import OperationFailure
 from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
 from config.database.operations import SILENT_CODES, Operations
 from config.database.transactions import Transactions
-from handlers.data.single_flight import SingleFlight
+from handlers.data.sync.single_flight import SingleFlight
 from tests.support.driver_fixtures import LIMIT_MS
 from tests.support.proxy import Proxy
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.confined.pool import Confined, Lane, TooCostly, WorkFailed
 from handlers.request import Request
 from handlers.schema.errors import BAD_REQUEST, RATE_LIMITED, UNAVAILABLE, ApiError

@@ -17,8 +17,8 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from config.version import VERSION
-from handlers.metrics import Metrics
-from handlers.processes import Processes, processes_of
+from handlers.operations.metrics import Metrics
+from handlers.operations.processes import Processes, processes_of
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, expect

@@ -17,7 +17,7 @@ from bson import ObjectId
 from config.database import Document, open_driver
 from handlers.data.database import LEASES, Database
 from handlers.docs.system import Readiness
-from handlers.migrations import MIGRATIONS, Migration, MigrationFailed, Progress, Stage
+from handlers.operations.migrations import MIGRATIONS, Migration, MigrationFailed, Progress, Stage
 from plugins.boot.listen import StartError
 from plugins.testing import empty_database, serving
 from tests.support.migrating_instance import NAME, TANKS, measuring, migrations
@@ -164,7 +164,7 @@ def measured_later(database: Database, *, contract: bool = False) -> Migration:
 async def test_what_older_versions_cannot_read_is_left_to_the_command(
     mongodb_uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handlers.migrations._NOTICE_SECONDS", 0)
+    monkeypatch.setattr("handlers.operations.migrations._NOTICE_SECONDS", 0)
     async with tanks(mongodb_uri, 20) as kept:
         contract, further = measured_later(kept.first, contract=True), replace(measuring(kept.first), name="2027-01-a")
         runner, old = migrations(kept.first, measuring(kept.first), contract, further), migrations(kept.second)

@@ -10,8 +10,8 @@ import pytest
 
 from config.database import Driver, open_driver
 from config.settings import Settings
-from handlers import operation_log
-from handlers.operation_log import OPERATION_LOGS, OperationLog
+from handlers.operations import operation_log
+from handlers.operations.operation_log import OPERATION_LOGS, OperationLog
 from plugins.testing import eventually
 
 pytestmark = pytest.mark.gen_test(timeout=20)

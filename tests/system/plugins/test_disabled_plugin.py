@@ -12,7 +12,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from handlers.data.database import COUNTERS, LEASES
-from handlers.operation_log import OPERATION_LOGS
+from handlers.operations.operation_log import OPERATION_LOGS
 from plugins.api import (
     Collection,
     Dictionary,

@@ -19,7 +19,7 @@ from config.database import Driver
 from config.database.raw_changes import ChangesLost, RawChanges
 from config.database.raw_documents import RawDatabase
 from config.embedded import acquire
-from handlers.observing import BACKUPS
+from handlers.operations.process_metrics import BACKUPS
 from plugins.testing import Client
 from scripts.backups.folders import header_of, newest_moments, remove_old
 from tests.api.files.samples import PDF, PNG, upload

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.database import Database
-from handlers.declarations import Catalogue
-from handlers.migrations import MIGRATIONS
-from handlers.processes import _Folder
+from handlers.operations.migrations import MIGRATIONS
+from handlers.operations.processes import _Folder
 from plugins.testing import empty_database
 from scripts.diagnosis.findings import Finding
 from scripts.diagnosis.running import check_running

@@ -10,7 +10,7 @@ import pytest
 
 from config.database import open_driver
 from handlers.data.collection import OUTDATED_INDEX
-from handlers.migrations import MIGRATIONS
+from handlers.operations.migrations import MIGRATIONS
 from plugins.testing import SECRET, Client, empty_database, serving
 from tests.api.finance.books import Books
 from tests.support.commands import run_command

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from config.embedded import Embedded, acquire
-from handlers.jobs import Jobs
-from handlers.observing import last_backup
-from handlers.scheduled_backups import back_up_if_due
+from handlers.operations.jobs import Jobs
+from handlers.operations.process_metrics import last_backup
+from handlers.operations.scheduled_backups import back_up_if_due
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.testing import eventually, serving

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handlers.operation_log import OPERATION_LOGS
+from handlers.operations.operation_log import OPERATION_LOGS
 from plugins.boot.runtime import Running
 from plugins.testing import PASSWORD, Client, eventually, expect
 from tests.support.commands import run_command

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.data.database import Database
-from handlers.data.scope import Scope
+from handlers.data.visible.scope import Scope
 from handlers.schema.errors import ApiError, ValidationFailed
 from tests.support.holding import BOXES, LABELS, LISTS, MARKS
 

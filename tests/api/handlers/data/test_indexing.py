@@ -15,7 +15,7 @@ from config.database import Document, Driver
 from handlers.data.collection import OUTDATED, OUTDATED_INDEX, Collection
 from handlers.data.database import Database, Lease, utc_now
 from handlers.data.indexing import SearchIndexing
-from handlers.migrations import Migrations
+from handlers.operations.migrations import Migrations
 from handlers.schema.fields import array, text
 from handlers.service import Service
 from plugins.testing import eventually, unique
@@ -255,7 +255,7 @@ async def test_without_its_index_a_search_goes_on(named: Database) -> None:
 
 
 async def test_many_and_few_finds_are_the_same_to_a_list(named: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handlers.data.paging._FEW", 3)
+    monkeypatch.setattr("handlers.data.lists.paging._FEW", 3)
     for number in range(8):
         await named.store(NAMED).create({"name": f"Name {number}", "tags": ["few"] if number < 3 else []})
     assert await found(named, "name") == [f"Name {number}" for number in range(8)]

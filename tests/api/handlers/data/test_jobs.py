@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from handlers.data.database import Database
-from handlers.jobs import Jobs
+from handlers.operations.jobs import Jobs
 from plugins.testing import eventually, unique
 
 pytestmark = pytest.mark.gen_test(timeout=20)

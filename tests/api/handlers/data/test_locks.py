@@ -7,7 +7,7 @@ import pytest
 
 from config.database import DatabaseUnavailable, open_driver
 from handlers.data.database import Database
-from handlers.data.locks import LOCKS, exclude_sharers, share_records
+from handlers.data.sync.locks import LOCKS, exclude_sharers, share_records
 from plugins.testing import eventually
 from tests.support.records import NOTES
 
@@ -131,7 +131,7 @@ async def test_a_record_is_locked_once_in_a_transaction(database: Database) -> N
 
 async def test_a_transaction_shares_a_record_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     id, places = await note(database), iter(range(100))
-    monkeypatch.setattr("handlers.data.locks._choose_place", lambda: next(places))
+    monkeypatch.setattr("handlers.data.sync.locks._choose_place", lambda: next(places))
 
     async def work() -> None:
         for _ in range(3):
@@ -152,7 +152,7 @@ async def test_writes_that_refer_to_one_record_pass_each_other_and_a_deletion_wa
 ) -> None:
     records, order = [(NOTES.name, await note(database))], list[str]()
     places = iter(range(100))
-    monkeypatch.setattr("handlers.data.locks._choose_place", lambda: next(places))
+    monkeypatch.setattr("handlers.data.sync.locks._choose_place", lambda: next(places))
     inside, go_on = asyncio.Event(), asyncio.Event()
 
     async def refer() -> None:

@@ -12,14 +12,14 @@ from bson import ObjectId
 from tornado.ioloop import IOLoop
 
 from config.database import DatabaseUnavailable
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.data.collection import THE_USERS, Collection
 from handlers.data.database import Database, Lease
-from handlers.data.history import CHANGES
-from handlers.data.owner_moves import FOLLOWED, OwnerMoves
-from handlers.data.restoring import restore
-from handlers.data.scope import OWNER_DEPARTMENT, Scope
+from handlers.data.history.history import CHANGES
+from handlers.data.history.restoring import restore
 from handlers.data.store import Store
+from handlers.data.visible.owner_moves import FOLLOWED, OwnerMoves
+from handlers.data.visible.scope import OWNER_DEPARTMENT, Scope
 from handlers.schema.fields import integer, text
 from plugins.testing import eventually, unique
 from tests.support.data_fixtures import opened
@@ -153,7 +153,7 @@ async def test_records_follow_their_owner_without_a_new_version(deals: Database)
 async def test_a_move_that_was_interrupted_is_finished_by_another_process(
     deals: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handlers.data.owner_moves._BATCH", 10)
+    monkeypatch.setattr("handlers.data.visible.owner_moves._BATCH", 10)
     made = await store_of(deals).create_many([{"name": "x", "owner_id": ANN}] * 35)
     await move(deals, ANN, WEST)
 
@@ -198,7 +198,7 @@ async def test_what_was_written_with_the_former_department_meanwhile_is_found(
     # as an instance wrote it that had not heard of the move
     stale = {OWNER_DEPARTMENT: EAST, "second_department_id": EAST}
     await deals.driver.update_one(DEALS.name, {"_id": late["id"]}, {"$set": stale})
-    monkeypatch.setattr("handlers.data.owner_moves._SETTLED_AFTER", timedelta(0))
+    monkeypatch.setattr("handlers.data.visible.owner_moves._SETTLED_AFTER", timedelta(0))
     await OwnerMoves(deals).follow()
     assert await place(deals, late["id"]) == WEST
     assert await deals.driver.count(FOLLOWED, {"settled": False}) == 0

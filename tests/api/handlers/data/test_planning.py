@@ -11,8 +11,8 @@ from tornado.ioloop import IOLoop
 
 from handlers.data.collection import THE_USERS, Collection
 from handlers.data.database import Database
-from handlers.data.history import CHANGES
-from handlers.data.scope import Scope
+from handlers.data.history.history import CHANGES
+from handlers.data.visible.scope import Scope
 from handlers.schema.fields import integer, text
 from plugins.testing import unique
 from tests.support.data_fixtures import opened

@@ -7,8 +7,8 @@ import pytest
 from bson import ObjectId
 
 from handlers.data.database import Database
-from handlers.data.responsible import new_fields
-from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.visible.responsible import new_fields
+from handlers.data.visible.scope import ALL_ROWS, Scope
 
 pytestmark = pytest.mark.gen_test
 

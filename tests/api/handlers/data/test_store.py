@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from bson import ObjectId
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.data.database import Database
-from handlers.data.scope import Scope
 from handlers.data.store import Store
 from handlers.data.transitions import try_transition
-from handlers.data.visibility import decisive_fields
+from handlers.data.visible.scope import Scope
+from handlers.data.visible.visibility import decisive_fields
 from handlers.schema.errors import ApiError
 from handlers.tables.records import TABLE_IMPORTS
 from plugins.testing import unique

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from handlers.data.cached_snapshot import CachedSnapshot, RecordCache
 from handlers.data.database import Database
-from handlers.data.history import CHANGES
+from handlers.data.history.history import CHANGES
+from handlers.data.sync.cached_snapshot import CachedSnapshot, RecordCache
 from handlers.schema.errors import CONFLICT, STALE, ApiError
 from plugins.testing import eventually, unique
 from tests.support.records import NOTES

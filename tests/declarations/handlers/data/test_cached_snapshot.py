@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from handlers.data.cached_snapshot import CachedSnapshot, RecordCache
+from handlers.data.sync.cached_snapshot import CachedSnapshot, RecordCache
 
 pytestmark = pytest.mark.gen_test
 

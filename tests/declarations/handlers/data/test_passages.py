@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from handlers.actor import Actor
+from handlers.access.actor import Actor
 from handlers.data.collection import Collection
-from handlers.data.passes import Passage, find_parents
+from handlers.data.visible.delegated_access import Passage, find_parents
 from handlers.schema.fields import array, integer, obj
 from handlers.schema.messages import Message
 

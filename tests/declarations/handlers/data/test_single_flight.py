@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from handlers.data.single_flight import SingleFlight
+from handlers.data.sync.single_flight import SingleFlight
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 

@@ -1,0 +1,1 @@
+"""Who acts, and what they may do."""

@@ -1,0 +1,1 @@
+"""Lists: filters, searches, pages and series."""

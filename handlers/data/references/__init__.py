@@ -1,0 +1,1 @@
+"""References between records, and what deletions do to them."""

@@ -1,0 +1,1 @@
+"""What processes and transactions agree on: changes, caches, locks."""

@@ -1,0 +1,1 @@
+"""Which rows a person sees."""

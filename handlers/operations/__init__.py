@@ -1,0 +1,1 @@
+"""What operators see and run: metrics, processes, jobs, migrations, logs, backups."""

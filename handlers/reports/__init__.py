@@ -1,0 +1,1 @@
+"""Figures over records: dashboards, periods, and the audits of stored sums."""
