@@ -1,6 +1,6 @@
 """What plugins are made with, and the built-in ones.
 
-`api.py` is all that a plugin author imports, and `plugin.py` the declaration of a module. `records/`: what records do, from
+`api/` is all that a plugin author imports, and `plugin.py` the declaration of a module. `records/`: what records do, from
 their routes to their history; `checks/`: what a declaration may get wrong; `boot/`: from plugins to a serving process;
 `testing/`: fixtures. Every other folder is a plugin.
 """

@@ -23,6 +23,8 @@ from handlers.schema.messages import Message
 from handlers.schema.values import Payload
 from handlers.service import Service
 
+API_VERSION = 1  # goes up when a name leaves `plugins.api`, or means something else
+
 
 @dataclass(frozen=True)
 class Listener:
@@ -56,7 +58,8 @@ class Job:
 class Plugin:
     """A module of the platform: everything that it contributes, in one place.
 
-    `version` is that of the package that contains it; empty for built-in ones. `requires`: plugins that must be loaded
+    `api` is the version of `plugins.api` that it is written for. `version` is that of the package that contains it; empty
+    for built-in ones. `requires`: plugins that must be loaded
     before it. `start`: a context manager around the life of the process, which may `service.provide` parts; `provides`
     names those parts that are ports of the core. `prepare` runs at every start of a process, on one instance at a time,
     and must be repeatable. `demo` loads demonstration data into a new database. `permissions`: titles of actions other
@@ -71,6 +74,7 @@ class Plugin:
 
     name: str
     title: Message
+    api: int = 1
     version: str = ""
     requires: tuple[str, ...] = ()
     collections: tuple[Collection, ...] = ()

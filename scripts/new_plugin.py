@@ -55,6 +55,7 @@ from tradewind_$plugin import records
 plugin = Plugin(
     name="$plugin",
     title=Message("$Plugin", "$Plugin"),
+    api=1,
     requires=("rbac",),
     collections=(records.$NOUNS,),
     routes=records.ROUTES,
@@ -69,8 +70,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.boot.registry import load_plugins
-from plugins.testing import Client, expect, serving
+from plugins.testing import Client, expect, load_plugins, serving
 from tradewind_$plugin.plugin import plugin
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -87,7 +87,8 @@ _PLUGIN, _TEST = "tradewind_$plugin/plugin.py", "tests/test_$nouns.py"
 DASHBOARD = '''\
 """The dashboard of $plugin, live and in the caller's data scope: `GET /api/dashboard/$plugin-$nouns?months=12`."""
 
-from plugins.api import ByTime, Figures, Route, array, integer, obj, summed, text
+from plugins.api import Route, array, integer, obj, text
+from plugins.api.reports import ByTime, Figures, summed
 from plugins.dashboard.api import dashboard_routes
 from tradewind_$plugin.records import $NOUNS
 

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from plugins.api import (
-    APPROVAL_FINISHED,
-    CONFLICT,
-    FORBIDDEN,
-    REFUSES_OWN,
-    ApiError,
-    Refusal,
-    Request,
-    Route,
-    conflicts,
-    invalid,
-    refuse_own,
-    route,
-)
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Refusal, Request, Route, conflicts, invalid, route
+from plugins.api.events import APPROVAL_FINISHED
+from plugins.api.ports import REFUSES_OWN, refuse_own
 from plugins.approval import flow
 from plugins.approval.engine import activate_node, advance, begin, build_context, save, send_reminders
 from plugins.approval.flow import Approval, Assignee

@@ -7,7 +7,9 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from plugins.api import Catalogue, Dictionaries, Field, FieldError, Service, approval_fields
+from plugins.api import Field, Service
+from plugins.api.errors import FieldError
+from plugins.api.records import Catalogue, Dictionaries, approval_fields
 
 _EQUALITY = ("eq", "ne", "in", "not_in", "exists")
 _ORDER = ("gt", "gte", "lt", "lte")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import Figures, Filter, Period, summed
+from plugins.api.data import Filter
+from plugins.api.reports import Figures, Period, summed
 from plugins.approval.records import INSTANCES
 from plugins.approval.states import STATES
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import FieldError, Request, Route, ValidationFailed, crud, invalid, restore, route
+from plugins.api import Request, Route, crud, invalid, route
+from plugins.api.data import restore
+from plugins.api.errors import FieldError, ValidationFailed
 from plugins.approval.condition_checks import find_faults
 from plugins.approval.conditions import check_storable, matches
 from plugins.approval.editors import refuse_own_gain

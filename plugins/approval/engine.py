@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from plugins.api import APPROVAL_FINISHED, CONFLICT, NOTIFY, Actor, ApiError, Event, Message, Request, Service, Store
+from plugins.api import CONFLICT, NOTIFY, Actor, ApiError, Event, Message, Request, Service, Store
+from plugins.api.events import APPROVAL_FINISHED
 from plugins.approval import flow
 from plugins.approval.flow import Approval
 from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED, TOO_FEW

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Holding, Message, Move, Record
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Message, Record
+from plugins.api.records import Holding, Move
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, advance, build_context, save
 from plugins.approval.flow import Approval, Assignee

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import DUPLICATE, FINAL, FORBIDDEN, STALE, ApiError, Page, Request, Route, choice, route, with_version
+from plugins.api import FORBIDDEN, ApiError, Page, Request, Route, choice, route
+from plugins.api.errors import DUPLICATE, STALE
+from plugins.api.records import FINAL, with_version
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
 from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Approvals, Catalogue, OwnRequests, Passes, Service
+from plugins.api import Service
+from plugins.api.ports import Approvals, OwnRequests, Passes
+from plugins.api.records import Catalogue
 from plugins.approval.passes import ApprovalPasses
 from plugins.approval.people import OwnRequestsSetting
 from plugins.approval.requests import PendingApprovals

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, RecordNames, Request, Route, invalid, route
+from plugins.api import Page, Request, Route, invalid, route
+from plugins.api.data import RecordNames
 from plugins.approval.people import filter_enabled
 from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY
 from plugins.approval.shown_records import add_reference_names

@@ -10,7 +10,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import APPROVAL_REQUESTED, Actor, Catalogue, Collection, Database, Message
+from plugins.api import Actor, Collection, Message
+from plugins.api.data import Database
+from plugins.api.events import APPROVAL_REQUESTED
+from plugins.api.records import Catalogue
 from plugins.approval.messages import ASKED_IN
 from plugins.approval.records import INSTANCES
 from plugins.approval.states import TASK_STATES

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from plugins.api import Service, may_decide_on_own
+from plugins.api import Service
+from plugins.api.ports import may_decide_on_own
 from plugins.approval.flow import Assignee, Panel, count_needed, people_behind
 from plugins.approval.options import OWN_REQUESTS
 from plugins.approval.records import DELEGATIONS, MAX_PEOPLE

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    APPROVAL_CANCELLED,
-    APPROVAL_REQUESTED,
-    Approvals,
-    Job,
-    Listener,
-    Message,
-    OwnRequests,
-    Passes,
-    Plugin,
-    conflicts,
-    routes_of,
-)
+from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of
+from plugins.api.events import APPROVAL_CANCELLED, APPROVAL_REQUESTED
+from plugins.api.ports import Approvals, OwnRequests, Passes
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.dictionaries import DICTIONARIES

@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import APPROVAL_FINISHED, CONFLICT, SYSTEM, Actor, ApiError, Database, Message, Service, utc_now
+from plugins.api import CONFLICT, Actor, ApiError, Message, Service, utc_now
+from plugins.api.data import Database
+from plugins.api.events import APPROVAL_FINISHED
+from plugins.api.requests import SYSTEM
 from plugins.approval import flow
 from plugins.approval.conditions import matches
 from plugins.approval.engine import ApprovalContext, begin, save

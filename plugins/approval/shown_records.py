@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Catalogue, Field, Request, name_references
+from plugins.api import Field, Request
+from plugins.api.records import Catalogue
+from plugins.api.requests import name_references
 
 
 async def add_reference_names(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:

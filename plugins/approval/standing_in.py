@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from plugins.api import SYSTEM, Service, utc_now
+from plugins.api import Service, utc_now
+from plugins.api.requests import SYSTEM
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, save
 from plugins.approval.flow import Approval

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import Migration, Service, Stage
+from plugins.api import Service
+from plugins.api.data import Migration, Stage
 from plugins.approval.condition_checks import find_faults
 from plugins.approval.people import names_anybody
 from plugins.approval.records import DEFINITIONS

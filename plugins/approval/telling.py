@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import NOTIFY, Catalogue, Collection, Message, Service, approving_route
+from plugins.api import NOTIFY, Collection, Message, Service
+from plugins.api.records import Catalogue, approving_route
 from plugins.approval.engine import ApprovalContext
 from plugins.approval.messages import LEFT_TASKS, NO_FLOW, WAITS_FOR
 from plugins.approval.records import INSTANCES

@@ -9,7 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import Authenticator, DatabaseUnavailable, Jobs, Metrics, Service
+from plugins.api import Service
+from plugins.api.data import Jobs
+from plugins.api.errors import DatabaseUnavailable
+from plugins.api.ports import Authenticator, Metrics
 from plugins.auth.login_metrics import LoginMetrics
 from plugins.auth.login_rate import LoginRate
 from plugins.auth.sessions import Sessions

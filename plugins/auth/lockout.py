@@ -10,7 +10,9 @@ import math
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import LOCKED, ApiError, Request, Store, network_of
+from plugins.api import ApiError, Request, Store
+from plugins.api.errors import LOCKED
+from plugins.api.requests import network_of
 from plugins.auth import unknown_names
 from plugins.auth.login_log import note_typed
 from plugins.auth.records import UNKNOWN_NAMES

@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import (
-    ACCOUNT_DISABLED,
-    LOCKED,
-    LOGIN_REFUSED,
-    PUBLIC,
-    RATE_LIMITED,
-    REFRESH_REFUSED,
-    SIGNED_IN,
-    ApiError,
-    Refusal,
-    Request,
-    Route,
-    integer,
-    invalid,
-    route,
-    shape,
-    text,
-)
+from plugins.api import PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Route, integer, invalid, route, shape, text
+from plugins.api.errors import ACCOUNT_DISABLED, LOCKED, LOGIN_REFUSED, RATE_LIMITED, REFRESH_REFUSED
 from plugins.auth import unknown_names
 from plugins.auth.lockout import admitted, count_failure, refuse_locked, unlocked_filter
 from plugins.auth.login_log import note, note_typed

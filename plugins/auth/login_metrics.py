@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import ACCOUNT_DISABLED, LOCKED, LOGIN_REFUSED, RATE_LIMITED, Metrics
+from plugins.api.errors import ACCOUNT_DISABLED, LOCKED, LOGIN_REFUSED, RATE_LIMITED
+from plugins.api.ports import Metrics
 
 _RESULTS: Mapping[int, str] = {
     0: "success",

@@ -6,7 +6,11 @@ from datetime import timedelta
 
 from cachetools import TTLCache
 
-from plugins.api import RATE_LIMITED, ApiError, Database, RateLimit, Request, network_of, utc_now
+from plugins.api import ApiError, Request, utc_now
+from plugins.api.data import Database
+from plugins.api.errors import RATE_LIMITED
+from plugins.api.ports import RateLimit
+from plugins.api.requests import network_of
 from plugins.auth.login_log import note_typed
 from plugins.auth.records import LOGIN_ATTEMPTS
 from plugins.rbac.api import Directory

@@ -1,6 +1,7 @@
 """The plugin auth: log-in, tokens, sessions, WeCom."""
 
-from plugins.api import Authenticator, Listener, Message, Plugin, routes_of
+from plugins.api import Listener, Message, Plugin, routes_of
+from plugins.api.ports import Authenticator
 from plugins.auth import admin_sessions, login, own_password, own_sessions, profile, wecom
 from plugins.auth.dictionaries import DICTIONARIES
 from plugins.auth.lifespan import end_sessions, start

@@ -6,7 +6,6 @@ from typing import Any
 
 from plugins.api import (
     SIGNED_IN,
-    UNAUTHENTICATED,
     Actor,
     ApiError,
     Request,
@@ -21,6 +20,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.api.errors import UNAUTHENTICATED
 from plugins.auth.records import PROFILE_BODY
 from plugins.rbac.api import USERS, Directory, Policy
 

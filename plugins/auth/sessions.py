@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import REFRESH_REFUSED, UNAUTHENTICATED, Actor, ApiError, Database, RecordCache, Store, utc_now
+from plugins.api import Actor, ApiError, Store, utc_now
+from plugins.api.data import Database, RecordCache
+from plugins.api.errors import REFRESH_REFUSED, UNAUTHENTICATED
 from plugins.auth.records import SESSIONS
 from plugins.auth.settings import AuthSettings
 from plugins.auth.tokens import Tokens

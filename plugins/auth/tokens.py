@@ -13,7 +13,8 @@ import jwt
 from jwt.types import Options
 from lru import LRU
 
-from plugins.api import REFRESH_REFUSED, TOKEN_EXPIRED, UNAUTHENTICATED, ApiError
+from plugins.api import ApiError
+from plugins.api.errors import REFRESH_REFUSED, TOKEN_EXPIRED, UNAUTHENTICATED
 
 ALGORITHM = "HS256"
 # `iat` is not checked (RFC 7519 section 4.1.6): another instance's clock may be a little ahead

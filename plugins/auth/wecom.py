@@ -7,23 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from plugins.api import (
-    ACCOUNT_DISABLED,
-    DUPLICATE,
-    LOCKED,
-    PUBLIC,
-    RATE_LIMITED,
-    SIGNED_IN,
-    WECOM_REFUSED,
-    ApiError,
-    RateLimit,
-    Refusal,
-    Request,
-    Route,
-    network_of,
-    route,
-    unavailable,
-)
+from plugins.api import PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Route, route
+from plugins.api.errors import ACCOUNT_DISABLED, DUPLICATE, LOCKED, RATE_LIMITED, WECOM_REFUSED, unavailable
+from plugins.api.ports import RateLimit
+from plugins.api.requests import network_of
 from plugins.auth import wecom_accounts, wecom_states
 from plugins.auth.login import LOGIN, admit
 from plugins.auth.login_log import note

@@ -11,7 +11,8 @@ from datetime import timedelta
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
-from plugins.api import Database, Lease, Store, utc_now
+from plugins.api import Store, utc_now
+from plugins.api.data import Database, Lease
 from plugins.auth.settings import AuthSettings
 from plugins.auth.wecom_client import WecomClient, WecomUnavailable
 from plugins.auth.wecom_records import WECOM_TOKENS

@@ -42,7 +42,7 @@ from plugins.checks.references import deletion_problems, reference_problems, req
 from plugins.checks.responsibilities import holding_problems
 from plugins.checks.states import machines_of, state_problems
 from plugins.checks.types import type_problems
-from plugins.plugin import Plugin
+from plugins.plugin import API_VERSION, Plugin
 from plugins.records.transitions import action_handlers
 
 CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
@@ -98,6 +98,8 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from figure_problems(f"Plugin {plugin.name}", plugin.dashboards, routes)
         yield from title_problems(plugin, accesses, titled)
         yield from _function_problems(plugin)
+        if plugin.api != API_VERSION:
+            yield f"Plugin {plugin.name} is written for version {plugin.api} of plugins.api; this is version {API_VERSION}."
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, routes)
         yield from _business_type_problems(plugin, known)
     yield from requirement_problems(plugins)

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import (
-    CONFLICT,
-    DUPLICATE,
-    STALE,
-    ApiError,
-    Page,
-    Request,
-    Route,
-    conflicts,
-    crud,
-    invalid,
-    route,
-    with_deleted,
-)
+from plugins.api import CONFLICT, ApiError, Page, Request, Route, conflicts, crud, invalid, route
+from plugins.api.errors import DUPLICATE, STALE
+from plugins.api.records import with_deleted
 from plugins.cms.messages import NEEDS_ITS_TIME, PUBLISHED_SINCE
 from plugins.cms.records import ARTICLE_SUMMARY, ARTICLES
 from plugins.cms.rendering import Renderer

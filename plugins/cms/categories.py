@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Request, Route, conflicts, crud, invalid, route
+from plugins.api import CONFLICT, ApiError, Request, Route, conflicts, crud, invalid, route
+from plugins.api.errors import DUPLICATE, STALE
 from plugins.cms.messages import UNDER_ITSELF
 from plugins.cms.records import CATEGORIES
 from plugins.cms.slugs import create_with_slug

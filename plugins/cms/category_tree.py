@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plugins.api import CachedSnapshot, Database
+from plugins.api.data import CachedSnapshot, Database
 from plugins.cms.records import CATEGORIES
 
 Record = Mapping[str, Any]

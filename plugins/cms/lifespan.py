@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from plugins.api import Confined, Service
+from plugins.api import Service
+from plugins.api.workers import Confined
 from plugins.cms.category_tree import Categories
 from plugins.cms.rendering import Renderer
 from plugins.cms.settings import CmsSettings

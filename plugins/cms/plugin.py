@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import DATA_RESET, Job, Listener, Message, Plugin, routes_of
+from plugins.api import Job, Listener, Message, Plugin, routes_of
+from plugins.api.events import DATA_RESET
 from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site, tables
 from plugins.cms.dictionaries import DICTIONARIES
 from plugins.cms.lifespan import prepare, restore_defaults, start

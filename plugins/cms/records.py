@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from plugins.api import (
-    BLANK,
-    VERSION,
     Collection,
     Field,
     Index,
@@ -19,8 +17,9 @@ from plugins.api import (
     shape,
     text,
     timestamp,
-    tree_of,
 )
+from plugins.api.fields import BLANK, tree_of
+from plugins.api.records import VERSION
 from plugins.cms.messages import HAS_ARTICLES, HAS_CHILDREN
 from plugins.cms.states import ARTICLE_STATES
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import Lane, Request, TooCostly, WorkFailed, invalid
+from plugins.api import Request, invalid
+from plugins.api.workers import Lane, TooCostly, WorkFailed
 from plugins.cms.cleaning import clean
 from plugins.cms.complexity import TooComplex, estimate_elements
 from plugins.cms.records import MAX_HTML

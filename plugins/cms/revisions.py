@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import NOT_FOUND, STALE, Actor, ApiError, Page, Refusal, Request, Route, Service, route
+from plugins.api import NOT_FOUND, Actor, ApiError, Page, Refusal, Request, Route, Service, route
+from plugins.api.errors import STALE
 from plugins.cms.messages import NO_REVISION
 from plugins.cms.records import ARTICLES, REVISED, REVISION_SUMMARY, REVISIONS, VERSION_BODY
 from plugins.cms.rendering import Renderer

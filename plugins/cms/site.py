@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import INVALID, STALE, CachedSnapshot, Database, Request, Route, route
+from plugins.api import Request, Route, route
+from plugins.api.data import CachedSnapshot, Database
+from plugins.api.errors import INVALID, STALE
 from plugins.cms.records import SITE
 from plugins.system.api import Configs, change_configs
 

@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from plugins.api import DUPLICATE, ApiError, Store
+from plugins.api import ApiError, Store
+from plugins.api.errors import DUPLICATE
 
 MAX_LENGTH = 80
 _SEPARATORS = re.compile(r"[^a-z0-9]+")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
-from plugins.api import Database
+from plugins.api.data import Database
 from plugins.cms.records import ARTICLES
 
 MAX_ARTICLES = 10_000  # views of further articles are not counted until the next write

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from plugins.api import ACTION_TITLES, Field, Route, StateMachine, bars_of, transitions_of
+from plugins.api import Field, Route, StateMachine
+from plugins.api.records import ACTION_TITLES, bars_of, transitions_of
 from plugins.console.forms import controls
 from plugins.console.nodes import VARIABLE, Node, addressed, call, node, values_of
 from plugins.console.shown import figures, lines, tables

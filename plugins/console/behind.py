@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from plugins.api import Figures, Route
+from plugins.api import Route
+from plugins.api.reports import Figures
 from plugins.console.nodes import Node, as_text, call, link, node, rows
 from plugins.console.viewer import Viewer
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from plugins.api import ACTION_TITLES, Field, View
+from plugins.api import Field, View
+from plugins.api.records import ACTION_TITLES
 from plugins.console.actions import action_buttons, delete_button, drawer, edit_button, form_of
 from plugins.console.forms import choices, picker
 from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, call, link, node, rows, values_of

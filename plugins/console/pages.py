@@ -8,10 +8,7 @@ from plugins.api import (
     NOT_FOUND,
     SIGNED_IN,
     ApiError,
-    Catalogue,
     Collection,
-    Dictionaries,
-    Entries,
     Message,
     Refusal,
     Request,
@@ -20,6 +17,7 @@ from plugins.api import (
     mapping,
     route,
 )
+from plugins.api.records import Catalogue, Dictionaries, Entries
 from plugins.console.dashboards import dashboards_page
 from plugins.console.lists import boxes, listing
 from plugins.console.nodes import Node, call, node, page, tabs

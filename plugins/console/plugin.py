@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Catalogue, Message, Plugin, Service
+from plugins.api import Message, Plugin, Service
+from plugins.api.records import Catalogue
 from plugins.console import files, pages, renderer
 
 

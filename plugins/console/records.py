@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from plugins.api import ACTION_TITLES, Field
+from plugins.api import Field
+from plugins.api.records import ACTION_TITLES
 from plugins.console.actions import action_buttons, delete_button, edit_button, verb_of
 from plugins.console.lists import listing
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from plugins.api import SIGNED_IN, Catalogue, Collection, Field, Menu, Message, Route, View, fields_in, transitions_of
+from plugins.api import SIGNED_IN, Collection, Field, Menu, Message, Route, View
+from plugins.api.fields import fields_in
+from plugins.api.records import Catalogue, transitions_of
 
 DASHBOARDS = "dashboard:chart"
 _DASHBOARD = "/api/dashboard/"

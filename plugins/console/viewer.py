@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plugins.api import Authorizer, Collection, Entries, Field, Language, Message, Request, Route, labels_of, refusal
+from plugins.api import Collection, Field, Message, Request, Route
+from plugins.api.errors import refusal
+from plugins.api.ports import Authorizer
+from plugins.api.records import Entries
+from plugins.api.spreadsheets import labels_of
+from plugins.api.values import Language
 from plugins.console.nodes import WORDS, plain
 from plugins.console.site import Site
 

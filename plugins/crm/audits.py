@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from plugins.api import Audit, Debt, Difference, Due, Message, Piece, Remark, compare, difference, exact
+from plugins.api import Message, exact
+from plugins.api.reports import Audit, Debt, Difference, Due, Piece, Remark, compare, difference
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.receivables import BIZ_TYPE, OWED
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from plugins.api import (
-    VERSION,
     Collection,
     Field,
     Index,
     Message,
     day,
-    hold_fields,
     integer,
     money,
     object_id,
@@ -19,6 +17,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.api.records import VERSION, hold_fields
 from plugins.crm.messages import PLAN_PAID
 from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER_BELOW
 from plugins.crm.states import CONTRACT_STATES, PLAN_STATES

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import (
-    DUPLICATE,
-    STALE,
     Action,
     ApiError,
     Approval,
@@ -19,14 +17,14 @@ from plugins.api import (
     Step,
     conflicts,
     crud,
-    find_booked_on,
-    holds,
     invalid,
     store_money,
     text,
     transitions,
 )
 from plugins.api import exact as amount_of
+from plugins.api.errors import DUPLICATE, STALE
+from plugins.api.records import find_booked_on, holds
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, OWED_ASKED, ApiError, Service, exact
+from plugins.api import CONFLICT, ApiError, Service, exact
+from plugins.api.events import OWED_ASKED
 from plugins.crm.messages import OVER_CREDIT_LIMIT
 from plugins.crm.options import CREDIT_LIMIT_KEY
 from plugins.crm.records import CUSTOMERS

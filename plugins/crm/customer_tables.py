@@ -7,29 +7,23 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import (
-    Catalogue,
+from plugins.api import Event, Field, Request, Route, Service, tables
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.records import Catalogue
+from plugins.api.spreadsheets import (
     DryRun,
-    Event,
-    Field,
-    FieldError,
     ImportLimits,
     ImportNotices,
     ImportReport,
-    Request,
-    Route,
-    Service,
     Table,
     TableColumn,
     TableReferences,
     TableRows,
-    ValidationFailed,
     ValueLabels,
     imported_tables,
     parse_row,
     resume_imports,
     row_body,
-    tables,
 )
 from plugins.crm.customers import build_customer, change
 from plugins.crm.duplicates import SameRows, find_known

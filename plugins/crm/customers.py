@@ -8,21 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import (
-    CONFLICT,
-    DUPLICATE,
-    FORBIDDEN,
-    STALE,
-    ApiError,
-    Refusal,
-    Request,
-    Route,
-    conflicts,
-    crud,
-    invalid,
-    missing_permission,
-    route,
-)
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Refusal, Request, Route, conflicts, crud, invalid, route
+from plugins.api.errors import DUPLICATE, STALE, missing_permission
 from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
 from plugins.crm.customer_keys import derive_keys
 from plugins.crm.duplicates import find_candidates

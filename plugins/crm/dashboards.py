@@ -8,23 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import (
-    ByTime,
-    ByValue,
-    Collection,
-    Dashboard,
-    Dictionaries,
-    Field,
-    Figures,
-    Filter,
-    Message,
-    Period,
-    RecordNames,
-    Request,
-    exact,
-    period_of,
-    summed,
-)
+from plugins.api import Collection, Field, Message, Request, exact
+from plugins.api.data import Filter, RecordNames
+from plugins.api.records import Dictionaries
+from plugins.api.reports import ByTime, ByValue, Dashboard, Figures, Period, period_of, summed
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES

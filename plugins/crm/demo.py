@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import Actor, Collection, Demonstration, Service, utc_now
+from plugins.api import Actor, Collection, Service, utc_now
+from plugins.api.records import Demonstration
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.rbac.api import people_of_the_demo

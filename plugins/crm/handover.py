@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from plugins.api import Holding, Message, Move, Record
+from plugins.api import Message, Record
+from plugins.api.records import Holding, Move
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.contracts import move_below
 from plugins.crm.customers import build_owner_change

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import import_rows_of, imports_of
+from plugins.api.spreadsheets import import_rows_of, imports_of
 
 IMPORTS = imports_of("crm_imports", "CustomerImport", noun=("客户导入", "customer import"))
 IMPORT_ROWS = import_rows_of("crm_import_rows", "CustomerImportRows", noun=("待导入客户", "customers to import"))

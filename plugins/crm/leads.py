@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import (
-    CONFLICT,
-    DUPLICATE,
-    STALE,
-    Action,
-    ApiError,
-    Dictionaries,
-    Request,
-    Route,
-    Step,
-    conflicts,
-    crud,
-    invalid,
-    transitions,
-)
+from plugins.api import CONFLICT, Action, ApiError, Request, Route, Step, conflicts, crud, invalid, transitions
+from plugins.api.errors import DUPLICATE, STALE
+from plugins.api.records import Dictionaries
 from plugins.crm import customer_children, opportunities
 from plugins.crm.bodies import CONVERT, CONVERTED
 from plugins.crm.customers import build_customer, warn_of_duplicates

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    CONTACTS_ASKED,
-    CREDIT_ASKED,
-    DEBT_ASKED,
-    MONEY_ALLOCATED,
-    TERMS_ASKED,
-    Listener,
-    conflicts,
-)
+from plugins.api import Listener, conflicts
+from plugins.api.events import CONTACTS_ASKED, CREDIT_ASKED, DEBT_ASKED, MONEY_ALLOCATED, TERMS_ASKED
 from plugins.crm import allocations, contacts, credit, receivables
 from plugins.crm.messages import OVER_CREDIT_LIMIT
 from plugins.crm.payments import ALLOCATION_REFUSALS

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import Collection, Migration, Service, Stage
+from plugins.api import Collection, Service
+from plugins.api.data import Migration, Stage
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 
 _CAME_INTO_FORCE = {"status": {"$in": ["in_force", "completed", "terminated"]}}

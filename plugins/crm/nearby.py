@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Page, Request, Route, number, route, rows_before, shape
+from plugins.api import Page, Request, Route, number, route, shape
+from plugins.api.data import rows_before
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB uses

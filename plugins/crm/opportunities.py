@@ -8,14 +8,11 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    DUPLICATE,
-    STALE,
     Action,
     ApiError,
     Request,
     Route,
     Step,
-    change_state,
     conflicts,
     crud,
     invalid,
@@ -23,6 +20,8 @@ from plugins.api import (
     transitions,
 )
 from plugins.api import exact as amount_of
+from plugins.api.errors import DUPLICATE, STALE
+from plugins.api.records import change_state
 from plugins.crm import customer_children
 from plugins.crm.bodies import ADVANCE, LOSE, WIN
 from plugins.crm.contract_records import CONTRACTS

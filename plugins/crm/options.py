@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Numbering, Option, choice, integer, text
+from plugins.api import Message, Option, choice, integer, text
+from plugins.api.records import Numbering
 from plugins.crm.contract_records import CONTRACTS
 
 CLAIM_LIMIT_KEY = "crm_claim_limit"

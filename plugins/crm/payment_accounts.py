@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import MONEY_MOVED, MONEY_RETURNED, Request, invalid
+from plugins.api import Request, invalid
+from plugins.api.events import MONEY_MOVED, MONEY_RETURNED
 from plugins.crm.contract_records import PAYMENTS
 from plugins.crm.options import PAYMENT_ACCOUNT_KEY
 from plugins.crm.receivables import BIZ_TYPE

@@ -7,7 +7,6 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    STALE,
     ApiError,
     Page,
     Request,
@@ -22,6 +21,7 @@ from plugins.api import (
     route,
     store_money,
 )
+from plugins.api.errors import STALE
 from plugins.crm import customer_children, receivables
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import OVERPLANNED, PLAN_PAID, WRONG_STATE

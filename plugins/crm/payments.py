@@ -8,10 +8,6 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    DATED,
-    MONEY_MOVED,
-    MONEY_RETURNED,
-    STALE,
     Actor,
     ApiError,
     Collection,
@@ -22,11 +18,13 @@ from plugins.api import (
     crud,
     day_of,
     exact,
-    new_id,
     route,
-    start_of,
     store_money,
 )
+from plugins.api.data import new_id
+from plugins.api.errors import STALE
+from plugins.api.events import DATED, MONEY_MOVED, MONEY_RETURNED
+from plugins.api.values import start_of
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REVERSE_PAYMENT
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS

@@ -8,9 +8,7 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    DUPLICATE,
     NOT_FOUND,
-    STALE,
     ApiError,
     Collection,
     Event,
@@ -24,6 +22,7 @@ from plugins.api import (
     route,
     utc_now,
 )
+from plugins.api.errors import DUPLICATE, STALE
 from plugins.crm.customers import build_owner_change
 from plugins.crm.messages import CLAIM_LIMIT, IN_POOL, NOT_FOR_YOU, NOT_IN_POOL
 from plugins.crm.options import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY

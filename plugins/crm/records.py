@@ -16,11 +16,11 @@ from plugins.api import (
     number,
     obj,
     object_id,
-    payment_terms,
     record_name,
     text,
     timestamp,
 )
+from plugins.api.records import payment_terms
 from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
 

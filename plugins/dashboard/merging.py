@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from plugins.api import Field, Period, exact, rounded, store_money, store_quantity
+from plugins.api import Field, exact, store_money
+from plugins.api.reports import Period
+from plugins.api.values import rounded, store_quantity
 
 Part = Mapping[str, Any]
 Merge = Callable[[Sequence[Any], Period], Any]

@@ -9,13 +9,8 @@ from typing import Any
 
 from plugins.api import (
     FORBIDDEN,
-    Authorizer,
-    ByTime,
-    Catalogue,
     Collection,
     Field,
-    Period,
-    RecordNames,
     Refusal,
     Request,
     Route,
@@ -25,19 +20,16 @@ from plugins.api import (
     exact,
     integer,
     invalid,
-    missing_permission,
-    name_of,
-    narrow_to_department,
-    period_of,
-    refusal,
     route,
-    rows_before,
     shape,
-    split_cell,
     store_money,
     text,
-    unavailable,
 )
+from plugins.api.data import RecordNames, name_of, rows_before
+from plugins.api.errors import missing_permission, refusal, unavailable
+from plugins.api.ports import Authorizer
+from plugins.api.records import Catalogue
+from plugins.api.reports import ByTime, Period, narrow_to_department, period_of, split_cell
 from plugins.dashboard.merging import make_merge
 from plugins.dashboard.messages import NOT_LISTED, TOO_SLOW
 from plugins.dashboard.sharing import Executions

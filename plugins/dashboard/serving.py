@@ -7,24 +7,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import (
-    OF_A_DEPARTMENT,
-    Catalogue,
-    Dashboard,
-    Encoded,
-    Field,
-    Handler,
-    Request,
-    Route,
-    day_of,
-    encode_once,
-    narrow_to_department,
-    period_of,
-    reading_from_secondaries,
-    route,
-    shape,
-    unavailable,
-)
+from plugins.api import Field, Handler, Request, Route, day_of, route, shape
+from plugins.api.data import reading_from_secondaries
+from plugins.api.errors import unavailable
+from plugins.api.records import Catalogue
+from plugins.api.reports import OF_A_DEPARTMENT, Dashboard, narrow_to_department, period_of
+from plugins.api.requests import Encoded, encode_once
 from plugins.dashboard.merging import make_merge
 from plugins.dashboard.messages import TOO_SLOW
 from plugins.dashboard.rows import rows_route

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Database, SingleFlight
+from plugins.api.data import Database, SingleFlight
 
 
 class Executions:

@@ -6,7 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import NOT_FOUND, ApiError, Authorizer, Catalogue, Collection, Request, invalid, pass_for, refusal
+from plugins.api import NOT_FOUND, ApiError, Collection, Request, invalid
+from plugins.api.errors import refusal
+from plugins.api.ports import Authorizer, pass_for
+from plugins.api.records import Catalogue
 from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENTS
 

@@ -6,12 +6,10 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    FINAL,
     FORBIDDEN,
     NOT_FOUND,
     SIGNED_IN,
     ApiError,
-    Catalogue,
     Page,
     Refusal,
     Request,
@@ -20,6 +18,7 @@ from plugins.api import (
     invalid,
     route,
 )
+from plugins.api.records import FINAL, Catalogue
 from plugins.files.access import get_readable_file, get_visible_record, may_change
 from plugins.files.messages import EVIDENCE, NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
 from plugins.files.names import check_key, clean_name

@@ -6,19 +6,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import parse_qs
 
-from plugins.api import (
-    ANONYMOUS,
-    MEDIA_TYPE,
-    NOT_FOUND,
-    PUBLIC,
-    SIGNED_IN,
-    ApiError,
-    Refusal,
-    Request,
-    Response,
-    Route,
-    route,
-)
+from plugins.api import NOT_FOUND, PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Response, Route, route
+from plugins.api.errors import MEDIA_TYPE
+from plugins.api.requests import ANONYMOUS
 from plugins.files.access import get_readable_file
 from plugins.files.messages import NOT_PUBLIC, NOT_READABLE
 from plugins.files.names import check_key

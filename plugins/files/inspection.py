@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import BinaryIO
 
-from plugins.api import MEDIA_TYPE, ApiError, Lane, Message, TooCostly
+from plugins.api import ApiError, Message
+from plugins.api.errors import MEDIA_TYPE
+from plugins.api.workers import Lane, TooCostly
 from plugins.files.images import FORMATS
 from plugins.files.messages import ACTIVE_SVG, BROKEN_IMAGE, TWO_THINGS, TYPE_CONTRADICTS, TYPE_REFUSED
 from plugins.files.settings import FilesSettings

@@ -7,7 +7,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from plugins.api import Confined, Jobs, Lane, Service
+from plugins.api import Service
+from plugins.api.data import Jobs
+from plugins.api.workers import Confined, Lane
 from plugins.files.local import LocalStorage
 from plugins.files.objects import Files
 from plugins.files.presence import Presence

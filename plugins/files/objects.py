@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from plugins.api import MEDIA_TYPE, NOT_FOUND, Actor, ApiError, Database, Lane, Store, try_transition, utc_now
+from plugins.api import NOT_FOUND, Actor, ApiError, Store, utc_now
+from plugins.api.data import Database, try_transition
+from plugins.api.errors import MEDIA_TYPE
+from plugins.api.workers import Lane
 from plugins.files.inspection import check_end, check_type, needs_proof, prove
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED
 from plugins.files.names import check_key, new_key

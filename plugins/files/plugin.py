@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import DATA_RESET, Job, Listener, Message, Plugin, routes_of
+from plugins.api import Job, Listener, Message, Plugin, routes_of
+from plugins.api.events import DATA_RESET
 from plugins.files import attachments, downloads, uploads
 from plugins.files.dictionaries import DICTIONARIES
 from plugins.files.lifespan import clear_after_reset, start, sweep_all

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from plugins.api import RANGE, ApiError
+from plugins.api import ApiError
+from plugins.api.errors import RANGE
 
 _ONE_RANGE = re.compile(r"bytes\s*=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.ASCII | re.IGNORECASE)
 

@@ -10,7 +10,8 @@ import hashlib
 from contextlib import AsyncExitStack
 from typing import BinaryIO, Self
 
-from plugins.api import TOO_LARGE, Actor, ApiError, invalid
+from plugins.api import Actor, ApiError, invalid
+from plugins.api.errors import TOO_LARGE
 from plugins.files.inspection import check_end, check_type, needs_proof, prove
 from plugins.files.messages import FILE_TOO_LARGE
 from plugins.files.objects import File, Files

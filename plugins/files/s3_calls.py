@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
-from plugins.api import span, trace_headers
+from plugins.api.requests import span, trace_headers
 from plugins.files.storage import make_storage_error
 
 PATIENCE = 5  # S3 may take this many times longer to join or to copy a large file

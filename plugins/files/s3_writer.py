@@ -8,7 +8,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import ApiError, unavailable
+from plugins.api import ApiError
+from plugins.api.errors import unavailable
 from plugins.files.messages import STORAGE_AWAY
 from plugins.files.s3_calls import GONE, PATIENCE, S3Calls
 from plugins.files.storage import FOREVER, RETRY_SECONDS, Label, Visibility

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from plugins.api import ApiError, unavailable
+from plugins.api import ApiError
+from plugins.api.errors import unavailable
 from plugins.files.messages import STORAGE_AWAY
 from plugins.files.names import disposition
 from plugins.files.types import FileType

@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import UNAVAILABLE, ApiError, Catalogue, Collection, Database, Field, Service, try_transition, utc_now
+from plugins.api import ApiError, Collection, Field, Service, utc_now
+from plugins.api.data import Database, try_transition
+from plugins.api.errors import UNAVAILABLE
+from plugins.api.records import Catalogue
 from plugins.files.names import KEY, STEM
 from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENTS, OBJECTS

@@ -10,22 +10,19 @@ from typing import Any
 from plugins.api import (
     CONFLICT,
     FORBIDDEN,
-    MEDIA_TYPE,
     PUBLIC,
     SIGNED_IN,
-    TOO_LARGE,
     ApiError,
-    Form,
-    FormFile,
     Refusal,
     Request,
     Route,
     conflicts,
     integer,
-    respond_once,
     route,
     text,
 )
+from plugins.api.errors import MEDIA_TYPE, TOO_LARGE
+from plugins.api.requests import Form, FormFile, respond_once
 from plugins.files.inspection import check_type, needs_proof, not_accepted
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, UPLOADED_ALREADY
 from plugins.files.names import clean_name

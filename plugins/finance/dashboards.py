@@ -5,7 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import ByTime, Dashboard, Figures, Filter, Period, Request, exact, period_of
+from plugins.api import Request, exact
+from plugins.api.data import Filter
+from plugins.api.reports import ByTime, Dashboard, Figures, Period, period_of
 from plugins.finance.books.records import VOUCHERS
 
 _SIGNS = {"income": 1, "expense": -1}

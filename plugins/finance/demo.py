@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Actor, Demonstration, Service, day_of, utc_now
+from plugins.api import Actor, Service, day_of, utc_now
+from plugins.api.records import Demonstration
 from plugins.finance.books.records import ACCOUNTS, VOUCHERS
 from plugins.finance.claims.records import EXPENSE_CLAIMS
 from plugins.finance.invoices.records import INVOICES

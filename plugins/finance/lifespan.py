@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-from plugins.api import Metrics, Service
+from plugins.api import Service
+from plugins.api.ports import Metrics
 from plugins.finance.audit.runs import count_differences, measure_age
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import (
+from plugins.api import Listener, conflicts
+from plugins.api.events import (
     DATED,
     DEBT_ASKED,
     MONEY_MOVED,
@@ -13,8 +14,6 @@ from plugins.api import (
     OWED_ASKED,
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
-    Listener,
-    conflicts,
 )
 from plugins.finance.books import periods, vouchers
 from plugins.finance.claims import claims

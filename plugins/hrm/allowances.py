@@ -21,9 +21,8 @@ from plugins.api import (
     exact,
     invalid,
     route,
-    start_of,
-    store_quantity,
 )
+from plugins.api.values import start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.leave_owners import of_person
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, LEAVE_TYPES, LEAVES

@@ -9,21 +9,9 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from plugins.api import (
-    ByTime,
-    ByValue,
-    Collection,
-    Dashboard,
-    Figures,
-    Filter,
-    Period,
-    RecordNames,
-    Request,
-    end_of_month,
-    invalid,
-    period_of,
-    summed,
-)
+from plugins.api import Collection, Request, invalid
+from plugins.api.data import Filter, RecordNames
+from plugins.api.reports import ByTime, ByValue, Dashboard, Figures, Period, end_of_month, period_of, summed
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.departments import began_in, were_in
 from plugins.hrm.messages import UNASSIGNED

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from plugins.api import Actor, Collection, Demonstration, Service, day_of, utc_now
+from plugins.api import Actor, Collection, Service, day_of, utc_now
+from plugins.api.records import Demonstration
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS

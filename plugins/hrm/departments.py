@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from plugins.api import Filter
+from plugins.api.data import Filter
 
 _ONE_DAY = timedelta(days=1)
 

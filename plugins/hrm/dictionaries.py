@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import Dictionary, Item, Message, dictionary
+from plugins.api import Dictionary, Message, dictionary
+from plugins.api.records import Item
 from plugins.hrm.states import DAY_STATES
 
 RISKS: Mapping[str, Message] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import FieldError, Request, Route, ValidationFailed, crud
+from plugins.api import Request, Route, crud
+from plugins.api.errors import FieldError, ValidationFailed
 from plugins.hrm.masters import Record, update_and_recompute
 from plugins.hrm.records import GROUPS
 

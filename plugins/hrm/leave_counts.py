@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import NOTIFY, Message, Service, as_json, day_of, rounded, start_of, store_quantity, utc_now
+from plugins.api import NOTIFY, Message, Service, day_of, utc_now
+from plugins.api.requests import as_json
+from plugins.api.values import rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, load_calendar
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.leave_records import LEAVES

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import Migration, Service, Stage
+from plugins.api import Service
+from plugins.api.data import Migration, Stage
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.calendars import find_employee
 from plugins.hrm.leave_records import LEAVES

@@ -20,7 +20,6 @@ from plugins.api import (
     Route,
     Service,
     Step,
-    as_json,
     conflicts,
     crud,
     day_of,
@@ -29,6 +28,7 @@ from plugins.api import (
     text,
     transitions,
 )
+from plugins.api.requests import as_json
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import find_open_day, refuse_closed

@@ -13,25 +13,23 @@ from typing import Any
 from plugins.api import (
     Collection,
     Message,
-    Migration,
     Page,
     Request,
     Route,
     Service,
-    Stage,
     day_of,
     exact,
     integer,
     number,
     obj,
     quantity,
-    rounded,
     route,
     service_fields,
-    store_quantity,
     tables,
     text,
 )
+from plugins.api.data import Migration, Stage
+from plugins.api.values import rounded, store_quantity
 from plugins.hrm.attendance_records import DAYS, MARKS
 from plugins.hrm.departments import department_on, were_in
 from plugins.hrm.dictionaries import LEAVE_TYPE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import Holding, Job, Listener, Message, Plugin, conflicts, routes_of
+from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of
+from plugins.api.records import Holding
 from plugins.hrm import (
     allowances,
     attendance,

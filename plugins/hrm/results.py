@@ -16,7 +16,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Jobs, Service, SingleFlight, day_of, start_of, store_quantity, utc_now
+from plugins.api import Service, day_of, utc_now
+from plugins.api.data import Jobs, SingleFlight
+from plugins.api.values import start_of, store_quantity
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import MAX_DAYS, get_closed_day

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from plugins.api import start_of
+from plugins.api.values import start_of
 
 DAY = 1440
 Span = tuple[int, int]

@@ -8,7 +8,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Audit, Collection, Debt, Difference, Due, Message, Piece, compare, difference, exact
+from plugins.api import Collection, Message, exact
+from plugins.api.reports import Audit, Debt, Difference, Due, Piece, compare, difference
 from plugins.inventory.orders.owed import count_undelivered
 from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.orders.trades import PURCHASE, SALE, Trade

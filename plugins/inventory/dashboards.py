@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from plugins.api import ByTime, ByValue, Collection, Dashboard, Figures, Filter, Period, Request, period_of, summed
+from plugins.api import Collection, Request
+from plugins.api.data import Filter
+from plugins.api.reports import ByTime, ByValue, Dashboard, Figures, Period, period_of, summed
 from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
 from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import STOCK, WAREHOUSES

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import Actor, Collection, Demonstration, Service, utc_now
+from plugins.api import Actor, Collection, Service, utc_now
+from plugins.api.records import Demonstration
 from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import DEBT_ASKED, TERMS_ASKED, Listener, Service
+from plugins.api import Listener, Service
+from plugins.api.events import DEBT_ASKED, TERMS_ASKED
 from plugins.inventory.orders.owed import find_history, find_order, publish
 from plugins.inventory.orders.trades import PURCHASE, SALE
 from plugins.inventory.records import SUPPLIERS

@@ -7,7 +7,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Migration, Service, Stage, day_of, exact, store_money, store_quantity, utc_now
+from plugins.api import Service, day_of, exact, store_money, utc_now
+from plugins.api.data import Migration, Stage
+from plugins.api.values import store_quantity
 from plugins.inventory.orders.owed import publish
 from plugins.inventory.orders.trades import PURCHASE, SALE, Trade
 from plugins.inventory.records import STOCK, STOCK_ENTRIES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Numbering
+from plugins.api.records import Numbering
 from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import Holding, Message, Plugin, routes_of
+from plugins.api import Message, Plugin, routes_of
+from plugins.api.records import Holding
 from plugins.inventory import demo, master_data, tables
 from plugins.inventory.audits import AUDITS, DEBTS
 from plugins.inventory.dashboards import DASHBOARDS

@@ -7,7 +7,6 @@ from typing import Unpack
 from plugins.api import (
     Collection,
     Field,
-    FieldOptions,
     Index,
     Message,
     array,
@@ -15,14 +14,14 @@ from plugins.api import (
     integer,
     money,
     object_id,
-    payment_terms,
     quantity,
-    record_code,
     record_name,
     service_fields,
     text,
 )
 from plugins.api import day as calendar_day
+from plugins.api.fields import FieldOptions, record_code
+from plugins.api.records import payment_terms
 from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT
 
 MAX_QUANTITY = "999999999.9999"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plugins.api import SYSTEM, Database, Message, Request
+from plugins.api import Message, Request
+from plugins.api.data import Database
+from plugins.api.requests import SYSTEM
 from plugins.notification.inbox import Inbox
 
 

@@ -1,6 +1,7 @@
 """The dictionaries of the plugin."""
 
-from plugins.api import Dictionary, Item, Message
+from plugins.api import Dictionary, Message
+from plugins.api.records import Item
 from plugins.notification.messages import KINDS
 
 DICTIONARIES = (

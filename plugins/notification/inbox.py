@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from plugins.api import SYSTEM, Actor, Database, Language, Message, Request, Scope, Store, utc_now
+from plugins.api import Actor, Message, Request, Store, utc_now
+from plugins.api.data import Database, Scope
+from plugins.api.requests import SYSTEM
+from plugins.api.values import Language
 from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, PROGRESS, SENT, SIGNALS, message_id
 
 

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from plugins.api import DATA_RESET, NOTIFY, NOTIFY_PROGRESS, SYSTEM, Listener, Service
+from plugins.api import NOTIFY, Listener, Service
+from plugins.api.events import DATA_RESET, NOTIFY_PROGRESS
+from plugins.api.requests import SYSTEM
 from plugins.notification.inbox import Inbox
 from plugins.notification.live import Listeners
 from plugins.notification.resetting import after_reset

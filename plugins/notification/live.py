@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from plugins.api import SIGNED_IN, Actor, Database, Record, Request, Route, SingleFlight, object_id, route
+from plugins.api import SIGNED_IN, Actor, Record, Request, Route, object_id, route
+from plugins.api.data import Database, SingleFlight
 from plugins.auth.api import SESSIONS
 from plugins.notification.inbox import Inbox, localise, own_store
 from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS, SOCKET_MESSAGES

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import FINAL, NOT_FOUND, NOTHING, SIGNED_IN, Page, Refusal, Request, Route, invalid, route
+from plugins.api import NOT_FOUND, SIGNED_IN, Page, Refusal, Request, Route, invalid, route
+from plugins.api.fields import NOTHING
+from plugins.api.records import FINAL
 from plugins.notification.inbox import Inbox, localise, own_store
 from plugins.notification.messages import NOT_YOURS
 from plugins.notification.records import COUNT, MESSAGES, SEND_BODY

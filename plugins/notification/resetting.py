@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Catalogue, Service
+from plugins.api import Service
+from plugins.api.records import Catalogue
 from plugins.notification.records import MESSAGES
 
 

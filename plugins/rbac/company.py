@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from plugins.api import Catalogue, Database, Route, Scope
+from plugins.api import Route
+from plugins.api.data import Database, Scope
+from plugins.api.records import Catalogue
 from plugins.rbac.policy import Rules, load_rules
 from plugins.rbac.records import USERS
 from plugins.rbac.users import FIRST_USER

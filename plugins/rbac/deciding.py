@@ -9,7 +9,8 @@ from collections.abc import Collection as Ids
 from collections.abc import Container
 from dataclasses import replace
 
-from plugins.api import FORBIDDEN, ApiError, Catalogue, Holding, Refusal, Request
+from plugins.api import FORBIDDEN, ApiError, Refusal, Request
+from plugins.api.records import Catalogue, Holding
 from plugins.rbac.holdings import holdings
 from plugins.rbac.messages import DECIDES_BEYOND, NAMES_ONESELF
 from plugins.rbac.policy import Policy

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from plugins.api import Catalogue, Database, Menu, Message, Route
+from plugins.api import Menu, Message, Route
+from plugins.api.data import Database
+from plugins.api.records import Catalogue
 from plugins.rbac.menu_records import KEPT_WHEN_EDITED
 from plugins.rbac.records import MENUS
 

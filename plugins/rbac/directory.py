@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
-from plugins.api import Actor, Database, RecordCache, Request, Service
+from plugins.api import Actor, Request, Service
+from plugins.api.data import Database, RecordCache
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import USERS
 

@@ -9,24 +9,21 @@ from typing import Any
 from plugins.api import (
     FORBIDDEN,
     NOT_FOUND,
-    PASSWORD_CHANGE_REQUIRED,
     PUBLIC,
     SIGNED_IN,
-    SUPER_ONLY,
-    UNAUTHENTICATED,
     Actor,
     ApiError,
-    Catalogue,
     ErrorKind,
-    Language,
     Message,
     Refusal,
     Request,
     Route,
-    Router,
-    refusal,
     route,
 )
+from plugins.api.errors import PASSWORD_CHANGE_REQUIRED, SUPER_ONLY, UNAUTHENTICATED, refusal
+from plugins.api.ports import Router
+from plugins.api.records import Catalogue
+from plugins.api.values import Language
 from plugins.rbac import messages
 from plugins.rbac.directory import Directory
 from plugins.rbac.explain_pass import explain_pass

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import Actor, ApiError, Collection, Passage, Passes, Request, Route, pass_for
+from plugins.api import Actor, ApiError, Collection, Request, Route
+from plugins.api.ports import Passage, Passes, pass_for
 from plugins.rbac import messages
 
 

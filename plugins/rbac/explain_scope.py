@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import ALL_ROWS, Actor, ApiError, Collection, Language, Message, Request, Scope, Store
+from plugins.api import Actor, ApiError, Collection, Message, Request, Store
+from plugins.api.data import ALL_ROWS, Scope
+from plugins.api.values import Language
 from plugins.rbac import messages
 from plugins.rbac.policy import Rules
 

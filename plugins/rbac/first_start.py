@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from plugins.api import Catalogue, Service, StartError, is_placeholder
+from plugins.api import Service
+from plugins.api.errors import StartError
+from plugins.api.records import Catalogue
+from plugins.api.requests import is_placeholder
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.passwords import Passwords, against_policy
 from plugins.rbac.records import USERS

@@ -11,23 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import (
-    ALL_ROWS,
-    NOTIFY,
-    Actor,
-    ApiError,
-    Collection,
-    DatabaseUnavailable,
-    Holding,
-    Lease,
-    Message,
-    Move,
-    Record,
-    Request,
-    Service,
-    caused_by,
-    utc_now,
-)
+from plugins.api import NOTIFY, Actor, ApiError, Collection, Message, Record, Request, Service, utc_now
+from plugins.api.data import ALL_ROWS, Lease
+from plugins.api.errors import DatabaseUnavailable
+from plugins.api.events import caused_by
+from plugins.api.records import Holding, Move
 from plugins.rbac.directory import Directory
 from plugins.rbac.handover_records import HANDOVERS, MAX_FAILURES
 from plugins.rbac.holdings import Held, describe, holdings, key_of

@@ -5,21 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from plugins.api import (
-    CONFLICT,
-    DUPLICATE,
-    NOT_FOUND,
-    ApiError,
-    Jobs,
-    Language,
-    Message,
-    Record,
-    Request,
-    Route,
-    conflicts,
-    invalid,
-    route,
-)
+from plugins.api import CONFLICT, NOT_FOUND, ApiError, Message, Record, Request, Route, conflicts, invalid, route
+from plugins.api.data import Jobs
+from plugins.api.errors import DUPLICATE
+from plugins.api.values import Language
 from plugins.rbac.deciding import REFUSES_ONESELF, refuse_decisions_beyond, refuse_oneself
 from plugins.rbac.directory import Directory
 from plugins.rbac.handover_records import HANDOVER, HANDOVER_BODY, HANDOVERS, HOLDINGS

@@ -6,7 +6,9 @@ from collections.abc import Collection as Names
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plugins.api import CONFLICT, ApiError, Catalogue, Holding, Language, Message, Record, Request, Service
+from plugins.api import CONFLICT, ApiError, Message, Record, Request, Service
+from plugins.api.records import Catalogue, Holding
+from plugins.api.values import Language
 from plugins.rbac.messages import HOLDS
 
 

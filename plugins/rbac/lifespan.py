@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Accounts, Authorizer, Departments, Service
+from plugins.api import Service
+from plugins.api.ports import Accounts, Authorizer, Departments
 from plugins.rbac.directory import Directory
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.policy import Policy

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plugins.api import FORBIDDEN, SUPER_ONLY, ApiError, Message, Refusal, Request, Scope, missing_permission
+from plugins.api import FORBIDDEN, ApiError, Message, Refusal, Request
+from plugins.api.data import Scope
+from plugins.api.errors import SUPER_ONLY, missing_permission
 from plugins.rbac.deciding import is_named, refuse_decisions_beyond
 from plugins.rbac.messages import (
     DECIDES_BEYOND,

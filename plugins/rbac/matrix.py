@@ -8,22 +8,22 @@ from typing import Any
 
 from plugins.api import (
     Actor,
-    Catalogue,
     Message,
     Page,
     Request,
     Response,
     Route,
-    Scope,
     array,
     boolean,
     choice,
-    csv_response,
     integer,
     obj,
     route,
     text,
 )
+from plugins.api.data import Scope
+from plugins.api.records import Catalogue
+from plugins.api.spreadsheets import csv_response
 from plugins.rbac import messages
 from plugins.rbac.company import Company, Operations, codes_of
 from plugins.rbac.explain_scope import View

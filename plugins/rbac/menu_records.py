@@ -5,20 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from plugins.api import (
-    CONFLICT,
-    SIGNED_IN,
-    SUPER_ONLY,
-    ApiError,
-    Refusal,
-    Request,
-    Route,
-    array,
-    conflicts,
-    crud,
-    invalid,
-    route,
-)
+from plugins.api import CONFLICT, SIGNED_IN, ApiError, Refusal, Request, Route, array, conflicts, crud, invalid, route
+from plugins.api.errors import SUPER_ONLY
 from plugins.rbac.limits import CHANGING_ROLES, may_bind, missing_rights
 from plugins.rbac.messages import (
     MENU_CODE,

@@ -15,7 +15,9 @@ from typing import TypeVar
 
 import bcrypt
 
-from plugins.api import Field, HasSettings, invalid, text, unavailable
+from plugins.api import Field, invalid, text
+from plugins.api.errors import unavailable
+from plugins.api.fields import HasSettings
 from plugins.rbac.settings import RbacSettings
 
 Result = TypeVar("Result")

@@ -1,6 +1,8 @@
 """The plugin rbac: users, roles, menus, departments."""
 
-from plugins.api import Authorizer, Departments, Holding, Job, Message, Plugin, routes_of
+from plugins.api import Job, Message, Plugin, routes_of
+from plugins.api.ports import Authorizer, Departments
+from plugins.api.records import Holding
 from plugins.rbac import (
     demo,
     departments,

@@ -13,7 +13,8 @@ from typing import Any
 
 from lru import LRU
 
-from plugins.api import Actor, CachedSnapshot, Database, Route, Scope
+from plugins.api import Actor, Route
+from plugins.api.data import CachedSnapshot, Database, Scope
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES
 
 EVERYTHING = "*:*:*"

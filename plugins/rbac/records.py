@@ -17,8 +17,8 @@ from plugins.api import (
     shape,
     text,
     timestamp,
-    tree_of,
 )
+from plugins.api.fields import tree_of
 from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, MENU_HAS_CHILDREN, ROLE_HELD
 from plugins.rbac.passwords import new_password
 

@@ -10,23 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plugins.api import (
-    AtOnce,
-    Catalogue,
-    Handler,
-    Message,
-    Request,
-    Route,
-    array,
-    boolean,
-    follow_at_once,
-    integer,
-    mapping,
-    obj,
-    route,
-    text,
-    undone,
-)
+from plugins.api import Handler, Message, Request, Route, array, boolean, integer, mapping, obj, route, text
+from plugins.api.data import follow_at_once, undone
+from plugins.api.ports import AtOnce
+from plugins.api.records import Catalogue
 from plugins.rbac import departments, menu_records, roles, users
 from plugins.rbac.company import Company, Operation, codes_of
 from plugins.rbac.records import USERS

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from plugins.api import Collection, Database, Scope
+from plugins.api import Collection
+from plugins.api.data import Database, Scope
 from plugins.rbac.company import Company
 from plugins.rbac.policy import unite
 

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from plugins.api import (
-    STALE,
-    Page,
-    Request,
-    Route,
-    array,
-    conflicts,
-    crud,
-    integer,
-    invalid,
-    restore,
-    route,
-    shape,
-)
+from plugins.api import Page, Request, Route, array, conflicts, crud, integer, invalid, route, shape
+from plugins.api.data import restore
+from plugins.api.errors import STALE
 from plugins.rbac.limits import (
     CHANGING_ROLES,
     may_change_role,

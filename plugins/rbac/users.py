@@ -5,23 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import (
-    CONFLICT,
-    STALE,
-    SUPER_ONLY,
-    ApiError,
-    Event,
-    Page,
-    Refusal,
-    Request,
-    Route,
-    conflicts,
-    crud,
-    restore,
-    route,
-    shape,
-    text,
-)
+from plugins.api import CONFLICT, ApiError, Event, Page, Refusal, Request, Route, conflicts, crud, route, shape, text
+from plugins.api.data import restore
+from plugins.api.errors import STALE, SUPER_ONLY
 from plugins.rbac.deciding import REFUSES_ONESELF, refuse_leading
 from plugins.rbac.holdings import count_holdings, refuse_if_holding
 from plugins.rbac.limits import MANAGING, guard_super, may_give, may_manage, may_place, may_set_super, missing_rights

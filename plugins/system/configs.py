@@ -8,26 +8,22 @@ from typing import Any
 from plugins.api import (
     NOT_FOUND,
     PUBLIC,
-    STALE,
-    SUPER_ONLY,
     ApiError,
-    CachedSnapshot,
-    Database,
     Event,
-    FieldError,
     Option,
     Page,
     Refusal,
     Request,
     Route,
-    ValidationFailed,
     anything,
     array,
     invalid,
-    json_schema,
     mapping,
     route,
 )
+from plugins.api.data import CachedSnapshot, Database
+from plugins.api.errors import STALE, SUPER_ONLY, FieldError, ValidationFailed
+from plugins.api.fields import json_schema
 from plugins.system.messages import NO_SETTING, SETTING_OF_SUPERS
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import CONFIG, CONFIG_BODY, CONFIG_UPDATE, CONFIGS

@@ -5,17 +5,12 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from plugins.api import (
-    DATA_RESET,
-    SUPER,
-    Catalogue,
-    FieldError,
-    Request,
-    Route,
-    ValidationFailed,
-    remove_dangling,
-    route,
-)
+from plugins.api import Request, Route, route
+from plugins.api.data import remove_dangling
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.events import DATA_RESET
+from plugins.api.records import Catalogue
+from plugins.api.requests import SUPER
 from plugins.system.records import RESET, RESET_BODY
 
 log = logging.getLogger("tradewind.system")

@@ -7,12 +7,8 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    DUPLICATE,
-    FINAL,
     NOT_FOUND,
-    NOTHING,
     SIGNED_IN,
-    STALE,
     ApiError,
     Page,
     Refusal,
@@ -22,6 +18,9 @@ from plugins.api import (
     invalid,
     route,
 )
+from plugins.api.errors import DUPLICATE, STALE
+from plugins.api.fields import NOTHING
+from plugins.api.records import FINAL
 from plugins.system.dictionaries import edit_item, localise_item, make_item, sort_items
 from plugins.system.dictionary_use import refuse_lost
 from plugins.system.messages import ITEM_DECLARED, ITEM_USED, NO_ITEM

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Catalogue, Collection, Request, fields_in
+from plugins.api import CONFLICT, ApiError, Collection, Request
+from plugins.api.fields import fields_in
+from plugins.api.records import Catalogue
 from plugins.system.messages import ITEM_USED
 
 

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import (
-    Jobs,
-    LastRun,
-    Message,
-    Periodic,
-    Request,
-    Route,
-    array,
-    dictionary,
-    number,
-    route,
-    shape,
-    text,
-    timestamp,
-    utc_now,
-)
+from plugins.api import Message, Request, Route, array, dictionary, number, route, shape, text, timestamp, utc_now
+from plugins.api.data import Jobs
+from plugins.api.ports import LastRun, Periodic
 
 RESULTS = dictionary(
     "system_job_result",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Language
+from plugins.api.values import Language
 
 
 def read(record: Mapping[str, Any], name: str, language: Language) -> Any:

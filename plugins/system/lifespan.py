@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Catalogue, Dictionaries, OptionValues, Service
+from plugins.api import Service
+from plugins.api.ports import OptionValues
+from plugins.api.records import Catalogue, Dictionaries
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
 from plugins.system.stored_dictionaries import serve

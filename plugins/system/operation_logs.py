@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.api import OPERATION_LOGS, Catalogue, Page, Request, Route, route
+from plugins.api import Page, Request, Route, route
+from plugins.api.ports import OPERATION_LOGS
+from plugins.api.records import Catalogue
 from plugins.rbac.api import OUTCOME, log_filter
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import Page, rows_before
+from plugins.api import Page
+from plugins.api.data import rows_before
 from plugins.system.records import DICTIONARIES
 
 _QUERY = DICTIONARIES.list_query

@@ -1,6 +1,8 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import Dictionary, Item, Message, OptionValues, Plugin, routes_of
+from plugins.api import Dictionary, Message, Plugin, routes_of
+from plugins.api.ports import OptionValues
+from plugins.api.records import Item
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, jobs, operation_logs, processes
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS

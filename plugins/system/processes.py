@@ -5,20 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from plugins.api import (
-    Processes,
-    ProcessState,
-    Request,
-    Route,
-    array,
-    boolean,
-    integer,
-    number,
-    route,
-    shape,
-    text,
-    timestamp,
-)
+from plugins.api import Request, Route, array, boolean, integer, number, route, shape, text, timestamp
+from plugins.api.ports import Processes, ProcessState
 
 PROCESS = shape(
     "ProcessFigures",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from plugins.api import (
-    BLANK,
     Collection,
     Index,
     Message,
@@ -17,6 +16,7 @@ from plugins.api import (
     shape,
     text,
 )
+from plugins.api.fields import BLANK
 
 MAX_ITEMS = 1000
 

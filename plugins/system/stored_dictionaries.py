@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.api import CachedSnapshot, Database, Dictionaries, Entries, Entry, Message
+from plugins.api import Message
+from plugins.api.data import CachedSnapshot, Database
+from plugins.api.records import Dictionaries, Entries, Entry
 from plugins.system.dictionaries import sort_items
 from plugins.system.records import DICTIONARIES
 

@@ -28,7 +28,7 @@ from config.embedded import acquire
 from config.settings import Settings
 from handlers.catalogue.declarations import Catalogue
 from handlers.schema.errors import TOKEN_EXPIRED
-from plugins.boot.registry import load_plugins
+from plugins.boot.registry import load_plugins as load_plugins
 from plugins.boot.runtime import Running, catalogue_of, running
 from plugins.plugin import Plugin
 from plugins.testing.connections import Connections

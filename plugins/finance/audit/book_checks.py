@@ -8,19 +8,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import (
-    Audit,
-    Catalogue,
-    Debt,
-    Difference,
-    Due,
-    Message,
-    Piece,
-    compare,
-    difference,
-    exact,
-    store_money,
-)
+from plugins.api import Message, exact, store_money
+from plugins.api.records import Catalogue
+from plugins.api.reports import Audit, Debt, Difference, Due, Piece, compare, difference
 from plugins.finance.audit.documents import find_existing_documents
 from plugins.finance.audit.paid_sums import sum_paid_of_invoices, sum_paid_of_items
 from plugins.finance.audit.payment_checks import audits_of_sources

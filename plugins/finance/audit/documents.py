@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from plugins.api import ApiError, Collection, Piece
+from plugins.api import ApiError, Collection
+from plugins.api.reports import Piece
 
 
 async def find_existing_documents(piece: Piece) -> set[tuple[str, str]]:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Piece, exact
+from plugins.api import exact
+from plugins.api.reports import Piece
 from plugins.finance.books.records import VOUCHERS
 from plugins.finance.open_items.open_items import INVOICE
 from plugins.finance.open_items.records import OPEN_ITEMS

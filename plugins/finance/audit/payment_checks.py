@@ -7,7 +7,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Audit, Catalogue, Collection, Difference, Message, Piece, compare, difference, exact
+from plugins.api import Collection, Message, exact
+from plugins.api.records import Catalogue
+from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.finance.audit.documents import find_existing_documents
 from plugins.finance.books.records import ACCOUNTS, VOUCHERS
 from plugins.finance.payments.records import PAYMENTS

@@ -15,20 +15,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import (
-    NOTIFY,
-    Audit,
-    Catalogue,
-    Database,
-    DatabaseUnavailable,
-    Difference,
-    Lease,
-    Service,
-    audit_piece,
-    new_id,
-    store_money,
-    utc_now,
-)
+from plugins.api import NOTIFY, Service, store_money, utc_now
+from plugins.api.data import Database, Lease, new_id
+from plugins.api.errors import DatabaseUnavailable
+from plugins.api.records import Catalogue
+from plugins.api.reports import Audit, Difference, audit_piece
 from plugins.finance.audit.book_checks import audits_of
 from plugins.finance.audit.records import LEDGER_AUDITS, MOST_OF_A_CHECK, RESULT, RUN
 from plugins.finance.messages import CHECK_FAILED, LEDGERS_DIFFER

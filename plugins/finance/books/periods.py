@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 from plugins.api import (
     CONFLICT,
-    FIRST_DAY,
-    LAST_DAY,
     NOT_FOUND,
     ApiError,
     Refusal,
@@ -23,11 +21,12 @@ from plugins.api import (
     conflicts,
     crud,
     day_of,
-    end_of_month,
     invalid,
     route,
     utc_now,
 )
+from plugins.api.fields import FIRST_DAY, LAST_DAY
+from plugins.api.reports import end_of_month
 from plugins.finance.books.records import PERIODS
 from plugins.finance.messages import NO_MONTH, PERIOD_CLOSED, PERIOD_NOT_OVER
 

@@ -13,12 +13,12 @@ from plugins.api import (
     integer,
     money,
     object_id,
-    record_code,
     record_name,
     shape,
     text,
     timestamp,
 )
+from plugins.api.fields import record_code
 from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
 
 MAX_AMOUNT = "9999999999999.99"

@@ -14,12 +14,10 @@ from plugins.api import (
     Action,
     ApiError,
     Approval,
-    Numbering,
     Request,
     Route,
     Service,
     Step,
-    change_state,
     conflicts,
     crud,
     day_of,
@@ -27,6 +25,7 @@ from plugins.api import (
     store_money,
     transitions,
 )
+from plugins.api.records import Numbering, change_state
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.vouchers import Record, get_day
 from plugins.finance.claims.records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import DUPLICATE, ApiError, Migration, Service, Stage
+from plugins.api import ApiError, Service
+from plugins.api.data import Migration, Stage
+from plugins.api.errors import DUPLICATE
 from plugins.finance.invoices.records import INVOICES
 
 Record = dict[str, Any]

@@ -8,7 +8,6 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    TERMS_ASKED,
     Action,
     ApiError,
     Request,
@@ -17,12 +16,13 @@ from plugins.api import (
     Step,
     conflicts,
     crud,
-    due_after,
     exact,
     invalid,
     store_money,
     transitions,
 )
+from plugins.api.events import TERMS_ASKED
+from plugins.api.records import due_after
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import MAX_AMOUNT
 from plugins.finance.books.vouchers import Record, get_day

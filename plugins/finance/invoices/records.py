@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    Collection,
-    Index,
-    Message,
-    choice,
-    day,
-    money,
-    object_id,
-    record_code,
-    service_fields,
-    shape,
-    text,
-)
+from plugins.api import Collection, Index, Message, choice, day, money, object_id, service_fields, shape, text
+from plugins.api.fields import record_code
 from plugins.finance.books.records import (
     ACCOUNTS,
     CATEGORY,

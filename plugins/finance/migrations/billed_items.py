@@ -9,7 +9,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Migration, Service, Stage, exact
+from plugins.api import Service, exact
+from plugins.api.data import Migration, Stage
 from plugins.finance.invoices.records import CREDIT_NOTES
 from plugins.finance.open_items import open_items
 from plugins.finance.open_items.billing import find_bills, sum_bills

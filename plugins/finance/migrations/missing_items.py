@@ -7,16 +7,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import (
-    DEBT_ASKED,
-    Catalogue,
-    DatabaseUnavailable,
-    Debt,
-    Migration,
-    Piece,
-    Service,
-    Stage,
-)
+from plugins.api import Service
+from plugins.api.data import Migration, Stage
+from plugins.api.errors import DatabaseUnavailable
+from plugins.api.events import DEBT_ASKED
+from plugins.api.records import Catalogue
+from plugins.api.reports import Debt, Piece
 from plugins.finance.open_items.entries import adopt
 from plugins.finance.open_items.records import OPEN_ITEMS
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import Catalogue, Request
+from plugins.api import Request
+from plugins.api.records import Catalogue
 from plugins.finance.open_items.entries import PARTY_FIELDS
 from plugins.finance.open_items.records import OPEN_ITEMS
 

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Step, Store, change_state, exact
+from plugins.api import CONFLICT, ApiError, Request, Step, Store, exact
+from plugins.api.records import change_state
 from plugins.finance.books.vouchers import Record, book_in_transaction, get_day
 from plugins.finance.messages import MORE_THAN_OPEN
 

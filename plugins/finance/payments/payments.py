@@ -7,9 +7,7 @@ from typing import Any
 
 from plugins.api import (
     FORBIDDEN,
-    MONEY_ALLOCATED,
     Action,
-    RecordNames,
     Refusal,
     Request,
     Route,
@@ -21,6 +19,8 @@ from plugins.api import (
     store_money,
     transitions,
 )
+from plugins.api.data import RecordNames
+from plugins.api.events import MONEY_ALLOCATED
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import VOUCHERS
 from plugins.finance.books.vouchers import (

@@ -8,21 +8,21 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    MONEY_ALLOCATED,
     ApiError,
     Handler,
     Message,
     Request,
     Route,
-    RouteOptions,
     Step,
-    change_state,
     conflicts,
     exact,
     invalid,
     route,
     store_money,
 )
+from plugins.api.events import MONEY_ALLOCATED
+from plugins.api.records import change_state
+from plugins.api.requests import RouteOptions
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import VOUCHERS
 from plugins.finance.books.vouchers import Record, get_day

@@ -6,7 +6,6 @@ from plugins.api import (
     Collection,
     Index,
     Message,
-    Numbering,
     array,
     choice,
     day,
@@ -18,6 +17,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.api.records import Numbering
 from plugins.finance.books.records import ACCOUNTS, CATEGORY, COUNTERPARTY, CUSTOMER, MAX_AMOUNT, REMARK, SUPPLIER
 from plugins.finance.messages import ACCOUNT_USED
 from plugins.finance.open_items.records import OPEN_ITEMS

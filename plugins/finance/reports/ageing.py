@@ -22,12 +22,12 @@ from plugins.api import (
     money,
     obj,
     object_id,
-    rounded,
     route,
-    rows_before,
     shape,
     text,
 )
+from plugins.api.data import rows_before
+from plugins.api.values import rounded
 from plugins.finance.books.records import COUNTERPARTY, CUSTOMER, SUPPLIER
 from plugins.finance.open_items.entries import ADVANCE, ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items.records import OPEN_ITEMS

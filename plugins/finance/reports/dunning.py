@@ -8,22 +8,9 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from plugins.api import (
-    CONTACTS_ASKED,
-    Request,
-    Route,
-    array,
-    boolean,
-    day,
-    integer,
-    money,
-    obj,
-    object_id,
-    rounded,
-    route,
-    shape,
-    text,
-)
+from plugins.api import Request, Route, array, boolean, day, integer, money, obj, object_id, route, shape, text
+from plugins.api.events import CONTACTS_ASKED
+from plugins.api.values import rounded
 from plugins.finance.open_items.entries import ENTRIES
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.reports.ageing import (

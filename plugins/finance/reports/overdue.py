@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from plugins.api import Request, Store, exact, rows_before
+from plugins.api import Request, Store, exact
+from plugins.api.data import rows_before
 from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items.on_hold import find_held_items
 from plugins.finance.open_items.settled_entries import unsettled

@@ -15,7 +15,6 @@ from plugins.api import (
     Field,
     Message,
     Page,
-    RecordNames,
     Request,
     Route,
     array,
@@ -25,13 +24,14 @@ from plugins.api import (
     invalid,
     money,
     object_id,
-    rounded,
     route,
     service_fields,
     shape,
     tables,
     text,
 )
+from plugins.api.data import RecordNames
+from plugins.api.values import rounded
 from plugins.finance.open_items.entries import ENTRIES, RESCHEDULED
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.reports.ageing import PARTY, day_asked, signed_amount

@@ -20,7 +20,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import FieldError, ValidationFailed, exact, invalid, share, store_money, times
+from plugins.api import exact, invalid, store_money
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.values import share, times
 from plugins.inventory.records import MAX_AMOUNT
 
 Line = Mapping[str, Any]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import CREDIT_ASKED, Step, exact, store_money
+from plugins.api import Step, exact, store_money
+from plugins.api.events import CREDIT_ASKED
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.lines import Record
 from plugins.inventory.orders.records import SALES_ORDERS

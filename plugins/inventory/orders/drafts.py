@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import TERMS_ASKED, Handler, Request, invalid
+from plugins.api import Handler, Request, invalid
+from plugins.api.events import TERMS_ASKED
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
 from plugins.inventory.orders.amounts import TERMS, compute_amounts
 from plugins.inventory.orders.lines import ENABLED, Record, get_today, price_lines

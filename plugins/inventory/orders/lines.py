@@ -6,18 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import (
-    DATED,
-    FieldError,
-    Request,
-    ValidationFailed,
-    check_keeper,
-    day_of,
-    exact,
-    invalid,
-    store_money,
-    store_quantity,
-)
+from plugins.api import Request, day_of, exact, invalid, store_money
+from plugins.api.data import check_keeper
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.events import DATED
+from plugins.api.values import store_quantity
 from plugins.inventory.records import PRODUCTS, WAREHOUSES
 
 Record = dict[str, Any]

@@ -11,12 +11,10 @@ from plugins.api import (
     array,
     boolean,
     day,
-    hold_fields,
     integer,
     money,
     obj,
     object_id,
-    payment_terms,
     quantity,
     record_name,
     service_fields,
@@ -24,6 +22,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.api.records import hold_fields, payment_terms
 from plugins.inventory.document_fields import (
     AMOUNT,
     MAX_LINES,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import CREDIT_ASKED, DATED, Action, Route, Step, conflicts, crud, holds, transitions
+from plugins.api import Action, Route, Step, conflicts, crud, transitions
+from plugins.api.events import CREDIT_ASKED, DATED
+from plugins.api.records import holds
 from plugins.inventory.messages import (
     MORE_THAN_OPEN,
     NOT_A_DRAFT,

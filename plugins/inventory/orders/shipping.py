@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_money, store_quantity
+from plugins.api import CONFLICT, ApiError, Request, Step, exact, store_money
+from plugins.api.records import Hook
+from plugins.api.values import store_quantity
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.lines import Record, add_up, date_movement, find_products, find_warehouse

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from plugins.api import PAYABLE_CHANGED, RECEIVABLE_CHANGED, Collection, Event, Numbering
+from plugins.api import Collection, Event
+from plugins.api.events import PAYABLE_CHANGED, RECEIVABLE_CHANGED
+from plugins.api.records import Numbering
 from plugins.inventory.numbers import (
     DELIVERY_NUMBERS,
     PURCHASE_ORDER_NUMBERS,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import Request, change_state, exact, store_money, store_quantity
+from plugins.api import Request, exact, store_money
+from plugins.api.records import change_state
+from plugins.api.values import store_quantity
 from plugins.inventory.orders.changes import book_later
 from plugins.inventory.orders.lines import Record, add_up
 from plugins.inventory.orders.owed import find_live

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, FieldError, ValidationFailed, exact, share, store_money, store_quantity
+from plugins.api import CONFLICT, ApiError, exact, store_money
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.values import share, store_quantity
 from plugins.inventory.messages import MORE_THAN_LEFT
 from plugins.inventory.orders.lines import Line, Record
 

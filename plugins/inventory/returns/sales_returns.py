@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plugins.api import DATED, Route, conflicts, crud, route
+from plugins.api import Route, conflicts, crud, route
+from plugins.api.events import DATED
 from plugins.inventory.messages import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Difference, Message, Piece, difference, exact
+from plugins.api import Message, exact
+from plugins.api.reports import Difference, Piece, difference
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 
 Record = dict[str, Any]

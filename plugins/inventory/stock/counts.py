@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import (
-    DATED,
-    Request,
-    Route,
-    conflicts,
-    crud,
-    exact,
-    new_id,
-    route,
-    share,
-    store_money,
-    store_quantity,
-    times,
-)
+from plugins.api import Request, Route, conflicts, crud, exact, route, store_money
+from plugins.api.data import new_id
+from plugins.api.events import DATED
+from plugins.api.values import share, store_quantity, times
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import STOCK_COUNT_NUMBERS
 from plugins.inventory.orders.amounts import check_amounts

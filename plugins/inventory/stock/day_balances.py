@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, exact, store_money, store_quantity
+from plugins.api import Request, exact, store_money
+from plugins.api.values import store_quantity
 from plugins.inventory.records import STOCK_ENTRIES
 
 Record = dict[str, Any]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.api import DATED, Request, Route, conflicts, crud, exact, invalid, new_id, route, store_money
+from plugins.api import Request, Route, conflicts, crud, exact, invalid, route, store_money
+from plugins.api.data import new_id
+from plugins.api.events import DATED
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import TRANSFER_NUMBERS
 from plugins.inventory.orders.lines import (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import store_money, store_quantity
+from plugins.api import store_money
+from plugins.api.values import store_quantity
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, act, id_of, node

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bson import Decimal128
 
-from plugins.api import ValidationFailed
+from plugins.api.errors import ValidationFailed
 from plugins.approval.conditions import check_storable, matches
 
 RECORD = {

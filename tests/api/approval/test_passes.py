@@ -11,7 +11,8 @@ from tornado.ioloop import IOLoop
 
 from handlers.data.collection import Collection
 from handlers.data.visible.delegated_access import find_parents
-from plugins.api import APPROVAL_REQUESTED, as_json
+from plugins.api.events import APPROVAL_REQUESTED
+from plugins.api.requests import as_json
 from plugins.boot.runtime import Running
 from plugins.records.transitions import action_handlers
 from plugins.testing import Client, People, Reply, expect, unique

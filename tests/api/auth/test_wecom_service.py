@@ -10,7 +10,8 @@ from datetime import timedelta
 
 import pytest
 
-from plugins.api import OPERATION_LOGS, utc_now
+from plugins.api import utc_now
+from plugins.api.ports import OPERATION_LOGS
 from plugins.auth.wecom_records import WECOM_TOKENS
 from plugins.testing import Client, eventually, expect, unique
 from tests.support.wecom_platform import AUTH, OUTSIDER, Platform, enter, finish, scan

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from handlers.tables.running import _Import, resume_imports
-from plugins.api import imported_tables
+from plugins.api.spreadsheets import imported_tables
 from plugins.boot.runtime import Running
 from plugins.crm import tables
 from plugins.testing import Client, People, expect, unique

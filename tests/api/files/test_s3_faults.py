@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.api import SYSTEM, ApiError
+from plugins.api import ApiError
+from plugins.api.requests import SYSTEM
 from plugins.files.storage import Label
 from plugins.files.sweeping import clean_up, sweep
 from plugins.files.types import PDF

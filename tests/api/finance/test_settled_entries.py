@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from plugins.api import OWED_ASKED, new_id
+from plugins.api.data import new_id
+from plugins.api.events import OWED_ASKED
 from plugins.boot.runtime import Running
 from plugins.finance.open_items.entries import ENTRIES
 from plugins.finance.open_items.settled_entries import mark_settled

@@ -12,22 +12,8 @@ from tornado.websocket import websocket_connect
 
 from handlers.data.lists.filters import Page
 from handlers.docs.response_checks import ResponseChecks
-from plugins.api import (
-    NOTHING,
-    PUBLIC,
-    Field,
-    Message,
-    Plugin,
-    Request,
-    array,
-    choice,
-    integer,
-    money,
-    obj,
-    route,
-    text,
-    tree_of,
-)
+from plugins.api import PUBLIC, Field, Message, Plugin, Request, array, choice, integer, money, obj, route, text
+from plugins.api.fields import NOTHING, tree_of
 from plugins.boot.registry import load_plugins
 from plugins.testing import Client, expect, serving
 

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from plugins.api import (
-    DUPLICATE,
-    STALE,
     Collection,
     Menu,
     Message,
@@ -24,6 +22,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.api.errors import DUPLICATE, STALE
 from plugins.boot.registry import load_plugins
 from plugins.records.history import DELETED, DELETED_REFUSED, RECORD_CHANGE
 from plugins.testing import Client, expect, serving

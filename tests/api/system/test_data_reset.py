@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.api import SYSTEM, Collection, Message, Plugin, text
+from plugins.api import Collection, Message, Plugin, text
+from plugins.api.requests import SYSTEM
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving

@@ -11,7 +11,7 @@ import pytest
 from bson import ObjectId
 from tornado.ioloop import IOLoop
 
-from plugins.api import Database
+from plugins.api.data import Database
 from plugins.boot.runtime import Running
 from plugins.files.records import ATTACHMENTS
 from plugins.testing import Client, expect, unique

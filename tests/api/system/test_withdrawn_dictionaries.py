@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from plugins.api import Dictionary, Item, Message
+from plugins.api import Dictionary, Message
+from plugins.api.records import Item
 from plugins.boot.runtime import Running
 from plugins.system.declared_dictionaries import synchronise
 from plugins.testing import Client, expect

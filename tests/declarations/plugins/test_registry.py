@@ -12,40 +12,26 @@ from urllib.request import urlopen
 import pytest
 
 from plugins.api import (
-    DATA_RESET,
     PUBLIC,
     Action,
     Approval,
-    Audit,
-    Authenticator,
-    ByTime,
     Collection,
-    Dashboard,
-    Debt,
     Dictionary,
-    Difference,
-    Due,
     EnvironmentSettings,
     ErrorKind,
     Event,
     Field,
-    Figures,
-    Holding,
     Index,
-    Item,
     Job,
     Listener,
     Menu,
     Message,
-    Migration,
     Option,
-    Piece,
     Plugin,
     Refusal,
     Request,
     Route,
     Service,
-    Stage,
     StateMachine,
     Transition,
     View,
@@ -58,11 +44,15 @@ from plugins.api import (
     obj,
     object_id,
     route,
-    summed,
     tables,
     text,
     transitions,
 )
+from plugins.api.data import Migration, Stage
+from plugins.api.events import DATA_RESET
+from plugins.api.ports import Authenticator
+from plugins.api.records import Holding, Item
+from plugins.api.reports import Audit, ByTime, Dashboard, Debt, Difference, Due, Figures, Piece, summed
 from plugins.boot.registry import RegistryError, freeze, load_plugins
 from tests.support.labels import labelled
 
@@ -214,6 +204,10 @@ def kept(*holdings: Holding) -> Plugin:
 
 
 BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
+    "another version of the plugin API": (
+        [acme(api=2)],
+        "Plugin acme is written for version 2 of plugins.api; this is version 1.",
+    ),
     "reference to people that nobody takes over": (
         [fields(keeper_id=KEEPER)],
         "Plugin acme: collection acme_things: keeper_id refers to people, and nothing says who takes it over when one "

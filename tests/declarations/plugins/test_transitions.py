@@ -8,22 +8,22 @@ import pytest
 
 from handlers.data.states import StateMachine, Transition
 from plugins.api import (
-    APPROVAL_REQUESTED,
-    REFUSES_OWN,
-    STALE,
     Action,
     Approval,
     Collection,
     ErrorKind,
     Message,
     Step,
-    bars_of,
     boolean,
     conflicts,
     obj,
     text,
     transitions,
 )
+from plugins.api.errors import STALE
+from plugins.api.events import APPROVAL_REQUESTED
+from plugins.api.ports import REFUSES_OWN
+from plugins.api.records import bars_of
 
 AT = "/api/v1/acme/letters/{id}"
 SEALED = Message("已封存", "It is sealed")

@@ -16,7 +16,6 @@ from handlers.operations.operation_log import OPERATION_LOGS
 from plugins.api import (
     Collection,
     Dictionary,
-    Item,
     Job,
     Menu,
     Message,
@@ -29,6 +28,7 @@ from plugins.api import (
     record_name,
     text,
 )
+from plugins.api.records import Item
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.testing import SECRET, Client, People, empty_database, eventually, expect, serving
