@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, route
+from plugins.api import Record, Request, Route, route
 from plugins.api.data import CachedSnapshot, Database
 from plugins.api.errors import INVALID, STALE
 from plugins.cms.records import SITE
 from plugins.system.api import Configs, change_configs
 
-Record = dict[str, Any]
 _ID = "site"
 # values that are stored in settings only, so that there is one of each: field or part of `contact` → key of the setting
 _SETTINGS: Mapping[str, str] = {

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, Service, crud
+from plugins.api import Record, Request, Route, Service, crud
 from plugins.api.errors import STALE
 from plugins.crm import customer_children
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CONTACTS, CUSTOMERS
-
-Record = dict[str, Any]
 
 
 async def create(req: Request) -> Record:

@@ -12,6 +12,7 @@ from plugins.api import (
     Action,
     ApiError,
     Approval,
+    Record,
     Request,
     Route,
     Step,
@@ -40,7 +41,6 @@ from plugins.crm.ownership import (
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES
 
-Record = dict[str, Any]
 _EDITABLE = CONTRACT_STATES.allows("submit")
 _TRIES = 20
 

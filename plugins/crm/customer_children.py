@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Collection, Message, Request
+from plugins.api import CONFLICT, ApiError, Collection, Message, Record, Request
 from plugins.crm.ownership import LEFT_WITHOUT_OWNER, build_child_sharing, check_enabled_user, find_reference
 from plugins.crm.records import CUSTOMERS
-
-Record = dict[str, Any]
 
 
 async def insert(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import Event, Field, Request, Route, Service, tables
+from plugins.api import Event, Field, Record, Request, Route, Service, tables
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import Catalogue
 from plugins.api.spreadsheets import (
@@ -33,7 +33,6 @@ from plugins.crm.records import CUSTOMERS
 from plugins.crm.settings import CrmSettings
 from plugins.rbac.api import Policy
 
-Record = dict[str, Any]
 IMPORTED_EVENT = Event("crm.customer.imported", customer_import=dict)
 _INSERT_SIZE, _YIELD_EVERY = 100, 20
 _ID = re.compile(r"^[0-9a-f]{24}$")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Refusal, Request, Route, conflicts, crud, invalid, route
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Record, Refusal, Request, Route, conflicts, crud, invalid, route
 from plugins.api.errors import DUPLICATE, STALE, missing_permission
 from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
 from plugins.crm.customer_keys import derive_keys
@@ -28,7 +28,6 @@ from plugins.crm.ownership import (
 )
 from plugins.crm.records import CUSTOMERS
 
-Record = dict[str, Any]
 WARNING_HEADER = "X-Possible-Duplicates"
 _WARNED = 10  # how many candidates the header names at most
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
-from plugins.api import Actor, Collection, Service, utc_now
+from plugins.api import Actor, Collection, Record, Service, utc_now
 from plugins.api.records import Demonstration
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.rbac.api import people_of_the_demo
 
-Record = dict[str, Any]
 _NAMES = (
     "晨光科技",
     "远航物流",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import Request, Route, crud
+from plugins.api import Record, Request, Route, crud
 from plugins.api.errors import STALE
 from plugins.crm import customer_children
 from plugins.crm.customer_keys import to_point
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES
-
-Record = dict[str, Any]
 
 
 async def create(req: Request) -> Record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, Action, ApiError, Request, Route, Step, conflicts, crud, invalid, transitions
+from plugins.api import CONFLICT, Action, ApiError, Record, Request, Route, Step, conflicts, crud, invalid, transitions
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import Dictionaries
 from plugins.crm import customer_children, opportunities
@@ -23,7 +23,6 @@ from plugins.crm.ownership import (
 from plugins.crm.records import CONTACTS, CUSTOMERS, LEADS
 from plugins.crm.states import LEAD_STATES
 
-Record = dict[str, Any]
 _TO_CUSTOMER = ("phone", "email", "source", "remark")
 
 

@@ -10,6 +10,7 @@ from plugins.api import (
     CONFLICT,
     Action,
     ApiError,
+    Record,
     Request,
     Route,
     Step,
@@ -30,7 +31,6 @@ from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable,
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
 from plugins.crm.states import ADVANCE_TO, OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY
 
-Record = dict[str, Any]
 # dashboards are computed from these fields: they are final once the opportunity is closed
 _FINAL = ("amount", "probability", "expected_close_date")
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from plugins.api import FORBIDDEN, ApiError, Collection, Refusal, Request, Store, invalid
+from plugins.api import FORBIDDEN, ApiError, Collection, Record, Refusal, Request, Store, invalid
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import READ_ONLY
 from plugins.crm.records import CONTACTS, EDITORS, FOLLOW_UPS, OPPORTUNITIES
 from plugins.rbac.api import Directory, Policy
 
-Record = dict[str, Any]
 Stores = Callable[[Collection], Store]
 CHILDREN = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
 # these have no owner while their customer is in the pool; contracts, plans and payments keep theirs

@@ -9,6 +9,7 @@ from plugins.api import (
     CONFLICT,
     ApiError,
     Page,
+    Record,
     Request,
     Route,
     array,
@@ -29,7 +30,6 @@ from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CUSTOMERS
 from plugins.crm.states import PLAN_STATES
 
-Record = dict[str, Any]
 _ENDED = ("completed", "terminated")
 LIST_QUERY = {
     **PLANS.list_query,

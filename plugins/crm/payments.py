@@ -12,6 +12,7 @@ from plugins.api import (
     ApiError,
     Collection,
     Event,
+    Record,
     Request,
     Route,
     conflicts,
@@ -33,7 +34,6 @@ from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.payment_accounts import announce_money, announce_return, find_account
 from plugins.crm.records import CUSTOMERS, EDITORS
 
-Record = dict[str, Any]
 RECEIVED_EVENT = Event("crm.payment.received", payment=dict, contract=dict)
 REMOVED_EVENT = Event("crm.payment.removed", payment=dict)
 PAYABLE = ("in_force", "completed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
-from typing import Any
 
 from plugins.api import (
     CONFLICT,
@@ -13,6 +12,7 @@ from plugins.api import (
     Collection,
     Event,
     Page,
+    Record,
     Refusal,
     Request,
     Route,
@@ -34,7 +34,6 @@ from plugins.system.api import Configs
 RELEASED_EVENT = Event("crm.customer.released", customer=dict, owner_id=int)
 _RACE = timedelta(minutes=1)
 _BATCH = 500
-Record = dict[str, Any]
 log = logging.getLogger("tradewind.crm")
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import Request, Service, day_of
+from plugins.api import Record, Request, Service, day_of
 from plugins.api.events import RECEIVABLE_CHANGED
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.records import CUSTOMERS
 
-Record = dict[str, Any]
 BIZ_TYPE = "CONTRACT"
 OWED = ("in_force", "completed", "terminated")
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
-from plugins.api import NOTIFY, Collection, Message, Service, Store, day_of, utc_now
+from plugins.api import NOTIFY, Collection, Message, Record, Service, Store, day_of, utc_now
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
 from plugins.crm.options import REMINDER_DAYS_KEY
@@ -18,7 +17,6 @@ from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS
 from plugins.system.api import Configs
 
-Record = dict[str, Any]
 # older dates send no reminder: an import of old data must not flood people
 _LATEST_FOLLOW_UP, _LATEST_PAYMENT = timedelta(days=7), timedelta(days=30)
 

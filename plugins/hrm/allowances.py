@@ -12,6 +12,7 @@ from plugins.api import (
     CONFLICT,
     FORBIDDEN,
     ApiError,
+    Record,
     Refusal,
     Request,
     Route,
@@ -30,7 +31,6 @@ from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import Calendar, working_days
 
-Record = dict[str, Any]
 _ZERO = Decimal(0)
 
 

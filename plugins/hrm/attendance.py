@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from plugins.api import Request, Route, crud, day_of, route
+from plugins.api import Record, Request, Route, crud, day_of, route
 from plugins.hrm.attendance_records import DAYS, PUNCHES, TODAY
 from plugins.hrm.calendars import find_employee, load_calendar
-from plugins.hrm.results import Record
 
 
 async def today(req: Request) -> Record:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from plugins.api import Actor, Collection, Service, day_of, utc_now
+from plugins.api import Actor, Collection, Record, Service, day_of, utc_now
 from plugins.api.records import Demonstration
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
@@ -14,7 +14,6 @@ from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.results import mark_stale, reconcile
 from plugins.rbac.api import people_of_the_demo
 
-Record = dict[str, Any]
 _DAYS = 21
 _HEAD_OFFICE = {"lng": 121.4737, "lat": 31.2304}
 # name, months since they joined and left, and the account whose department they share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, crud, day_of, invalid
+from plugins.api import Record, Request, Route, crud, day_of, invalid
 from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.departments import move_departments
 from plugins.hrm.leave_counts import recount
@@ -13,7 +13,6 @@ from plugins.hrm.leave_owners import adopt, follow_account
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_stale, reconcile_soon
 
-Record = dict[str, Any]
 # fields on which daily results depend, or which they contain
 _OF_RESULTS = {"name", "user_id", "department_id", "hired_on", "left_on", "attendance_group_id", "attends_from"}
 

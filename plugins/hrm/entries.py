@@ -9,7 +9,20 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import CONFLICT, Actor, ApiError, Collection, Request, Route, Store, conflicts, day_of, invalid, route
+from plugins.api import (
+    CONFLICT,
+    Actor,
+    ApiError,
+    Collection,
+    Record,
+    Request,
+    Route,
+    Store,
+    conflicts,
+    day_of,
+    invalid,
+    route,
+)
 from plugins.hrm import leaves
 from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
 from plugins.hrm.calendars import load_calendar
@@ -20,7 +33,6 @@ from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 
-Record = dict[str, Any]
 _SAME_PUNCH = timedelta(minutes=1)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, crud
+from plugins.api import Record, Request, Route, crud
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.hrm.masters import Record, update_and_recompute
+from plugins.hrm.masters import update_and_recompute
 from plugins.hrm.records import GROUPS
 
 

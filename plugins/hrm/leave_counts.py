@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import NOTIFY, Message, Service, day_of, utc_now
+from plugins.api import NOTIFY, Message, Record, Service, day_of, utc_now
 from plugins.api.requests import as_json
 from plugins.api.values import rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, load_calendar
@@ -16,7 +16,6 @@ from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
 from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
 
-Record = dict[str, Any]
 _NOTIFIED = ("pending", "approved")
 
 

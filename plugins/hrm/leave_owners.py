@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import Service
+from plugins.api import Record, Service
 from plugins.api.data import Migration, Stage
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.calendars import find_employee
@@ -15,7 +15,6 @@ from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_stale, reconcile_soon
 
-Record = dict[str, Any]
 log = logging.getLogger("tradewind.hrm")
 
 

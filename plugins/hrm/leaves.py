@@ -16,6 +16,7 @@ from plugins.api import (
     ApiError,
     Approval,
     Message,
+    Record,
     Request,
     Route,
     Service,
@@ -45,7 +46,7 @@ from plugins.hrm.messages import (
     NOTHING_LEFT,
     OVERLAPS,
 )
-from plugins.hrm.results import Record, lock, recompute
+from plugins.hrm.results import lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 from plugins.hrm.timetable import Calendar, begins_on
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from plugins.api import Collection, Request
+from plugins.api import Collection, Record, Request
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
-
-Record = dict[str, Any]
 
 
 async def update_and_recompute(

@@ -14,6 +14,7 @@ from plugins.api import (
     Collection,
     Message,
     Page,
+    Record,
     Request,
     Route,
     Service,
@@ -36,7 +37,6 @@ from plugins.hrm.dictionaries import LEAVE_TYPE
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
 
-Record = dict[str, Any]
 _SHOWN = ("number", "name", "department_id", "attendance_group_id", "created_at")
 _AT = "/api/v1/hrm/attendance/monthly"
 _COUNT = integer(minimum=0)

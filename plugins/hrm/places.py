@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, crud
+from plugins.api import Record, Request, Route, crud
 from plugins.hrm.coordinates import to_point
-from plugins.hrm.masters import Record
 from plugins.hrm.records import PLACES
 
 

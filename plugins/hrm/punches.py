@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Message, Request, Route, conflicts, crud, invalid, route
+from plugins.api import CONFLICT, ApiError, Message, Record, Request, Route, conflicts, crud, invalid, route
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCH_REPLY, PUNCHES, REVIEW_BODY
 from plugins.hrm.calendars import find_employee, load_calendar
 from plugins.hrm.closing import refuse_closed
@@ -27,7 +27,7 @@ from plugins.hrm.messages import (
 from plugins.hrm.options import load_limits
 from plugins.hrm.places import normalize_bssid
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES
-from plugins.hrm.results import Record, lock, recompute
+from plugins.hrm.results import lock, recompute
 
 # a second tap within this time is the same punch
 _REPEAT_SECONDS = 60

@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Service, day_of, utc_now
+from plugins.api import Record, Service, day_of, utc_now
 from plugins.api.data import Jobs, SingleFlight
 from plugins.api.values import start_of, store_quantity
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
@@ -37,7 +37,6 @@ from plugins.hrm.timetable import (
     worked_minutes,
 )
 
-Record = dict[str, Any]
 log = logging.getLogger("tradewind.hrm")
 _BATCH = 200
 _FAILURES = 10

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, crud, invalid
+from plugins.api import Record, Request, Route, crud, invalid
 from plugins.hrm.calendars import to_pause, to_timetable
-from plugins.hrm.masters import Record, update_and_recompute
+from plugins.hrm.masters import update_and_recompute
 from plugins.hrm.records import GROUPS, SHIFTS
 
 

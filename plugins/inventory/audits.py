@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Collection, Message, exact
+from plugins.api import Collection, Message, Record, exact
 from plugins.api.reports import Audit, Debt, Difference, Due, Piece, compare, difference
 from plugins.inventory.orders.owed import count_undelivered
 from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
@@ -18,7 +18,6 @@ from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.stock.audit import check_stock
 from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
 
-Record = dict[str, Any]
 _NO_ROW = Message(
     "库存流水 {number}（{id}）：没有对应的库存记录",
     "stock entry {number} ({id}): there is no stock row for its product",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
-from plugins.api import Actor, Collection, Service, utc_now
+from plugins.api import Actor, Collection, Record, Service, utc_now
 from plugins.api.records import Demonstration
 from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
 from plugins.rbac.api import people_of_the_demo
 
-Record = dict[str, Any]
 _MONTHS = 6
 # sku, name, unit, category, sales price, purchase price
 _PRODUCTS = (

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Service, day_of, exact, store_money, utc_now
+from plugins.api import Record, Service, day_of, exact, store_money, utc_now
 from plugins.api.data import Migration, Stage
 from plugins.api.values import store_quantity
 from plugins.inventory.orders.owed import publish
@@ -15,8 +15,6 @@ from plugins.inventory.orders.trades import PURCHASE, SALE, Trade
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.inventory.returns.parts import find_credited
 from plugins.inventory.returns.records import PURCHASE_RETURNS
-
-Record = dict[str, Any]
 
 
 def _balance_stages(service: Service) -> Iterator[Stage]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Collection, Refusal, Request, conflicts
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Collection, Record, Refusal, Request, conflicts
 from plugins.inventory.messages import ALREADY_REVERSED, NOT_KEEPER, WAREHOUSE_GONE
-from plugins.inventory.orders.lines import Record
 from plugins.inventory.records import WAREHOUSES
 
 _LINKS = ("reversed_by_id", "reverses_id", "reverses_return_id")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from plugins.api import (
     FORBIDDEN,
@@ -15,6 +14,7 @@ from plugins.api import (
     ApiError,
     ErrorKind,
     Message,
+    Record,
     Refusal,
     Request,
     Route,
@@ -31,8 +31,6 @@ from plugins.rbac.explain_scope import View
 from plugins.rbac.explain_shapes import EXPLANATION, OWN_QUERY, QUERY
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import MENUS, USERS
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)

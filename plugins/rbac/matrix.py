@@ -10,6 +10,7 @@ from plugins.api import (
     Actor,
     Message,
     Page,
+    Record,
     Request,
     Response,
     Route,
@@ -30,7 +31,6 @@ from plugins.rbac.explain_scope import View
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import MAX_MENUS, ROLES, SCOPES, USERS
 
-Record = dict[str, Any]
 _MOST = 200
 _AT_ONCE = 500
 _BY_ROLE = {

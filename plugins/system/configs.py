@@ -12,6 +12,7 @@ from plugins.api import (
     Event,
     Option,
     Page,
+    Record,
     Refusal,
     Request,
     Route,
@@ -28,7 +29,6 @@ from plugins.system.messages import NO_SETTING, SETTING_OF_SUPERS
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import CONFIG, CONFIG_BODY, CONFIG_UPDATE, CONFIGS
 
-Record = dict[str, Any]
 CHANGING_EVENT = Event("system.config.changing", values=dict)
 _SHOWN = 64  # the most errors, and the most characters of an unknown key, that a response contains
 

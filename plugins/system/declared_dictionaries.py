@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from plugins.api import Dictionary
+from plugins.api import Dictionary, Record
 from plugins.api.data import Database
 from plugins.api.records import Catalogue, Item
 from plugins.system.records import DICTIONARIES
-
-Record = dict[str, Any]
 
 
 async def synchronise(database: Database, catalogue: Catalogue) -> None:

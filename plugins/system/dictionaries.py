@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, SIGNED_IN, ApiError, Page, Request, Route, array, conflicts, crud, route, text
+from plugins.api import CONFLICT, SIGNED_IN, ApiError, Page, Record, Request, Route, array, conflicts, crud, route, text
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import history_of, with_deleted
 from plugins.system import labels
@@ -13,7 +13,6 @@ from plugins.system.dictionary_use import refuse_lost
 from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED, ITEM_USED
 from plugins.system.records import DICTIONARIES
 
-Record = dict[str, Any]
 TEXTS = ("name", "name_en")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from plugins.api import (
     CONFLICT,
@@ -11,6 +10,7 @@ from plugins.api import (
     SIGNED_IN,
     ApiError,
     Page,
+    Record,
     Refusal,
     Request,
     Route,
@@ -27,7 +27,6 @@ from plugins.system.messages import ITEM_DECLARED, ITEM_USED, NO_ITEM
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import DICTIONARIES, ITEM, ITEM_CREATE, ITEM_UPDATE, MAX_ITEMS, VERSION
 
-Record = dict[str, Any]
 _NO_ITEM = Refusal(NOT_FOUND, hint=NO_ITEM)
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Message, Request, Route, route
+from plugins.api import Message, Record, Request, Route, route
 from plugins.api.data import Jobs
 from plugins.api.records import Catalogue
 from plugins.finance.audit.book_checks import audits_of
 from plugins.finance.audit.records import LEDGER_AUDIT, LEDGER_AUDITS, RUN
 from plugins.finance.audit.runs import begin, go_on, read_result
-
-Record = dict[str, Any]
 
 
 async def read(req: Request) -> Record:

@@ -15,7 +15,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import NOTIFY, Service, store_money, utc_now
+from plugins.api import NOTIFY, Record, Service, store_money, utc_now
 from plugins.api.data import Database, Lease, new_id
 from plugins.api.errors import DatabaseUnavailable
 from plugins.api.records import Catalogue
@@ -26,7 +26,6 @@ from plugins.finance.messages import CHECK_FAILED, LEDGERS_DIFFER
 from plugins.finance.settings import FinanceSettings
 from plugins.rbac.api import people_permitted
 
-Record = dict[str, Any]
 log = logging.getLogger("tradewind.finance")
 READ = "finance:audit:read"
 _LEASE_SECONDS = 5.0  # how long the others wait for an instance that was killed

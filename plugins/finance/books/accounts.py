@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
-from plugins.api import Request, Route, crud, store_money
+from plugins.api import Record, Request, Route, crud, store_money
 from plugins.finance.books.records import ACCOUNTS
-
-Record = dict[str, Any]
 
 
 async def create_account(req: Request) -> Record:

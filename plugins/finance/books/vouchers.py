@@ -10,6 +10,7 @@ from plugins.api import (
     FORBIDDEN,
     ApiError,
     Event,
+    Record,
     Refusal,
     Request,
     Route,
@@ -28,7 +29,6 @@ from plugins.finance.books.periods import in_period, take_number, take_turn
 from plugins.finance.books.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
 from plugins.finance.messages import ALREADY_REVERSED, NOT_CASHIER, PERIOD_CLOSED
 
-Record = dict[str, Any]
 REVERSED_EVENT = Event("finance.voucher.reversed", voucher=dict, reversal=dict)
 _ACCOUNTS = ("account_id", "to_account_id")
 _COPIED_BY_REVERSALS = (

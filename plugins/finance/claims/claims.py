@@ -14,6 +14,7 @@ from plugins.api import (
     Action,
     ApiError,
     Approval,
+    Record,
     Request,
     Route,
     Service,
@@ -27,7 +28,7 @@ from plugins.api import (
 )
 from plugins.api.records import Numbering, change_state
 from plugins.finance.books.periods import check_open
-from plugins.finance.books.vouchers import Record, get_day
+from plugins.finance.books.vouchers import get_day
 from plugins.finance.claims.records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
 from plugins.finance.open_items import open_items

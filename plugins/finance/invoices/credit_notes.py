@@ -8,10 +8,23 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Event, Request, Route, conflicts, crud, exact, invalid, route, store_money
+from plugins.api import (
+    CONFLICT,
+    ApiError,
+    Event,
+    Record,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    exact,
+    invalid,
+    route,
+    store_money,
+)
 from plugins.api.records import Numbering
 from plugins.finance.books.periods import check_open
-from plugins.finance.books.vouchers import Record, get_day
+from plugins.finance.books.vouchers import get_day
 from plugins.finance.invoices.records import CREDIT_BODY, CREDIT_NOTES, INVOICES, REVERSE_NOTE_BODY
 from plugins.finance.messages import MORE_THAN_OPEN, NOT_IN_STATE, NOTE_REVERSED_ALREADY, PERIOD_CLOSED
 from plugins.finance.open_items import open_items

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import ApiError, Service
+from plugins.api import ApiError, Record, Service
 from plugins.api.data import Migration, Stage
 from plugins.api.errors import DUPLICATE
 from plugins.finance.invoices.records import INVOICES
 
-Record = dict[str, Any]
 _DASHES = re.compile(r"[\u00ad\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63_]")
 # between two digits a dash tells 1-11 from 11-1, elsewhere it is decoration
 _DECORATION = re.compile(r"\s+|(?<!\d)-|-(?!\d)")

@@ -10,6 +10,7 @@ from plugins.api import (
     CONFLICT,
     Action,
     ApiError,
+    Record,
     Request,
     Route,
     Service,
@@ -25,7 +26,7 @@ from plugins.api.events import TERMS_ASKED
 from plugins.api.records import due_after
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import MAX_AMOUNT
-from plugins.finance.books.vouchers import Record, get_day
+from plugins.finance.books.vouchers import get_day
 from plugins.finance.invoices.duplicates import keys_of, name_number
 from plugins.finance.invoices.records import INVOICES, PAY_INVOICE_BODY
 from plugins.finance.messages import (

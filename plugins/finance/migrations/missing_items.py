@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import Service
+from plugins.api import Record, Service
 from plugins.api.data import Migration, Stage
 from plugins.api.errors import DatabaseUnavailable
 from plugins.api.events import DEBT_ASKED
@@ -16,7 +16,6 @@ from plugins.api.reports import Debt, Piece
 from plugins.finance.open_items.entries import adopt
 from plugins.finance.open_items.records import OPEN_ITEMS
 
-Record = dict[str, Any]
 log = logging.getLogger("tradewind.finance")
 
 

@@ -15,6 +15,7 @@ from plugins.api import (
     Collection,
     Index,
     Message,
+    Record,
     Service,
     Store,
     boolean,
@@ -33,7 +34,6 @@ from plugins.finance.books.records import COUNTERPARTY, CUSTOMER, SUPPLIER, VOUC
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.states import PLANNED
 
-Record = dict[str, Any]
 Values = Mapping[str, Any]
 ZERO = Decimal(0)
 OWED, PAID, ADVANCE, RESCHEDULED = "owed", "paid", "advance", "rescheduled"

@@ -17,6 +17,7 @@ from plugins.api import (
     ApiError,
     Handler,
     Page,
+    Record,
     Request,
     Route,
     Service,
@@ -29,7 +30,6 @@ from plugins.api import (
     utc_now,
 )
 from plugins.finance.books.periods import find_open_day
-from plugins.finance.books.vouchers import Record
 from plugins.finance.open_items.billing import find_bills, pay_billed, refuse_excess, sum_bills, sum_owed
 from plugins.finance.open_items.entries import PARTY_FIELDS, enter_change
 from plugins.finance.open_items.paying import get_owed

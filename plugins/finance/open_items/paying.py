@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Step, Store, exact
+from plugins.api import CONFLICT, ApiError, Record, Request, Step, Store, exact
 from plugins.api.records import change_state
-from plugins.finance.books.vouchers import Record, book_in_transaction, get_day
+from plugins.finance.books.vouchers import book_in_transaction, get_day
 from plugins.finance.messages import MORE_THAN_OPEN
 
 # the action that leads an invoice to each state when what is owed or paid changes; `_OF_UNPAID` if it is `confirmed`

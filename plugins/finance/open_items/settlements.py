@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, exact, invalid, store_money
+from plugins.api import CONFLICT, ApiError, Record, Request, exact, invalid, store_money
 from plugins.api.events import MONEY_ALLOCATED
 from plugins.api.records import change_state
-from plugins.finance.books.vouchers import Record
 from plugins.finance.claims.records import EXPENSE_CLAIMS
 from plugins.finance.invoices.records import INVOICES
 from plugins.finance.messages import ITEM_VOID, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK

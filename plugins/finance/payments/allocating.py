@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, exact
+from plugins.api import CONFLICT, ApiError, Record, Request, exact
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.finance.books.vouchers import Record
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.open_items.settlements import settle
 from plugins.finance.payments.entering import Part

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Service, Step, Store, exact, invalid, store_money
+from plugins.api import CONFLICT, ApiError, Record, Request, Service, Step, Store, exact, invalid, store_money
 from plugins.api.data import new_id
 from plugins.api.records import change_state
 from plugins.finance.books.periods import in_period
 from plugins.finance.books.records import VOUCHERS
-from plugins.finance.books.vouchers import REVERSED_EVENT, Record, book, get_day, reverse_booked
+from plugins.finance.books.vouchers import REVERSED_EVENT, book, get_day, reverse_booked
 from plugins.finance.messages import PAID_BACK
 from plugins.finance.open_items.advances import find_first_reversal_day, find_least_paid, repay
 from plugins.finance.open_items.entries import enter_advance

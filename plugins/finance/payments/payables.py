@@ -9,6 +9,7 @@ from plugins.api import (
     Action,
     ApiError,
     Collection,
+    Record,
     Request,
     Route,
     Step,
@@ -17,7 +18,6 @@ from plugins.api import (
     store_money,
     transitions,
 )
-from plugins.finance.books.vouchers import Record
 from plugins.finance.invoices.records import PAY_INVOICE_BODY
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
 from plugins.finance.open_items.billing import get_with_bills, pay_billed

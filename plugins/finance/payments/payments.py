@@ -8,6 +8,7 @@ from typing import Any
 from plugins.api import (
     FORBIDDEN,
     Action,
+    Record,
     Refusal,
     Request,
     Route,
@@ -23,14 +24,7 @@ from plugins.api.data import RecordNames
 from plugins.api.events import MONEY_ALLOCATED
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import VOUCHERS
-from plugins.finance.books.vouchers import (
-    REVERSED_EVENT,
-    Record,
-    book_in_transaction,
-    check_cashier,
-    get_day,
-    reverse_booked,
-)
+from plugins.finance.books.vouchers import REVERSED_EVENT, book_in_transaction, check_cashier, get_day, reverse_booked
 from plugins.finance.messages import (
     ALREADY_REVERSED,
     ENTERED_ELSEWHERE,

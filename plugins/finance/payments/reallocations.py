@@ -11,6 +11,7 @@ from plugins.api import (
     ApiError,
     Handler,
     Message,
+    Record,
     Request,
     Route,
     Step,
@@ -25,7 +26,7 @@ from plugins.api.records import change_state
 from plugins.api.requests import RouteOptions
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import VOUCHERS
-from plugins.finance.books.vouchers import Record, get_day
+from plugins.finance.books.vouchers import get_day
 from plugins.finance.messages import (
     ENTERED_ELSEWHERE,
     MORE_THAN_ALLOCATED,

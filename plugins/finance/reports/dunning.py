@@ -8,7 +8,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from plugins.api import Request, Route, array, boolean, day, integer, money, obj, object_id, route, shape, text
+from plugins.api import Record, Request, Route, array, boolean, day, integer, money, obj, object_id, route, shape, text
 from plugins.api.events import CONTACTS_ASKED
 from plugins.api.values import rounded
 from plugins.finance.open_items.entries import ENTRIES
@@ -22,7 +22,6 @@ from plugins.finance.reports.ageing import (
 )
 from plugins.finance.reports.overdue import SHOWN_ITEMS, key_of, read_overdue
 
-Record = dict[str, Any]
 _OVERDUE: Mapping[str, Any] = {
     "oldest_due_on": day(
         label=("最早到期日", "Oldest due date"), nullable=False, description="The due date of what is longest past due."

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from plugins.api import Request, Store, exact
+from plugins.api import Record, Request, Store, exact
 from plugins.api.data import rows_before
 from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items.on_hold import find_held_items
 from plugins.finance.open_items.settled_entries import unsettled
 from plugins.finance.reports.ageing import open_entries, party_asked, party_of
 
-Record = dict[str, Any]
 PartyKey = tuple[Any, ...]
 SHOWN_ITEMS = 100
 _MOST_UNSUMMED = 1000  # entries without a `rest`; if there are more, all entries are added up

@@ -15,6 +15,7 @@ from plugins.api import (
     Field,
     Message,
     Page,
+    Record,
     Request,
     Route,
     array,
@@ -36,7 +37,6 @@ from plugins.finance.open_items.entries import ENTRIES, RESCHEDULED
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.reports.ageing import PARTY, day_asked, signed_amount
 
-Record = dict[str, Any]
 _PARTIES = ("customer_id", "supplier_id")
 _OF = (*_PARTIES, "open_item_id")
 _ZERO = Decimal("0.00")

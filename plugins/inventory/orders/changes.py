@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import Actor, Page, Request, Route, Service, Step, exact, route, store_money
+from plugins.api import Actor, Page, Record, Request, Route, Service, Step, exact, route, store_money
 from plugins.api.events import DATED
 from plugins.api.records import Hook, find_booked_on
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
-from plugins.inventory.orders.lines import Record
 from plugins.inventory.orders.trades import Trade
 
 UNCOUNTED = ("draft", "pending", "cancelled")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import Step, exact, store_money
+from plugins.api import Record, Step, exact, store_money
 from plugins.api.events import CREDIT_ASKED
 from plugins.inventory.orders.amounts import compute_part
-from plugins.inventory.orders.lines import Record
 from plugins.inventory.orders.records import SALES_ORDERS
 
 _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}

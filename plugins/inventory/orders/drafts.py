@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from plugins.api import Handler, Request, invalid
+from plugins.api import Handler, Record, Request, invalid
 from plugins.api.events import TERMS_ASKED
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
 from plugins.inventory.orders.amounts import TERMS, compute_amounts
-from plugins.inventory.orders.lines import ENABLED, Record, get_today, price_lines
+from plugins.inventory.orders.lines import ENABLED, get_today, price_lines
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.records import SUPPLIERS
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, day_of, exact, invalid, store_money
+from plugins.api import Record, Request, day_of, exact, invalid, store_money
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.events import DATED
 from plugins.api.values import store_quantity
 from plugins.inventory.records import PRODUCTS, WAREHOUSES
 
-Record = dict[str, Any]
 Line = Mapping[str, Any]
 ENABLED: Mapping[str, Any] = {"status": "enabled"}
 

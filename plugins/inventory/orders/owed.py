@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, Service, Step, day_of, exact, store_money
+from plugins.api import Record, Request, Service, Step, day_of, exact, store_money
 from plugins.api.records import due_after
-from plugins.inventory.orders.lines import Record
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.records import SUPPLIERS
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import Action, Approval, Route, Step, conflicts, crud, text, transitions
+from plugins.api import Action, Approval, Record, Route, Step, conflicts, crud, text, transitions
 from plugins.api.events import DATED
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
 from plugins.inventory.orders.changes import end_with, get_ended, refuse_closed_month
 from plugins.inventory.orders.drafts import make_create_handler, make_delete_handler, make_update_handler
-from plugins.inventory.orders.lines import Record
 from plugins.inventory.orders.owed import announce_confirmed, announce_ended, announce_shipped
 from plugins.inventory.orders.records import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.orders.shipping import add_shipment, choose_shipping, ship_with

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, Route, crud, store_money
+from plugins.api import Record, Request, Route, crud, store_money
 from plugins.api.data import new_id
 from plugins.api.values import store_quantity
-from plugins.inventory.orders.lines import Record, add_up
+from plugins.inventory.orders.lines import add_up
 from plugins.inventory.orders.records import DELIVERIES, RECEIPTS
 from plugins.inventory.stock.stock import Movements, Origin
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Step, exact, store_money
+from plugins.api import CONFLICT, ApiError, Record, Request, Step, exact, store_money
 from plugins.api.records import Hook
 from plugins.api.values import store_quantity
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
 from plugins.inventory.orders.amounts import compute_part
-from plugins.inventory.orders.lines import Record, add_up, date_movement, find_products, find_warehouse
+from plugins.inventory.orders.lines import add_up, date_movement, find_products, find_warehouse
 from plugins.inventory.orders.owed import find_live
 from plugins.inventory.orders.shipments import Part, ship_lines
 from plugins.inventory.orders.trades import Trade

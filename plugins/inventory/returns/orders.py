@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import Request, exact, store_money
+from plugins.api import Record, Request, exact, store_money
 from plugins.api.records import change_state
 from plugins.api.values import store_quantity
 from plugins.inventory.orders.changes import book_later
-from plugins.inventory.orders.lines import Record, add_up
+from plugins.inventory.orders.lines import add_up
 from plugins.inventory.orders.owed import find_live
 from plugins.inventory.orders.trades import Trade
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, exact, store_money
+from plugins.api import CONFLICT, ApiError, Record, exact, store_money
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import share, store_quantity
 from plugins.inventory.messages import MORE_THAN_LEFT
-from plugins.inventory.orders.lines import Line, Record
+from plugins.inventory.orders.lines import Line
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Handler, Request, exact, store_money
+from plugins.api import CONFLICT, ApiError, Handler, Record, Request, exact, store_money
 from plugins.api.data import new_id
 from plugins.api.values import store_quantity
 from plugins.inventory.messages import NOTHING_LEFT
-from plugins.inventory.orders.lines import ENABLED, Record, add_up, date_movement, find_warehouse
+from plugins.inventory.orders.lines import ENABLED, add_up, date_movement, find_warehouse
 from plugins.inventory.orders.owed import find_live, publish
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.returns.orders import count_returned, take_off_order

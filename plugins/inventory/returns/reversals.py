@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Handler, Request, exact, store_money
+from plugins.api import CONFLICT, ApiError, Handler, Record, Request, exact, store_money
 from plugins.api.data import new_id
 from plugins.api.values import store_quantity
 from plugins.inventory.messages import SHIPMENT_REVERSED
-from plugins.inventory.orders.lines import Record, add_up, date_movement
+from plugins.inventory.orders.lines import add_up, date_movement
 from plugins.inventory.orders.owed import find_live, publish
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.returns.orders import count_returned

@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Message, exact
+from plugins.api import Message, Record, exact
 from plugins.api.reports import Difference, Piece, difference
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 
-Record = dict[str, Any]
 Place = tuple[Any, Any]
 _FIELDS = ("quantity", "value")
 _SUM = Message(

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import Request, Route, conflicts, crud, exact, route, store_money
+from plugins.api import Record, Request, Route, conflicts, crud, exact, route, store_money
 from plugins.api.data import new_id
 from plugins.api.events import DATED
 from plugins.api.values import share, store_quantity, times
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import STOCK_COUNT_NUMBERS
 from plugins.inventory.orders.amounts import check_amounts
-from plugins.inventory.orders.lines import (
-    Record,
-    add_up,
-    date_movement,
-    find_products,
-    find_warehouse,
-)
+from plugins.inventory.orders.lines import add_up, date_movement, find_products, find_warehouse
 from plugins.inventory.returns.records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
 from plugins.inventory.stock.records import STOCK_COUNTS

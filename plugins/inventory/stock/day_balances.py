@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, exact, store_money
+from plugins.api import Record, Request, exact, store_money
 from plugins.api.values import store_quantity
 from plugins.inventory.records import STOCK_ENTRIES
 
-Record = dict[str, Any]
 Place = Mapping[str, Any]  # the product and the warehouse of a stock row
 _NOTHING = Decimal(0)
 

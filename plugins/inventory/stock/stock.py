@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Page, Request, Route, crud, exact, route, store_money
+from plugins.api import CONFLICT, ApiError, Page, Record, Request, Route, crud, exact, route, store_money
 from plugins.api.values import share, store_quantity
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES
 from plugins.inventory.stock.day_balances import Later, read_later, shift_later
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)

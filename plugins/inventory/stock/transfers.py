@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from plugins.api import Request, Route, conflicts, crud, exact, invalid, route, store_money
+from plugins.api import Record, Request, Route, conflicts, crud, exact, invalid, route, store_money
 from plugins.api.data import new_id
 from plugins.api.events import DATED
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import TRANSFER_NUMBERS
-from plugins.inventory.orders.lines import (
-    ENABLED,
-    Record,
-    add_up,
-    date_movement,
-    find_products,
-    find_warehouse,
-)
+from plugins.inventory.orders.lines import ENABLED, add_up, date_movement, find_products, find_warehouse
 from plugins.inventory.returns.records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
 from plugins.inventory.stock.records import TRANSFERS
