@@ -175,22 +175,6 @@ INVALID = _kind(
     "validation failed; `data.errors` names every field",
     _FAULTS,
 )
-LOGIN_REFUSED = _kind(
-    "login_refused",
-    40010,
-    400,
-    "用户名或密码错误",
-    "Wrong user name or password",
-    "log-in refused, or wrong old password",
-)
-WECOM_REFUSED = _kind(
-    "wecom_refused",
-    40011,
-    400,
-    "企业微信登录被拒绝",
-    "WeCom log-in refused",
-    "WeCom code or state refused, or the person is not a member of the company",
-)
 UNAUTHENTICATED = _kind(
     "unauthenticated",
     40100,
@@ -206,14 +190,6 @@ TOKEN_EXPIRED = _kind(
     "登录已过期",
     "Access token expired",
     "access token expired: refresh it and repeat the request",
-)
-REFRESH_REFUSED = _kind(
-    "refresh_refused",
-    40102,
-    401,
-    "刷新令牌已失效，请重新登录",
-    "Refresh token no longer valid; log in again",
-    "refresh token expired, revoked, reused or invalid",
 )
 FORBIDDEN = _kind(
     "forbidden",
@@ -240,9 +216,6 @@ SUPER_ONLY = _kind(
     "Only super administrators may do this",
     "for super administrators only; `data` says why",
     _REFUSED,
-)
-ACCOUNT_DISABLED = _kind(
-    "account_disabled", 40303, 403, "账号已停用", "Account disabled", "log-in refused: the account is disabled"
 )
 NOT_FOUND = _kind(
     "not_found", 40400, 404, "资源不存在", "Not found", "no such path or record, or one outside the caller's data scope"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from config.database import (
     Filter as Filter,  # the type of a filter of MongoDB
-)
-from config.database import (
     reading_from_secondaries as reading_from_secondaries,  # for figures that a secondary may compute
 )
 from handlers.data.collection import (
@@ -13,8 +11,6 @@ from handlers.data.collection import (
 )
 from handlers.data.database import (
     Database as Database,  # transactions, and stores without a request
-)
-from handlers.data.database import (
     Lease as Lease,  # a lock that one instance holds for a time
 )
 from handlers.data.dry_run import (
@@ -28,8 +24,6 @@ from handlers.data.lists.filters import (
 )
 from handlers.data.lists.series import (
     by_day as by_day,  # sums for each day
-)
-from handlers.data.lists.series import (
     by_month as by_month,  # sums for each month
 )
 from handlers.data.references.dangling import (
@@ -37,14 +31,10 @@ from handlers.data.references.dangling import (
 )
 from handlers.data.references.record_names import (
     RecordNames as RecordNames,  # what records are called now, by their ids
-)
-from handlers.data.references.record_names import (
     name_of as name_of,  # what a record is called: its label, or its code
 )
 from handlers.data.sync.cached_snapshot import (
     CachedSnapshot as CachedSnapshot,  # a snapshot of a whole collection in memory
-)
-from handlers.data.sync.cached_snapshot import (
     RecordCache as RecordCache,  # some records of a collection in memory
 )
 from handlers.data.sync.single_flight import (
@@ -61,8 +51,6 @@ from handlers.data.visible.owner_moves import (
 )
 from handlers.data.visible.scope import (
     ALL_ROWS as ALL_ROWS,  # the data scope without a limit
-)
-from handlers.data.visible.scope import (
     Scope as Scope,  # the rows that a caller may see
 )
 from handlers.operations.jobs import (
@@ -70,7 +58,5 @@ from handlers.operations.jobs import (
 )
 from handlers.operations.migrations import (
     Migration as Migration,  # a change of documents that older versions have stored
-)
-from handlers.operations.migrations import (
     Stage as Stage,  # the documents of a collection that a migration changes
 )

@@ -10,52 +10,20 @@ from handlers.events import (
 )
 from plugins.records.shared_events import (
     APPROVAL_CANCELLED as APPROVAL_CANCELLED,  # end the approval of a record
-)
-from plugins.records.shared_events import (
     APPROVAL_FINISHED as APPROVAL_FINISHED,  # how an approval ended
-)
-from plugins.records.shared_events import (
     APPROVAL_REQUESTED as APPROVAL_REQUESTED,  # start the approval of a record
-)
-from plugins.records.shared_events import (
     CONTACTS_ASKED as CONTACTS_ASKED,  # ask whom to call at some customers
-)
-from plugins.records.shared_events import (
     CREDIT_ASKED as CREDIT_ASKED,  # ask whether a customer may order for this amount
-)
-from plugins.records.shared_events import (
     DATA_RESET as DATA_RESET,  # all records of some plugins were removed
-)
-from plugins.records.shared_events import (
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
-)
-from plugins.records.shared_events import (
     DEBT_ASKED as DEBT_ASKED,  # ask to report again what is owed for a record
-)
-from plugins.records.shared_events import (
     MONEY_ALLOCATED as MONEY_ALLOCATED,  # a payment was allocated to a record that counts its payments itself
-)
-from plugins.records.shared_events import (
     MONEY_MOVED as MONEY_MOVED,  # money came to an account, or left it
-)
-from plugins.records.shared_events import (
     MONEY_RETURNED as MONEY_RETURNED,  # such money was taken back
-)
-from plugins.records.shared_events import (
     NOTIFY_PROGRESS as NOTIFY_PROGRESS,  # show the progress of work
-)
-from plugins.records.shared_events import (
     OPEN_DAY_ASKED as OPEN_DAY_ASKED,  # ask on which day the effect of a date in a closed month is booked
-)
-from plugins.records.shared_events import (
     OWED_ASKED as OWED_ASKED,  # ask what a customer owes now
-)
-from plugins.records.shared_events import (
     PAYABLE_CHANGED as PAYABLE_CHANGED,  # what is owed to a supplier
-)
-from plugins.records.shared_events import (
     RECEIVABLE_CHANGED as RECEIVABLE_CHANGED,  # what a customer owes
-)
-from plugins.records.shared_events import (
     TERMS_ASKED as TERMS_ASKED,  # ask within how many days a customer pays or a supplier is paid
 )

@@ -7,20 +7,12 @@ from handlers.access.delegated_requests import (
 )
 from handlers.access.own_requests import (
     REFUSES_OWN as REFUSES_OWN,  # declare it: the refusal of `refuse_own`
-)
-from handlers.access.own_requests import (
     may_decide_on_own as may_decide_on_own,  # whether people may decide on their own requests
-)
-from handlers.access.own_requests import (
     people_behind as people_behind,  # the people whose own request a record is
-)
-from handlers.access.own_requests import (
     refuse_own as refuse_own,  # refuse a decision by these people
 )
 from handlers.access.rate_limit import (
     AtOnce as AtOnce,  # limits what one person does at the same time
-)
-from handlers.access.rate_limit import (
     RateLimit as RateLimit,  # limits the calls a minute for each key
 )
 from handlers.data.visible.delegated_access import (
@@ -28,8 +20,6 @@ from handlers.data.visible.delegated_access import (
 )
 from handlers.operations.jobs import (
     LastRun as LastRun,  # when a periodic job last ran, and when it is due next
-)
-from handlers.operations.jobs import (
     Periodic as Periodic,  # a periodic job
 )
 from handlers.operations.metrics import (
@@ -40,32 +30,16 @@ from handlers.operations.operation_log import (
 )
 from handlers.operations.processes import (
     Processes as Processes,  # the processes of this port
-)
-from handlers.operations.processes import (
     ProcessState as ProcessState,  # what a process reports about itself
 )
 from handlers.ports import (
     Accounts as Accounts,  # port: finds people, for work on their behalf
-)
-from handlers.ports import (
     Approvals as Approvals,  # port: which records wait in a flow
-)
-from handlers.ports import (
     Authenticator as Authenticator,  # port: who the caller is
-)
-from handlers.ports import (
     Authorizer as Authorizer,  # port: what a caller may do and see
-)
-from handlers.ports import (
     Departments as Departments,  # port: the tree of departments
-)
-from handlers.ports import (
     OptionValues as OptionValues,  # port: the settings that administrators change
-)
-from handlers.ports import (
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
-)
-from handlers.ports import (
     Passes as Passes,  # port: what people may read because they are asked about it
 )
 from handlers.routing import (

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from handlers.catalogue.declarations import (
     ACTION_TITLES as ACTION_TITLES,  # the titles of the permissions that `crud` and tables make
-)
-from handlers.catalogue.declarations import (
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
-)
-from handlers.catalogue.declarations import (
     Item as Item,  # an entry of a dictionary
 )
 from handlers.catalogue.dictionaries import (
     Dictionaries as Dictionaries,  # the current entries of all dictionaries
-)
-from handlers.catalogue.dictionaries import (
     Entries as Entries,  # entries of dictionaries, by type and value
-)
-from handlers.catalogue.dictionaries import (
     Entry as Entry,  # one entry
 )
 from handlers.catalogue.numbering import (
@@ -25,8 +17,6 @@ from handlers.catalogue.numbering import (
 )
 from handlers.catalogue.responsibilities import (
     Holding as Holding,  # the records that people are responsible for, to be handed over when somebody leaves
-)
-from handlers.catalogue.responsibilities import (
     Move as Move,  # the hand-over of some records to another person, as the `move` of a holding gets it
 )
 from plugins.records.booking_days import (
@@ -34,14 +24,8 @@ from plugins.records.booking_days import (
 )
 from plugins.records.crud import (
     FINAL as FINAL,  # the description of a deletion without restoring
-)
-from plugins.records.crud import (
     history_of as history_of,  # the route that lists the changes of a record
-)
-from plugins.records.crud import (
     with_deleted as with_deleted,  # a list with `?deleted=true`
-)
-from plugins.records.crud import (
     with_version as with_version,  # a deletion that takes the version which the client read
 )
 from plugins.records.demo_data import (
@@ -52,31 +36,19 @@ from plugins.records.lifecycles import (
 )
 from plugins.records.on_hold import (
     hold_fields as hold_fields,  # the fields of records that can be put on hold
-)
-from plugins.records.on_hold import (
     holds as holds,  # the routes to put records on hold and to release them
 )
 from plugins.records.payment_terms import (
     due_after as due_after,  # the day on which something is due, so many days after another day
-)
-from plugins.records.payment_terms import (
     payment_terms as payment_terms,  # the field with the number of days within which somebody has to pay
 )
 from plugins.records.steps import (
     Hook as Hook,  # the type of a hook: a coroutine function of a `Step`
-)
-from plugins.records.steps import (
     change_state as change_state,  # make a transition that no request asks for
 )
 from plugins.records.transitions import (
     approval_fields as approval_fields,  # the fields of a record that its approval shows
-)
-from plugins.records.transitions import (
     approving_route as approving_route,  # the route that approves a record without a flow
-)
-from plugins.records.transitions import (
     bars_of as bars_of,  # the fields of a record that forbid the action of such a route, with the reasons
-)
-from plugins.records.transitions import (
     transitions_of as transitions_of,  # the transitions that such a route may make
 )

@@ -7,14 +7,10 @@ from config.settings import (
 )
 from config.tracing import (
     span as span,  # a span of a trace, for calls of other services
-)
-from config.tracing import (
     trace_headers as trace_headers,  # the header fields by which other services join the trace
 )
 from handlers.access.actor import (
     ANONYMOUS as ANONYMOUS,  # the actor of a request without a token
-)
-from handlers.access.actor import (
     SYSTEM as SYSTEM,  # the actor of jobs and of the start
 )
 from handlers.http.addresses import (
@@ -22,8 +18,6 @@ from handlers.http.addresses import (
 )
 from handlers.http.multipart import (
     Form as Form,  # a multipart form that is read piece by piece
-)
-from handlers.http.multipart import (
     FormFile as FormFile,  # a file of such a form
 )
 from handlers.idempotency import (
@@ -31,17 +25,11 @@ from handlers.idempotency import (
 )
 from handlers.results import (
     Encoded as Encoded,  # the body of a response, encoded already
-)
-from handlers.results import (
     encode_once as encode_once,  # encode what several responses share
-)
-from handlers.results import (
     name_references as name_references,  # add the names beside the references in values of a shape
 )
 from handlers.route import (
     SUPER as SUPER,  # access: super administrators
-)
-from handlers.route import (
     RouteOptions as RouteOptions,  # the optional arguments of `route`, as a `TypedDict`
 )
 from handlers.schema.envelope import (

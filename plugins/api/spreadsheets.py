@@ -7,8 +7,6 @@ from handlers.tables.columns import (
 )
 from handlers.tables.conversion import (
     parse_row as parse_row,  # the cells of a row as values
-)
-from handlers.tables.conversion import (
     row_body as row_body,  # these values as the body of a request that creates a record
 )
 from handlers.tables.dry_run import (
@@ -22,14 +20,10 @@ from handlers.tables.handlers import (
 )
 from handlers.tables.records import (
     import_rows_of as import_rows_of,  # a collection of rows that wait to be written
-)
-from handlers.tables.records import (
     imports_of as imports_of,  # a collection of imports
 )
 from handlers.tables.report import (
     ImportReport as ImportReport,  # the outcome of some rows
-)
-from handlers.tables.report import (
     TableRows as TableRows,  # rows of a table: their numbers and cells
 )
 from handlers.tables.rows import (
@@ -40,14 +34,10 @@ from handlers.tables.running import (
 )
 from handlers.tables.table import (
     ImportLimits as ImportLimits,  # limits of an import
-)
-from handlers.tables.table import (
     Table as Table,  # the tables of a collection
 )
 from handlers.tables.values import (
     ValueLabels as ValueLabels,  # the labels of states, choices and dictionaries
-)
-from handlers.tables.values import (
     labels_of as labels_of,  # the labels of the values of one field
 )
 from plugins.records.tables import (

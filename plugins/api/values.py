@@ -10,13 +10,7 @@ from handlers.schema.messages import (
 )
 from handlers.schema.money import (
     rounded as rounded,  # round to the cent
-)
-from handlers.schema.money import (
     share as share,  # the share of an amount, to the cent
-)
-from handlers.schema.money import (
     store_quantity as store_quantity,  # a quantity for MongoDB
-)
-from handlers.schema.money import (
     times as times,  # quantity times price, to the cent
 )

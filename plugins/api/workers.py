@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from handlers.confined.pool import (
     Confined as Confined,  # worker processes with limits of time and memory
-)
-from handlers.confined.pool import (
     Lane as Lane,  # one kind of work for worker processes
-)
-from handlers.confined.pool import (
     TooCostly as TooCostly,  # raised for work beyond the limits of its lane
-)
-from handlers.confined.pool import (
     Work as Work,  # a job in a worker process
-)
-from handlers.confined.pool import (
     WorkFailed as WorkFailed,  # raised if the function of a job raised
 )

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Route, integer, invalid, route, shape, text
-from plugins.api.errors import ACCOUNT_DISABLED, LOCKED, LOGIN_REFUSED, RATE_LIMITED, REFRESH_REFUSED
+from plugins.api.errors import LOCKED, RATE_LIMITED
 from plugins.auth import unknown_names
+from plugins.auth.errors import ACCOUNT_DISABLED, LOGIN_REFUSED, REFRESH_REFUSED
 from plugins.auth.lockout import admitted, count_failure, refuse_locked, unlocked_filter
 from plugins.auth.login_log import note, note_typed
 from plugins.auth.login_rate import take_attempt

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api.errors import ACCOUNT_DISABLED, LOCKED, LOGIN_REFUSED, RATE_LIMITED
+from plugins.api.errors import LOCKED, RATE_LIMITED
 from plugins.api.ports import Metrics
+from plugins.auth.errors import ACCOUNT_DISABLED, LOGIN_REFUSED
 
 _RESULTS: Mapping[int, str] = {
     0: "success",

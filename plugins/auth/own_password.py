@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import CONFLICT, SIGNED_IN, ApiError, Refusal, Request, Route, route
-from plugins.api.errors import LOCKED, LOGIN_REFUSED
+from plugins.api.errors import LOCKED
+from plugins.auth.errors import LOGIN_REFUSED
 from plugins.auth.lockout import count_failure, refuse_locked
 from plugins.auth.login_log import note
 from plugins.auth.messages import PASSWORD_CHANGED

@@ -4,6 +4,7 @@ from plugins.api import Listener, Message, Plugin, routes_of
 from plugins.api.ports import Authenticator
 from plugins.auth import admin_sessions, login, own_password, own_sessions, profile, wecom
 from plugins.auth.dictionaries import DICTIONARIES
+from plugins.auth.errors import ERRORS
 from plugins.auth.lifespan import end_sessions, start
 from plugins.auth.menus import MENUS, PERMISSIONS
 from plugins.auth.records import LOGIN_ATTEMPTS, LOGIN_LOGS, SESSIONS, UNKNOWN_NAMES
@@ -19,6 +20,7 @@ plugin = Plugin(
     provides=(Authenticator,),
     start=start,
     collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, UNKNOWN_NAMES, WECOM_STATES, WECOM_TOKENS),
+    errors=ERRORS,
     routes=routes_of(login, profile, own_password, own_sessions, wecom, admin_sessions),
     dictionaries=DICTIONARIES,
     menus=MENUS,

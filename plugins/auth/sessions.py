@@ -16,7 +16,8 @@ from typing import Any
 
 from plugins.api import Actor, ApiError, Store, utc_now
 from plugins.api.data import Database, RecordCache
-from plugins.api.errors import REFRESH_REFUSED, UNAUTHENTICATED
+from plugins.api.errors import UNAUTHENTICATED
+from plugins.auth.errors import REFRESH_REFUSED
 from plugins.auth.records import SESSIONS
 from plugins.auth.settings import AuthSettings
 from plugins.auth.tokens import Tokens

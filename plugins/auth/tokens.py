@@ -14,7 +14,8 @@ from jwt.types import Options
 from lru import LRU
 
 from plugins.api import ApiError
-from plugins.api.errors import REFRESH_REFUSED, TOKEN_EXPIRED, UNAUTHENTICATED
+from plugins.api.errors import TOKEN_EXPIRED, UNAUTHENTICATED
+from plugins.auth.errors import REFRESH_REFUSED
 
 ALGORITHM = "HS256"
 # `iat` is not checked (RFC 7519 section 4.1.6): another instance's clock may be a little ahead

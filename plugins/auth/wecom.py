@@ -8,10 +8,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from plugins.api import PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Route, route
-from plugins.api.errors import ACCOUNT_DISABLED, DUPLICATE, LOCKED, RATE_LIMITED, WECOM_REFUSED, unavailable
+from plugins.api.errors import DUPLICATE, LOCKED, RATE_LIMITED, unavailable
 from plugins.api.ports import RateLimit
 from plugins.api.requests import network_of
 from plugins.auth import wecom_accounts, wecom_states
+from plugins.auth.errors import ACCOUNT_DISABLED, WECOM_REFUSED
 from plugins.auth.login import LOGIN, admit
 from plugins.auth.login_log import note
 from plugins.auth.login_rate import take_attempt

@@ -17,8 +17,8 @@ from tornado.httpclient import HTTPError, HTTPRequest
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
 from plugins.api import ApiError
-from plugins.api.errors import WECOM_REFUSED
 from plugins.api.requests import span, trace_headers
+from plugins.auth.errors import WECOM_REFUSED
 from plugins.auth.messages import WECOM_CODE_REFUSED, WECOM_OUTSIDER
 from plugins.auth.settings import AuthSettings
 

@@ -17,7 +17,7 @@ from typing import Any
 from tornado.httputil import parse_cookie
 
 from plugins.api import ApiError, Message, Request
-from plugins.api.errors import WECOM_REFUSED
+from plugins.auth.errors import WECOM_REFUSED
 from plugins.auth.messages import WECOM_STATE_ELSEWHERE, WECOM_STATE_REFUSED
 from plugins.auth.sessions import Sessions
 from plugins.auth.wecom_records import WECOM_STATES

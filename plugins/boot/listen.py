@@ -18,8 +18,7 @@ from handlers.operations.certificates import CertificateWatch, show_certificate
 from handlers.operations.jobs import Jobs
 from handlers.operations.metrics import Metrics
 from handlers.operations.processes import Processes
-from handlers.service import Service
-from handlers.service import StartError as StartError
+from handlers.service import Service, StartError as StartError
 
 if TYPE_CHECKING:
     from config.tls import Certificate

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import array, choice, integer, money, obj, object_id, shape, text
-from plugins.api import day as calendar_day
+from plugins.api import array, choice, day as calendar_day, integer, money, obj, object_id, shape, text
 from plugins.api.records import VERSION
 from plugins.crm.contract_records import reason_body
 from plugins.crm.records import COLLABORATOR, CONTACTS, CUSTOMERS, LEADS, OPPORTUNITIES

@@ -18,12 +18,12 @@ from plugins.api import (
     Step,
     conflicts,
     crud,
+    exact as amount_of,
     invalid,
     store_money,
     text,
     transitions,
 )
-from plugins.api import exact as amount_of
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import find_booked_on, holds
 from plugins.crm import customer_children, receivables

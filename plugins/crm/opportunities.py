@@ -16,11 +16,11 @@ from plugins.api import (
     Step,
     conflicts,
     crud,
+    exact as amount_of,
     invalid,
     store_money,
     transitions,
 )
-from plugins.api import exact as amount_of
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import change_state
 from plugins.crm import customer_children

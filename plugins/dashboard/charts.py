@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import Field, Route, array, choice, integer, money, object_id, quantity, shape, text
-from plugins.api import day as calendar_day
+from plugins.api import (
+    Field,
+    Route,
+    array,
+    choice,
+    day as calendar_day,
+    integer,
+    money,
+    object_id,
+    quantity,
+    shape,
+    text,
+)
 from plugins.dashboard.serving import dashboard_routes
 
 _MAX_ROWS = 10_000

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Message, Option, Request, Service, day_of
-from plugins.api import day as a_day
+from plugins.api import CONFLICT, ApiError, Message, Option, Request, Service, day as a_day, day_of
 from plugins.hrm.messages import CLOSED, NOT_OVER
 from plugins.system.api import Configs
 

@@ -11,6 +11,7 @@ from plugins.api import (
     Message,
     array,
     choice,
+    day as calendar_day,
     integer,
     money,
     object_id,
@@ -19,7 +20,6 @@ from plugins.api import (
     service_fields,
     text,
 )
-from plugins.api import day as calendar_day
 from plugins.api.fields import FieldOptions, record_code
 from plugins.api.records import payment_terms
 from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT

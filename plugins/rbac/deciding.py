@@ -5,8 +5,7 @@ Departments, flows and tasks name who decides; they are holdings that `decides` 
 
 from __future__ import annotations
 
-from collections.abc import Collection as Ids
-from collections.abc import Container
+from collections.abc import Collection as Ids, Container
 from dataclasses import replace
 
 from plugins.api import FORBIDDEN, ApiError, Refusal, Request

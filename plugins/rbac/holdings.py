@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection as Names
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection as Names, Iterator, Sequence
 from dataclasses import dataclass
 
 from plugins.api import CONFLICT, ApiError, Message, Record, Request, Service

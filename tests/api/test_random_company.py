@@ -14,8 +14,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, Reply, serving

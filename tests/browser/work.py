@@ -17,8 +17,7 @@ from plugins.console.viewer import Viewer
 from plugins.testing import unique
 from tests.browser.walk import nodes
 from tests.support.catalogue import CATALOGUE
-from tests.support.sample_values import accepts, scalar
-from tests.support.sample_values import text as sample_text
+from tests.support.sample_values import accepts, scalar, text as sample_text
 
 Named = TypeVar("Named", bound=Hashable)
 SITE = Site(CATALOGUE)

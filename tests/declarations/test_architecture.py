@@ -121,7 +121,7 @@ PLUGIN_API = """
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 # the names that were in `plugins.api` in the version before: plugins that import them there still run
 ONCE_THERE = """
-    ACCOUNT_DISABLED Accounts ACTION_TITLES ALL_ROWS ANONYMOUS APPROVAL_CANCELLED approval_fields APPROVAL_FINISHED
+    Accounts ACTION_TITLES ALL_ROWS ANONYMOUS APPROVAL_CANCELLED approval_fields APPROVAL_FINISHED
     APPROVAL_REQUESTED Approvals approving_route as_json AtOnce Audit audit_piece Authenticator Authorizer bars_of
     BLANK by_day by_month ByTime ByValue CachedSnapshot Catalogue caused_by change_state check_keeper compare
     Confined CONTACTS_ASKED CREDIT_ASKED csv_response Dashboard DATA_RESET Database DatabaseUnavailable DATED Debt
@@ -129,17 +129,17 @@ ONCE_THERE = """
     encode_once Encoded end_of_month Entries Entry Events FieldError FieldOptions fields_in Figures Filter FINAL
     find_booked_on FIRST_DAY follow_at_once Form FormFile HasSettings history_of hold_fields Holding holds Hook
     import_rows_of imported_tables ImportLimits ImportNotices ImportReport imports_of INVALID is_placeholder Item
-    Jobs json_schema labels_of Lane Language LAST_DAY LastRun Lease LOCKED LOGIN_REFUSED may_decide_on_own
+    Jobs json_schema labels_of Lane Language LAST_DAY LastRun Lease LOCKED may_decide_on_own
     MEDIA_TYPE Metrics Migration missing_permission MONEY_ALLOCATED MONEY_MOVED MONEY_RETURNED Move name_of
     name_references narrow_to_department network_of new_id NOTHING NOTIFY_PROGRESS Numbering OF_A_DEPARTMENT
     OPEN_DAY_ASKED OPERATION_LOGS OptionValues OWED_ASKED OwnRequests parse_row pass_for Passage Passes
     PASSWORD_CHANGE_REQUIRED PAYABLE_CHANGED payment_terms people_behind Period period_of Periodic Piece Processes
     ProcessState RANGE RATE_LIMITED RateLimit reading_from_secondaries RECEIVABLE_CHANGED record_code RecordCache
-    RecordNames REFRESH_REFUSED refusal refuse_own REFUSES_OWN Remark remove_dangling respond_once restore
+    RecordNames refusal refuse_own REFUSES_OWN Remark remove_dangling respond_once restore
     resume_imports rounded RouteOptions Router row_body rows_before Scope share SingleFlight span split_cell Stage
     STALE start_of StartError store_quantity summed SUPER SUPER_ONLY SYSTEM Table TableColumn TableReferences
     TableRows TERMS_ASKED times TOKEN_EXPIRED TOO_LARGE TooCostly trace_headers transitions_of tree_of
-    try_transition UNAUTHENTICATED UNAVAILABLE unavailable undone ValidationFailed ValueLabels VERSION WECOM_REFUSED
+    try_transition UNAUTHENTICATED UNAVAILABLE unavailable undone ValidationFailed ValueLabels VERSION
     with_deleted with_version Work WorkFailed
 """.split()  # noqa: SIM905
 

@@ -12,8 +12,7 @@ from functools import cache
 import jsonschema_rs
 import pytest
 import regress
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from handlers.schema.fields import array, fields_in, mapping, obj, text, tree_of
 from handlers.schema.json_schema import json_schema

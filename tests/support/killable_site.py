@@ -16,8 +16,7 @@ from tornado.httpclient import HTTPClientError
 from config.database import Driver, open_driver
 from config.embedded import acquire
 from plugins.testing import Client, Reply
-from tests.support.server_process import ROOT as ROOT
-from tests.support.server_process import ServerProcess, environment, spawn
+from tests.support.server_process import ROOT as ROOT, ServerProcess, environment, spawn
 
 
 @dataclass

@@ -28,8 +28,7 @@ from plugins.crm.records import LEADS
 from plugins.files.records import OBJECTS
 from plugins.testing import Client, People, Reply, eventually, expect, unique
 from scripts.diagnosis.ledgers import differences
-from tests.api.crm.sales import CONTRACTS, contract
-from tests.api.crm.sales import LEADS as LEADS_AT
+from tests.api.crm.sales import CONTRACTS, LEADS as LEADS_AT, contract
 from tests.api.files.samples import BOUNDARY, RAR
 from tests.api.finance.books import Books
 from tests.api.inventory.goods import Goods

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from collections.abc import Collection as Names
+from collections.abc import Awaitable, Callable, Collection as Names
 from decimal import Decimal
 from typing import Any
 

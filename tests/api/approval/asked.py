@@ -15,8 +15,7 @@ from tests.api.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, act, id
 from tests.api.approval.test_people import delegate
 from tests.api.crm.sales import CONTRACTS, PLANS, contract
 from tests.api.files.samples import attach, note
-from tests.api.inventory.goods import AT as INVENTORY
-from tests.api.inventory.goods import Goods
+from tests.api.inventory.goods import AT as INVENTORY, Goods
 
 ORDERS, RECEIPTS = f"{INVENTORY}/purchase-orders", f"{INVENTORY}/receipts"
 Record = dict[str, Any]

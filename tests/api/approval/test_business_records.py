@@ -23,8 +23,7 @@ from tests.api.approval.flows import (
 )
 from tests.api.crm.sales import CONTRACTS, contract
 from tests.api.finance.books import AT as FINANCE
-from tests.api.inventory.goods import AT as INVENTORY
-from tests.api.inventory.goods import Goods
+from tests.api.inventory.goods import AT as INVENTORY, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLAIMS, ORDERS = f"{FINANCE}/expense-claims", f"{INVENTORY}/purchase-orders"

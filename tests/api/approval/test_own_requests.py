@@ -36,8 +36,7 @@ from tests.api.approval.test_people import delegate
 from tests.api.crm.sales import CONTRACTS, contract
 from tests.api.finance.books import AT as FINANCE
 from tests.api.hrm.staff import AT as HRM
-from tests.api.inventory.goods import AT as INVENTORY
-from tests.api.inventory.goods import Goods
+from tests.api.inventory.goods import AT as INVENTORY, Goods
 from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=60)

@@ -12,8 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, expect, unique

@@ -13,8 +13,7 @@ from tornado.ioloop import IOLoop
 from plugins.testing import Client, expect, serving, unique
 from tests.api.crm.sales import PAYMENTS, in_force
 from tests.api.finance.accounts_of_parties import new_customer
-from tests.api.finance.books import AT as FINANCE
-from tests.api.finance.books import Books
+from tests.api.finance.books import AT as FINANCE, Books
 from tests.api.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)

@@ -10,10 +10,8 @@ import pytest
 from plugins.testing import Client, People, expect
 from tests.api.crm.sales import CONTRACTS, contract
 from tests.api.files.samples import note
-from tests.api.finance.books import AT as FINANCE
-from tests.api.finance.books import Books
-from tests.api.inventory.goods import AT as INVENTORY
-from tests.api.inventory.goods import Goods
+from tests.api.finance.books import AT as FINANCE, Books
+from tests.api.inventory.goods import AT as INVENTORY, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 AT = "/api/attachments"

@@ -14,10 +14,8 @@ from handlers.route import Route
 from handlers.schema.fields import Field
 from plugins.boot.runtime import Running
 from plugins.testing import Client, Reply, expect, unique
-from tests.api.finance.books import AT as FINANCE
-from tests.api.finance.books import Books
-from tests.api.inventory.goods import AT as INVENTORY
-from tests.api.inventory.goods import Goods
+from tests.api.finance.books import AT as FINANCE, Books
+from tests.api.inventory.goods import AT as INVENTORY, Goods
 from tests.support.catalogue import CATALOGUE
 from tests.support.sample_values import scalar
 

@@ -9,8 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import given, settings, strategies as some
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running

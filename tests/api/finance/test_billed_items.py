@@ -19,8 +19,7 @@ from tests.api.crm.sales import CUSTOMERS, customer, in_force
 from tests.api.finance.books import AT, Books
 from tests.api.finance.filled import fill
 from tests.api.finance.test_credit_notes import credit
-from tests.api.inventory.goods import AT as INVENTORY
-from tests.api.inventory.goods import Goods
+from tests.api.inventory.goods import AT as INVENTORY, Goods
 from tests.api.inventory.test_returns import delivered, send_back
 
 pytestmark = pytest.mark.gen_test(timeout=60)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from plugins.testing import Client, People, Reply, expect, unique
-from tests.api.crm.sales import PAYMENTS as RECEIPTS
-from tests.api.crm.sales import in_force
+from tests.api.crm.sales import PAYMENTS as RECEIPTS, in_force
 from tests.api.finance.accounts_of_parties import aged, ageing, billed, new_customer
 from tests.api.finance.books import AT, Books
 from tests.api.inventory.goods import Goods

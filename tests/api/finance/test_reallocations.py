@@ -11,12 +11,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from plugins.testing import Client, Reply, expect
-from tests.api.crm.sales import CONTRACTS, in_force
-from tests.api.crm.sales import PAYMENTS as RECEIPTS
+from tests.api.crm.sales import CONTRACTS, PAYMENTS as RECEIPTS, in_force
 from tests.api.finance.accounts_of_parties import aged, ageing, billed, dunned, new_customer
 from tests.api.finance.books import AT, Books
-from tests.api.inventory.goods import AT as INVENTORY
-from tests.api.inventory.goods import Goods
+from tests.api.inventory.goods import AT as INVENTORY, Goods
 from tests.api.inventory.test_document_numbers import numbered
 
 pytestmark = pytest.mark.gen_test(timeout=60)

@@ -13,8 +13,7 @@ from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.accounts_of_parties import new_customer
-from tests.api.finance.books import AT as FINANCE
-from tests.api.finance.books import Books
+from tests.api.finance.books import AT as FINANCE, Books
 from tests.api.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)

@@ -9,8 +9,7 @@ import pytest
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import customer
 from tests.api.finance.accounts_of_parties import aged, dunned
-from tests.api.finance.books import AT as FINANCE
-from tests.api.finance.books import Books
+from tests.api.finance.books import AT as FINANCE, Books
 from tests.api.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)

@@ -14,8 +14,7 @@ from plugins.testing import Client, People, expect, unique
 from tests.api.crm.sales import PAYMENTS, in_force
 from tests.api.finance.accounts_of_parties import new_customer
 from tests.api.finance.books import AT, Books
-from tests.api.inventory.goods import AT as STOCK
-from tests.api.inventory.goods import Goods
+from tests.api.inventory.goods import AT as STOCK, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLIENTS = 50

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 from bson import Decimal128, ObjectId
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running

@@ -5,8 +5,7 @@ from itertools import permutations
 from urllib.parse import quote
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from pypinyin import Style, lazy_pinyin
 
 from handlers.data.lists.normalizing import fold

@@ -15,8 +15,7 @@ from plugins.api import Menu, Message, Plugin, Request, route
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, serving
-from tests.support.raw_http import connected as connected_raw
-from tests.support.raw_http import exchange
+from tests.support.raw_http import connected as connected_raw, exchange
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 PATH = "/api/v1/echo/ws"

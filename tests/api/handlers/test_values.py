@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from bson import Decimal128, ObjectId
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.schema.conversion import encode_amount, store_money

@@ -6,8 +6,7 @@ import random
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running

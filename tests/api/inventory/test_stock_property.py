@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.schema.money import rounded

@@ -19,8 +19,7 @@ from handlers.data.references.links import Link
 from handlers.operations.operation_log import OPERATION_LOGS
 from plugins.approval.records import INSTANCES
 from plugins.boot.runtime import Running
-from plugins.crm.records import CUSTOMERS as CUSTOMER_RECORDS
-from plugins.crm.records import LEADS, OPPORTUNITIES
+from plugins.crm.records import CUSTOMERS as CUSTOMER_RECORDS, LEADS, OPPORTUNITIES
 from plugins.rbac.handover_records import HANDOVERS
 from plugins.rbac.handover_running import run
 from plugins.testing import Client, People, Reply, eventually, expect

@@ -11,8 +11,7 @@ from plugins.api.requests import SYSTEM
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving
-from tests.support.notes import AT as NOTES_PATH
-from tests.support.notes import NOTES_PLUGIN
+from tests.support.notes import AT as NOTES_PATH, NOTES_PLUGIN
 from tests.support.servers import KEYS
 
 pytestmark = pytest.mark.gen_test(timeout=30)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.confined.pool import Confined

@@ -21,8 +21,7 @@ from plugins.files.s3 import S3Storage, open_s3_storage
 from plugins.files.settings import S3_NEEDS, FilesSettings
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
-from plugins.files.types import PDF
-from plugins.files.types import PNG as PNG_TYPE
+from plugins.files.types import PDF, PNG as PNG_TYPE
 from scripts.s3_stand_in import S3Server
 from tests.api.files.places import MEBIBYTE
 

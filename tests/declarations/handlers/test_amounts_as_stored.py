@@ -6,8 +6,7 @@ from decimal import Context, Decimal
 
 import pytest
 from bson import Decimal128
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from handlers.schema.money import exact
 

@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterable
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from handlers.http.multipart import FormPart, FormPartEnd, read_form
 from plugins.api import ApiError, Route

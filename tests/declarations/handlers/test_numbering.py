@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from handlers.catalogue.numbering import MAX_NUMBER, Numbering, format_number
 from handlers.schema.messages import Message

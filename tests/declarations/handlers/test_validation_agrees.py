@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 

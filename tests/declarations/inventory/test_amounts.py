@@ -9,8 +9,7 @@ from math import floor
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from handlers.schema.errors import ValidationFailed
 from handlers.schema.money import exact, store_money, store_quantity

@@ -13,8 +13,7 @@ from handlers.route import Route
 from plugins.boot.runtime import Running
 from tests.api.every.test_every_collection import SCOPED, check_change, check_delete, check_list, check_read
 from tests.api.every.test_every_list import LISTED, PAGED, check_reads, scanning
-from tests.api.every.test_every_picker import SCOPED as PICKED
-from tests.api.every.test_every_picker import check_offered
+from tests.api.every.test_every_picker import SCOPED as PICKED, check_offered
 from tests.support.office import FIVE_SCOPES, VIEWS, Office
 from tests.support.resources import endpoint, list_of
 from tests.support.valid_requests import Maker, name_of

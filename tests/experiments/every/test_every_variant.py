@@ -11,8 +11,14 @@ from plugins.boot.runtime import Running
 from plugins.testing import Client
 from tests.api.every.test_every_cursor import PAGED, check_list, check_walks, orders_of, sorted_by
 from tests.api.every.test_every_date import IN_QUERIES, check_reads, dated
-from tests.api.every.test_every_table import CODED, IMPORTS, KINDS, check_counts, check_round_trip
-from tests.api.every.test_every_table import name_of as collection_of
+from tests.api.every.test_every_table import (
+    CODED,
+    IMPORTS,
+    KINDS,
+    check_counts,
+    check_round_trip,
+    name_of as collection_of,
+)
 from tests.support.catalogue import CATALOGUE
 from tests.support.valid_requests import Maker, name_of
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.http.proxy_protocol import NoHeader, ProxyHeader

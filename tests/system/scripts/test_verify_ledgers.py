@@ -12,8 +12,7 @@ from tornado.ioloop import IOLoop
 
 from config.database import Driver
 from plugins.boot.runtime import Running
-from plugins.crm.contract_records import CONTRACTS
-from plugins.crm.contract_records import PLANS as PLANS_KEPT
+from plugins.crm.contract_records import CONTRACTS, PLANS as PLANS_KEPT
 from plugins.finance.books.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.invoices.records import INVOICES
 from plugins.finance.open_items.records import OPEN_ITEMS
