@@ -129,7 +129,7 @@ async def pays(client: Client) -> Write:
 
     async def pay(number: int) -> Reply:
         kind = "income" if number % 3 else "expense"
-        return await books.book(kind, f"0.{number % 99 + 1:02}", day=f"{2026 + years}-{month + 1:02}-15")
+        return await books.book(kind, f"0.{number % 99 + 1:02}", day=f"{2025 - years}-{month + 1:02}-15")
 
     return pay
 
