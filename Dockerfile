@@ -12,9 +12,11 @@ RUN sed '/^fiftyone-db/,/[^\\]$/d' /tmp/requirements.lock > /tmp/runtime.lock \
 
 FROM python:3.11.15-slim-bookworm AS console
 
-COPY scripts/__init__.py scripts/console_renderer.py scripts/environment.py scripts/fetch-console /app/scripts/
-COPY plugins/console/renderer.json /app/plugins/console/renderer.json
-RUN python /app/scripts/fetch-console /console
+WORKDIR /app
+COPY plugins/__init__.py plugins/
+COPY plugins/commands/__init__.py plugins/commands/fetch_console.py plugins/commands/
+COPY plugins/console/renderer.json plugins/console/renderer.json
+RUN python -m plugins.commands.fetch_console /console
 
 
 FROM python:3.11.15-slim-bookworm
@@ -29,12 +31,8 @@ COPY LICENSE pyproject.toml server.py ./
 COPY config config
 COPY handlers handlers
 COPY plugins plugins
-# what `python -m scripts.command` needs: backup, restore, doctor and the others
-COPY scripts/*.py scripts/
-COPY scripts/backups scripts/backups
-COPY scripts/diagnosis scripts/diagnosis
 # the service may not write here, and would compile itself at every start
-RUN /opt/tradewind/bin/python -m compileall -q config handlers plugins scripts server.py
+RUN /opt/tradewind/bin/python -m compileall -q config handlers plugins server.py
 
 ENV PATH=/opt/tradewind/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -266,6 +266,7 @@ async def serve(
     """Start the service, log that it is ready, and stop it cleanly on a signal. `inherited` is from a supervisor."""
     from handlers.operations.jobs import Jobs
     from plugins.boot.runtime import running
+    from plugins.commands import BACKUP
 
     stop = Stop(replaceable=inherited is not None)
     sockets = activated_sockets() if inherited is None else inherited.sockets
@@ -274,7 +275,8 @@ async def serve(
         embedded = await starting.database() if starting else None
         uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
         turn = partial(stand_by, inherited) if inherited is not None and inherited.spare else settle
-        async with running(settings, plugins, uri, catalogue=catalogue, sockets=sockets, turn=turn) as service:
+        started = running(settings, plugins, uri, catalogue=catalogue, sockets=sockets, turn=turn, backup=BACKUP)
+        async with started as service:
             stop.started()
             if service.certificate is not None and inherited is None:
                 renew = partial(service.certificate.look, unchanged=True)

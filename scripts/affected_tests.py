@@ -17,6 +17,7 @@ from scripts.source_survey.imports import import_graph, module_of, reachable
 
 TIERS = ("tests/declarations", "tests/api", "tests/system", "tests/browser")
 EVERY = "tests/api/every"
+COMMANDS = "plugins/commands/"
 EXAMPLE = "crm"  # the plugin that shows what the core does
 TEXTS = ("tests/declarations", "tests/system/test_readme.py")
 SOURCES = ("config", "handlers", "plugins", "scripts", "tests", "server.py")
@@ -55,7 +56,9 @@ def _add(found: Affected, root: Path, path: str, graph: Mapping[str, set[str]]) 
         found.paths |= _tests_of_a_test(root, path, graph)
         return
     found.paths |= {"tests/declarations", *_importing(root, path, graph)}
-    if first == "plugins" and (root / first / others[0] / "plugin.py").exists():
+    if path.startswith(COMMANDS):
+        found.paths |= {*_folders(root, "commands"), *_naming(root, path)}
+    elif first == "plugins" and (root / first / others[0] / "plugin.py").exists():
         for name in {others[0], *_dependents(root, others[0], path, graph)}:
             found.plugins.add(name)
             found.paths |= set(_folders(root, name))

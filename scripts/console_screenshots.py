@@ -82,9 +82,9 @@ PICTURES = (
 )
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], program: str) -> int:
     """Take all pictures, and return the exit code."""
-    parser = argparse.ArgumentParser(prog="scripts/screenshots", description=__doc__)
+    parser = argparse.ArgumentParser(prog=program, description=__doc__)
     parser.add_argument("--url", default="http://127.0.0.1:8000", help="of a running scripts/server")
     parser.add_argument("--accounts", type=Path, default=ROOT / ".data" / "demo-accounts.json", help="its log-ins")
     parser.add_argument("--to", type=Path, default=ROOT / "docs", help="the folder of the pictures")

@@ -1,6 +1,6 @@
 """The virtual environment of the scripts, made once from a lock file, with Python's standard library alone.
 
-`prepare()` returns the environment's Python; `ensure()` runs the calling script in it. The environment is `.venv`, or
+`prepare()` returns the environment's Python; `ensure()` runs the calling script in it, `launch()` a command. The environment is `.venv`, or
 the folder that TRADEWIND_VENV names. A second call finds the stamp of the first and takes milliseconds.
 """
 
@@ -9,6 +9,7 @@ the folder that TRADEWIND_VENV names. A second call finds the stamp of the first
 import contextlib
 import fcntl
 import hashlib
+import importlib
 import importlib.util
 import json
 import os
@@ -51,6 +52,18 @@ def ensure(dev: bool = False) -> None:
     if os.path.realpath(sys.prefix) != os.path.realpath(venv_folder()):
         sys.stdout.flush()
         os.execv(python, [python, *sys.argv])  # our own script
+
+
+def launch(module: str, dev: bool = False, folder_of_project: bool = True, **more: str) -> None:
+    """Run `main` of a module in the environment, under the name of the calling script, and end with its exit code.
+
+    It runs in the folder of the project, with the same .env and data folder as scripts/server, or in the current one.
+    """
+    ensure(dev)
+    if folder_of_project:
+        os.chdir(ROOT)
+    main = importlib.import_module(module).main
+    sys.exit(main(sys.argv[1:], "scripts/" + os.path.basename(sys.argv[0]), **more))
 
 
 def prepare(dev: bool = False) -> str:

@@ -18,7 +18,7 @@ _MOST = 8  # addresses in a process, because clients that are no proxies can sen
 
 
 class UnnamedProxies:
-    """Reports each such proxy once, in the log and in the database, where `scripts/doctor` finds it."""
+    """Reports each such proxy once, in the log and in the database, where `tradewind doctor` finds it."""
 
     def __init__(self, driver: Driver, proxies: Sequence[Network]) -> None:
         self._driver = driver

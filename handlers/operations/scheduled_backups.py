@@ -1,4 +1,4 @@
-"""Backups without a crontab: one instance runs `tradewind backup` when the last backup is old enough.
+"""Backups without a crontab: one instance runs the command that takes one when the last backup is old enough.
 
 The command is a separate process with a low priority, so that requests wait neither for it nor for its memory.
 """
@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -28,25 +28,28 @@ LOOK_SECONDS = 600  # how often to check whether a backup is due, and to try aga
 _POLL_SECONDS = 0.5
 _END_SECONDS = 10.0  # in which an interrupted backup can remove what it has written
 _PRIORITY = 10
-_PROJECT = Path(__file__).resolve().parent.parent
+_PROJECT = Path(__file__).resolve().parents[2]
 
 
 class BackupFailed(Exception):
     """The command ended with an error; the message is the last line of its output, or says its exit code."""
 
 
-async def back_up_if_due(service: Service) -> None:
-    """Take a backup unless the last one, whoever took it, is less than `backup_hours` old. Raises `BackupFailed`."""
+async def back_up_if_due(service: Service, command: Sequence[str]) -> None:
+    """Take a backup unless the last one, whoever took it, is less than `backup_hours` old. Raises `BackupFailed`.
+
+    `command` are the arguments of Python that take one. It understands `--json` and `--keep`.
+    """
     last = await last_backup(service.database.driver)
     if last is not None and utc_now() - last < timedelta(hours=service.settings.backup_hours):
         return
-    taken = await _back_up(service.settings)
+    taken = await _back_up(service.settings, command)
     log.info("backup taken", extra={"file": taken["file"], "bytes": taken["size"], "removed": taken["removed"]})
 
 
-async def _back_up(settings: Settings) -> Mapping[str, object]:
+async def _back_up(settings: Settings, command: Sequence[str]) -> Mapping[str, object]:
     with tempfile.TemporaryFile() as output:
-        spawning = asyncio.ensure_future(asyncio.to_thread(_spawn, settings, output))
+        spawning = asyncio.ensure_future(asyncio.to_thread(_spawn, settings, command, output))
         try:
             process = await asyncio.shield(spawning)
         except asyncio.CancelledError:
@@ -65,10 +68,10 @@ async def _back_up(settings: Settings) -> Mapping[str, object]:
     return taken
 
 
-def _spawn(settings: Settings, output: IO[bytes]) -> subprocess.Popen[bytes]:
+def _spawn(settings: Settings, command: Sequence[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(filter(None, (str(_PROJECT), os.environ.get("PYTHONPATH"))))
     process = subprocess.Popen(  # noqa: S603 - our own command
-        [sys.executable, "-P", "-m", "scripts.command", "backup", "--json", "--keep", str(settings.backup_keep)],
+        [sys.executable, *command, "--json", "--keep", str(settings.backup_keep)],
         env={**os.environ, **settings.variables(), "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         stdout=output,

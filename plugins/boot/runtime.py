@@ -90,13 +90,14 @@ async def running(
     catalogue: Catalogue | None = None,
     sockets: Sequence[socket.socket] = (),
     turn: Callable[[], Awaitable[None]] | None = None,
+    backup: Sequence[str] = (),
 ) -> AsyncIterator[Running]:
     """Start `plugins` on the MongoDB at `uri` and serve until the block ends, then drain.
 
     `options` are settings of plugins by name, which override the environment. `catalogue` is the result of
     `catalogue_of` for these plugins, if the caller has it. `sockets` listen already; without any, those of the settings
-    are opened. Jobs begin, and requests are accepted, after the result of `turn`. Raises `StartError` and
-    `RegistryError`.
+    are opened. Jobs begin, and requests are accepted, after the result of `turn`. `backup` are the arguments of
+    Python for scheduled backups. Raises `StartError` and `RegistryError`.
     """
     async with AsyncExitStack() as stack:
         with _start_errors(settings):
@@ -111,7 +112,7 @@ async def running(
             await _prepare(service, plugins)
             if turn is not None:
                 await turn()
-            _run_jobs(service, plugins)
+            _run_jobs(service, plugins, backup)
             at = await start_listening(service, stack, list(sockets))
         yield Running(service, at.front, settings.host, at.port, at.certificate)
 
@@ -180,7 +181,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
             await stack.enter_async_context(plugin.start(service))
 
 
-def _run_jobs(service: Service, plugins: Sequence[Plugin]) -> None:
+def _run_jobs(service: Service, plugins: Sequence[Plugin], backup: Sequence[str]) -> None:
     """Start the jobs."""
     jobs = service.part(Jobs)
     tell_metrics(service)
@@ -189,9 +190,9 @@ def _run_jobs(service: Service, plugins: Sequence[Plugin]) -> None:
     resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]
     seconds, imports = service.settings.import_resume_seconds, partial(resume_imports, service, resumed)
     jobs.every(seconds, "imports", imports, Message("继续中断的表格导入", "Resume interrupted table imports"))
-    if service.settings.backup_hours:
-        backup = Message("按计划备份", "Take scheduled backups")
-        jobs.every(LOOK_SECONDS, "backup", partial(back_up_if_due, service), backup)
+    if service.settings.backup_hours and backup:
+        title = Message("按计划备份", "Take scheduled backups")
+        jobs.every(LOOK_SECONDS, "backup", partial(back_up_if_due, service, backup), title)
     for plugin in plugins:
         for job in plugin.jobs:
             jobs.every(_seconds(service, plugin, job), job.name, partial(job.work, service), job.title)

@@ -1,4 +1,4 @@
-"""The files of the renderer: where they are, and whether they are there yet. `scripts/fetch-console` fetches them."""
+"""The files of the renderer: where they are, and whether they are there yet. `tradewind fetch-console` fetches them."""
 
 import asyncio
 import json

@@ -260,9 +260,12 @@ async def eventually(condition: Callable[[], Any], seconds: float = 15, every: f
 
 @asynccontextmanager
 async def serving(
-    uri: str, data_dir: Path, plugins: Sequence[Plugin] | None = None, **settings: Any
+    uri: str, data_dir: Path, plugins: Sequence[Plugin] | None = None, backup: Sequence[str] = (), **settings: Any
 ) -> AsyncIterator[Running]:
-    """Start a server on a free port, without demo data, for tests that need other settings or plugins."""
+    """Start a server on a free port, without demo data, for tests that need other settings or plugins.
+
+    `backup` are the arguments of Python for scheduled backups; without them there are none.
+    """
     options = {name: settings.pop(name) for name in list(settings) if name not in Settings.model_fields}
     environment: Any = Settings
     loaded = _built_in() if plugins is None else plugins
@@ -282,7 +285,8 @@ async def serving(
         }
         configured = environment(_env_file=None, **chosen)
         catalogue = _catalogue_of(configured, loaded)
-        block = running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None, catalogue=catalogue)
+        given = {**OPTIONS, **options}
+        block = running(configured, loaded, uri, given, say=lambda _: None, catalogue=catalogue, backup=backup)
         server = await stack.enter_async_context(block)
         _serving[server.url] = server
         stack.callback(_serving.pop, server.url)

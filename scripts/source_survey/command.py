@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 Figures = Mapping[str, object]
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], program: str) -> int:
     """Print a table with a column for each checkout, or with `--words` the old words; return 0."""
-    parser = argparse.ArgumentParser(prog="scripts/survey", description="Measure the source of this checkout.")
+    parser = argparse.ArgumentParser(prog=program, description="Measure the source of this checkout.")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="an older checkout, measured by the same rules")
     parser.add_argument("--words", action="store_true", help="list where old vocabulary is left")
     given = parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """A random company: four people buy, sell, pay and change their minds at once, and a model says what must follow.
 
-`scripts/verify-chain` does the same for ten thousand documents.
+`python -m tests.experiments.random_company` does the same for ten thousand documents.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from plugins.boot.runtime import Running
+from plugins.commands.fetch_console import FetchProblem, fetch, home_of
 from plugins.testing import Client, People, expect, unique
-from scripts.console_renderer import FetchProblem, fetch, home_of
 from tests.api.approval.flows import EVERYTHING, ask, define, node
 from tests.browser.browser import Console, do
 

@@ -9,8 +9,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running
+from plugins.commands.fetch_console import fetch, home_of
 from plugins.testing import Client, People
-from scripts.console_renderer import fetch, home_of
 from tests.browser.browser import CHROMIUM, DRIVER, Console, do
 from tests.support.demo import serving_demo
 from tests.support.special_requests import HAND_MADE

@@ -16,7 +16,7 @@ from tests.browser.browser import Console, do
 from tests.browser.menus import walk
 from tests.browser.work import work_of
 from tests.browser.working_day import labour
-from tests.system.scripts.test_new_plugin import written
+from tests.system.commands.test_new_plugin import written
 from tests.system.test_readme import plugin_of_the_readme
 
 pytestmark = pytest.mark.gen_test(timeout=180)

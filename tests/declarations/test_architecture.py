@@ -1,4 +1,4 @@
-"""Who may import whom, read from the source files: config ← handlers ← plugins ← server.py."""
+"""Who may import whom, read from the source files: config ← handlers ← plugins ← plugins/commands, server.py."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from plugins.boot.registry import built_in_names, load_plugins
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = ("config", "handlers", "plugins")
+COMMANDS = "plugins/commands"
 OURS = ("config", "handlers", "plugins", "scripts", "server", "tests")
 FILES = sorted(
     path.relative_to(ROOT)
@@ -61,7 +62,24 @@ def test_handlers_import_config_and_handlers_alone() -> None:
 
 
 def test_plugins_and_their_api_import_no_script_and_no_entry_point() -> None:
-    assert offences(lambda file: within(file, "plugins"), _ours_but("config", "handlers", "plugins")) == []
+    serve = f"{COMMANDS}/serve.py"  # the entry point by another name
+    others = _ours_but("config", "handlers", "plugins")
+    assert offences(lambda file: within(file, "plugins") and not within(file, serve), others) == []
+
+
+def test_nothing_that_serves_imports_a_command() -> None:
+    below = [file for file in FILES if within(file, *RUNS) and not within(file, COMMANDS)]
+    assert offences(below.__contains__, _packages(COMMANDS.replace("/", "."))) == []
+
+
+def test_no_string_of_the_product_names_a_module_of_those_above_it() -> None:
+    """As an argument of `python -m` would."""
+    above = {
+        True: re.compile(r"^(scripts|tests)(\.\w+)*$"),
+        False: re.compile(r"^(scripts|tests|plugins\.commands)(\.\w+)*$"),
+    }
+    texts = [(file, text) for file in FILES if within(file, *RUNS) for text in constants(file)]
+    assert [f"{file}: {text}" for file, text in texts if above[within(file, COMMANDS)].search(str(text))] == []
 
 
 def test_a_plugin_imports_the_plugin_api_itself_and_the_api_of_what_it_requires() -> None:
@@ -75,11 +93,12 @@ def test_only_the_driver_seam_imports_a_driver() -> None:
 
 
 def test_bson_is_known_to_the_data_layer_alone() -> None:
-    assert offences(lambda file: within(file, "plugins"), _packages("bson")) == []
+    backups = (f"{COMMANDS}/backup.py", f"{COMMANDS}/backups")  # they have raw documents, and the clock of MongoDB
+    assert offences(lambda file: within(file, "plugins") and not within(file, *backups), _packages("bson")) == []
 
 
 def test_tornado_web_is_imported_where_it_meets_the_lifecycle_alone() -> None:
-    places = ("handlers/http/app.py", "handlers/http/sockets.py")
+    places = ("handlers/http/app.py", "handlers/http/sockets.py", f"{COMMANDS}/wecom_simulator.py")
     assert offences(lambda file: within(file, *RUNS) and not within(file, *places), _packages("tornado.web")) == []
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from plugins.boot.registry import freeze, load_plugins
-from scripts.checks import render_documents, render_measured
-from scripts.sizing import RESULTS
+from scripts.documents import render_documents
+from tests.experiments import reliability, sizing
 from tests.support.readme import PLUGINS, README, ROOT, example, plugin_of_the_readme
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -37,12 +37,15 @@ def test_the_tables_are_those_of_the_code() -> None:
 
 def test_what_was_measured_is_what_the_results_of_the_repository_say(tmp_path: Path) -> None:
     # whoever runs a benchmark has further results
-    listed = subprocess.run(("git", "ls-files", "-z", RESULTS), cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ("git", "ls-files", "-z", sizing.RESULTS), cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if listed.returncode:
         pytest.skip("no repository says which results are its own")
     for name in listed.stdout.split("\0")[:-1]:
         shutil.copy(ROOT / name, tmp_path)
-    assert [path for path, text in render_measured(tmp_path).items() if path.read_text() != text] == []
+    assert sizing.PAGE.read_text() == sizing.render_sizing(tmp_path)
+    assert reliability.PAGE.read_text() == reliability.render_reliability(tmp_path / "faults.json")
 
 
 def test_every_link_leads_to_a_file_and_a_heading() -> None:

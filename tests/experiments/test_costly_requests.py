@@ -10,8 +10,8 @@ import pytest
 
 from plugins.boot.runtime import Running
 from plugins.testing import Client
-from scripts.growing_inputs import CSV, HTML, JSON, MARKDOWN, SVG
 from tests.api.crm.tables import form
+from tests.experiments.growing_inputs import CSV, HTML, JSON, MARKDOWN, SVG
 from tests.support.watchdog import LoopWatchdog
 
 pytestmark = pytest.mark.gen_test(timeout=60)

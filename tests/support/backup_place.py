@@ -15,10 +15,10 @@ from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
+from plugins.commands.backup import back_up_to
+from plugins.commands.backups.archive import ArchiveReader
+from plugins.commands.restore import restore_into
 from plugins.testing import serving
-from scripts.backups.archive import ArchiveReader
-from scripts.backups.backup_command import back_up_to
-from scripts.backups.restore_command import restore_into
 from tests.support.commands import run_command
 
 NAMES = ("auth", "rbac", "system", "files")
@@ -58,7 +58,7 @@ class Place:
     async def command(self, name: str, *arguments: str) -> tuple[int, str]:
         """Run a command: exit code and output."""
         ours = {"data_dir": str(self.folder), "mongodb_database": DATABASE, "plugins": ",".join(NAMES), "demo": "true"}
-        done = await run_command(f"scripts.backups.{name}_command", *arguments, folder=self.folder, **ours)
+        done = await run_command(f"plugins.commands.{name}", *arguments, folder=self.folder, **ours)
         return done.code, done.output + done.errors
 
     @asynccontextmanager

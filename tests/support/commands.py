@@ -15,14 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import scripts.accounts
-import scripts.backups.backup_command
-import scripts.backups.restore_command
-import scripts.command
-import scripts.diagnosis.ledgers
-import scripts.diagnosis.report
-import scripts.migrating
-import scripts.purging  # noqa: F401  # the processes that run commands have it loaded
 from plugins.boot.registry import load_plugins
 from tests.support.server_process import ROOT
 

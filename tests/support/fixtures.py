@@ -10,13 +10,13 @@ from tornado.ioloop import IOLoop
 from handlers.data.database import Database
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, Reply, serving
-from scripts.s3_stand_in import S3Server, s3_server
 from tests.support.catalogue import CATALOGUE, chosen_collections
 from tests.support.demo import serving_demo
 from tests.support.dictionary_entries import Entries
 from tests.support.office import Office, open_office
 from tests.support.openapi_checks import Described
 from tests.support.query_plans import database_of_its_own, fill
+from tests.support.s3_stand_in import S3Server, s3_server
 from tests.support.special_requests import HAND_MADE
 from tests.support.strange_rows import rows_of
 from tests.support.valid_requests import Maker

@@ -24,10 +24,10 @@ from config.database import Driver
 from handlers.data.collection import new_id
 from handlers.data.database import COUNTERS, Database
 from handlers.data.history.history import CHANGES, total_changes
+from plugins.commands.verify import differences
 from plugins.crm.records import LEADS
 from plugins.files.records import OBJECTS
 from plugins.testing import Client, People, Reply, eventually, expect, unique
-from scripts.diagnosis.ledgers import differences
 from tests.api.crm.sales import CONTRACTS, LEADS as LEADS_AT, contract
 from tests.api.files.samples import BOUNDARY, RAR
 from tests.api.finance.books import Books

@@ -34,18 +34,14 @@ def wheel(folder: Path, name: str, version: str) -> str:
 
 def new_tree(root: Path) -> ModuleType:
     """A project whose locks name two tiny packages; its `scripts.environment`."""
-    (root / "scripts").mkdir(parents=True)
-    (root / "wheels").mkdir()
+    for folder in ("scripts", "plugins/commands", "wheels"):
+        (root / folder).mkdir(parents=True)
     for name in (
-        "__init__.py",
-        "environment.py",
-        "memory.py",
-        "console_renderer.py",
-        "wecom_demo.py",
-        "server",
-        "test",
+        *(f"scripts/{name}" for name in ("__init__.py", "environment.py", "memory.py", "server", "test")),
+        *(f"plugins/commands/{name}" for name in ("__init__.py", "fetch_console.py", "wecom_demo.py")),
+        "plugins/__init__.py",
     ):
-        shutil.copy(PROJECT / "scripts" / name, root / "scripts" / name)
+        shutil.copy(PROJECT / name, root / name)
     run, dev = wheel(root / "wheels", "tiny", "1.0"), wheel(root / "wheels", "tinydev", "1.0")
     (root / "requirements.lock").write_text(run)
     (root / "requirements-dev.lock").write_text(run + dev)

@@ -14,9 +14,9 @@ from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
+from plugins.commands.wecom_simulator import Simulator, simulating
 from plugins.testing import Client, People, expect, serving, unique
 from tests.support.servers import KEYS
-from tests.support.wecom_simulator import Simulator, simulating
 
 AUTH = "/api/v1/auth"
 PLUGINS = load_plugins(("auth", "rbac"))

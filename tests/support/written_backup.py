@@ -8,8 +8,8 @@ from pathlib import Path
 from bson import Timestamp, encode
 
 from config.database.raw_documents import RawDocument
-from scripts.backups.archive import ArchiveWriter, Kind, described_moment
-from scripts.backups.tally import Tally
+from plugins.commands.backups.archive import ArchiveWriter, Kind, described_moment
+from plugins.commands.backups.tally import Tally
 
 _DOCUMENTS, _BYTES = 100, 10_000
 

@@ -14,10 +14,10 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import eventually
-from scripts.fault_injection.processes import free_ports
 from tests.support.certificates import DAY, Authority, Files, serial_of
 from tests.support.processes import forked_servers
 from tests.support.raw_http import Wire, request
+from tests.support.replica_sets import free_ports
 from tests.support.server_process import ServerProcess, environment, server_process, spawn
 from tests.support.supervisors import roll, said, supervised
 

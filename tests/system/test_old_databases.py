@@ -11,12 +11,12 @@ from config.embedded import acquire
 from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
 from handlers.operations.migrations import Migrations
+from plugins.commands.backup import back_up_to
+from plugins.commands.backups import archive
+from plugins.commands.backups.archive import ArchiveReader
+from plugins.commands.restore import restore_into
+from plugins.commands.verify import differences
 from plugins.testing import Client, empty_database, serving
-from scripts.backups import archive
-from scripts.backups.archive import ArchiveReader
-from scripts.backups.backup_command import back_up_to
-from scripts.backups.restore_command import restore_into
-from scripts.diagnosis.ledgers import differences
 from tests.support.data_fixtures import opened
 from tests.support.old_database import FOLDER, read_documents, restore
 

@@ -12,10 +12,10 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, eventually, expect
-from scripts.fault_injection.processes import free_ports
 from tests.support.huge_pages import huge_kib, needs_huge_pages
 from tests.support.processes import children, forked_servers
 from tests.support.raw_http import connected, request
+from tests.support.replica_sets import free_ports
 from tests.support.server_process import ServerProcess, environment
 from tests.support.supervisors import roll, said, stop, supervised
 

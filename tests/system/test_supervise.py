@@ -21,12 +21,12 @@ from tornado.websocket import websocket_connect
 
 from config.supervision.restarts import STABLE_SECONDS, Restarts
 from plugins.testing import Client, eventually, expect
-from scripts.fault_injection.processes import free_ports
 from tests.support.processes import children, forked_servers
 from tests.support.raw_http import connected, request
+from tests.support.replica_sets import free_ports
 from tests.support.server_process import ServerProcess, environment, server_process
 from tests.support.supervisors import roll, said, supervised
-from tests.system.test_start import loaded_by
+from tests.system.test_start import value_after
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 PLUGINS = "auth,rbac,notification"
@@ -229,5 +229,7 @@ def test_a_process_that_is_killed_in_service_is_started_again_at_once() -> None:
 
 
 def test_a_supervisor_holds_nothing_of_the_application() -> None:
-    loaded = loaded_by("import scripts.command, scripts.supervising")
-    assert loaded & {"handlers", "plugins", "pydantic", "pymongo", "tornado", "uvloop", "server"} == set()
+    modules = set(value_after("import plugins.commands.__main__, plugins.commands.supervise", "list(sys.modules)"))
+    packages = {name.partition(".")[0] for name in modules}
+    assert packages & {"handlers", "pydantic", "pymongo", "tornado", "uvloop", "server"} == set()
+    assert {name for name in modules if name.startswith("plugins.") and "commands" not in name} == set()

@@ -13,9 +13,9 @@ import pytest
 from plugins.api import utc_now
 from plugins.api.ports import OPERATION_LOGS
 from plugins.auth.wecom_records import WECOM_TOKENS
+from plugins.commands.wecom_simulator import Simulator, simulating
 from plugins.testing import Client, eventually, expect, unique
 from tests.support.wecom_platform import AUTH, OUTSIDER, Platform, enter, finish, scan
-from tests.support.wecom_simulator import Simulator, simulating
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 

@@ -14,9 +14,9 @@ import pytest
 from tornado.httpclient import HTTPRequest
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
+from plugins.commands.wecom_simulator import Simulator
 from plugins.testing import Client, expect
 from tests.support.wecom_platform import AUTH, Platform, browse
-from tests.support.wecom_simulator import Simulator
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 ROOT = Path(__file__).parents[3]
@@ -78,7 +78,7 @@ async def test_the_front_end_refuses_a_scan_that_another_browser_began(platform:
 
 
 async def test_it_runs_as_a_program_and_stops_when_asked() -> None:
-    command = (sys.executable, "-m", "tests.support.wecom_simulator", "--port", "0")
+    command = (sys.executable, "-m", "plugins.commands.wecom_simulator", "--port", "0")
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
     try:
         assert process.stdout is not None

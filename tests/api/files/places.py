@@ -19,8 +19,8 @@ from plugins.boot.runtime import Running
 from plugins.files.objects import Files
 from plugins.files.records import ATTACHMENTS, OBJECTS
 from plugins.testing import Client, People, serving
-from scripts.s3_stand_in import S3Server
 from tests.support.openapi_checks import Described
+from tests.support.s3_stand_in import S3Server
 
 PLUGINS = ("auth", "rbac", "system", "crm", "files")
 SECRET = "a-signing-secret-of-the-tests-of-files"

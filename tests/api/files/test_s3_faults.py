@@ -18,12 +18,12 @@ from plugins.files.storage import Label
 from plugins.files.sweeping import clean_up, sweep
 from plugins.files.types import PDF
 from plugins.testing import Client, Reply, eventually, expect
-from scripts.s3_stand_in import S3Server
 from tests.api.files.broken_s3 import REFUSALS, refusing_s3
 from tests.api.files.places import MEBIBYTE, Place, place
 from tests.api.files.samples import RAR, note, send
 from tests.support.proxy import Proxy
 from tests.support.raw_http import connected, request
+from tests.support.s3_stand_in import S3Server
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 LIMITS = {"s3_connect_seconds": 1, "s3_request_seconds": 1.2, "unattached_hours": 0.000_001}

@@ -14,8 +14,8 @@ from tornado.ioloop import IOLoop
 
 from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.runtime import Running
+from plugins.commands.verify import differences
 from plugins.testing import Client, expect, serving
-from scripts.diagnosis.ledgers import differences
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.accounts_of_parties import BUCKETS, ageing, new_customer, statement
 from tests.api.finance.books import Books

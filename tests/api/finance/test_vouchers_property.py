@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running
+from plugins.commands.verify import differences
 from plugins.testing import Client, expect
-from scripts.diagnosis.ledgers import differences
 from tests.api.finance.books import Books
 
 AMOUNTS = st.decimals("0.01", "99999.99", places=2)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from plugins.boot.runtime import Running
+from plugins.commands.verify import differences
 from plugins.testing import Client, People, Reply, expect
-from scripts.diagnosis.ledgers import differences
 from tests.api.inventory.goods import AT, Goods
 from tests.api.inventory.test_returns import MAY_SELL, at_of, delivered, owed, read, received, send_back, shipments
 

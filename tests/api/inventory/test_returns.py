@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from plugins.boot.runtime import Running
+from plugins.commands.verify import differences
 from plugins.testing import Client, People, Reply, expect
-from scripts.diagnosis.ledgers import differences
 from tests.api.inventory.goods import AT, Goods
 from tests.support.openapi_checks import CONFLICT_SCHEMA, Described
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running
+from plugins.commands.verify import differences
 from plugins.testing import Client, expect
-from scripts.diagnosis.ledgers import differences
 from tests.api.inventory.goods import Goods
 from tests.api.inventory.test_return_reversals import take_back
 from tests.api.inventory.test_returns import at_of, owed, send_back, shipments

@@ -12,8 +12,8 @@ from tornado.ioloop import IOLoop
 
 from handlers.schema.money import rounded
 from plugins.boot.runtime import Running
+from plugins.commands.verify import differences
 from plugins.testing import Client
-from scripts.diagnosis.ledgers import differences
 from tests.api.inventory.goods import Goods
 
 QUANTITIES = st.decimals("0.0001", "9.9999", places=4).map(lambda quantity: format(quantity.normalize(), "f"))

@@ -22,8 +22,8 @@ from plugins.files.settings import S3_NEEDS, FilesSettings
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import PDF, PNG as PNG_TYPE
-from scripts.s3_stand_in import S3Server
 from tests.api.files.places import MEBIBYTE
+from tests.support.s3_stand_in import S3Server
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 LABEL = Label("文件.pdf", PDF)

@@ -1,8 +1,6 @@
 """The OpenAPI document: what the front ends generate their types from."""
 
 import json
-import runpy
-import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,6 +18,7 @@ from handlers.schema.envelope import to_json
 from handlers.schema.errors import ApiError
 from handlers.schema.fields import Field, choice, integer, number, obj, text
 from plugins.boot.registry import RegistryError, freeze, load_plugins
+from plugins.commands.export_openapi import main
 from tests.support.catalogue import CATALOGUE
 from tests.support.document import DOCUMENT
 
@@ -307,19 +306,11 @@ def test_the_version_is_that_of_the_package() -> None:
     assert DOCUMENT["info"]["version"] == package["project"]["version"]
 
 
-def test_the_export_writes_the_same_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = ROOT / "scripts" / "export-openapi"
-    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path / "openapi.json")])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    assert runpy.run_path(str(script))["main"]() == 0
+def test_the_export_writes_the_same_document(tmp_path: Path) -> None:
+    assert main([str(tmp_path / "openapi.json")]) == 0
     assert json.loads((tmp_path / "openapi.json").read_text(encoding="utf-8")) == DOCUMENT
 
 
-def test_the_export_of_an_unknown_plugin_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script = ROOT / "scripts" / "export-openapi"
-    monkeypatch.setattr(sys, "argv", [str(script), "--plugins", "nonsense"])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    assert runpy.run_path(str(script))["main"]() == 1
+def test_the_export_of_an_unknown_plugin_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--plugins", "nonsense"]) == 1
     assert "nonsense" in capsys.readouterr().err

@@ -132,7 +132,7 @@ def test_a_backup_is_taken_as_the_service_is_run() -> None:
     claim, job = manifests("backup.yaml")
     pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    assert container["command"][:4] == ["python", "-m", "scripts.command", "backup"]
+    assert container["command"][:4] == ["python", "-m", "plugins.commands", "backup"]
     for name in ("image", "envFrom", "securityContext"):
         assert container[name] == CONTAINER[name]
     assert pod["securityContext"] == POD["securityContext"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from config.settings import Settings
-from scripts.command import COMMANDS
+from plugins.commands.__main__ import COMMANDS
 from server import STOP_SECONDS
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "operations" / "systemd"

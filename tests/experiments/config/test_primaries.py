@@ -7,7 +7,7 @@ import pytest
 
 from config.database import DatabaseUnavailable
 from plugins.testing import eventually
-from scripts.fault_injection.processes import ReplicaSet
+from tests.support.replica_sets import ReplicaSet
 from tests.system.config.test_replica_set import (
     frozen,
     opened,

@@ -81,6 +81,6 @@ async def test_slow_uploads_do_not_delay_other_requests(big: Big) -> None:
         idle = await p99(big.client)
         async with slow_uploaders(big.client):
             ratios.append(await p99(big.client) / idle)
-        if ratios[-1] <= 2:  # `scripts/bench files` measures for longer, and closer
+        if ratios[-1] <= 2:  # `python -m tests.experiments.benchmark files` measures for longer, and closer
             return
     raise AssertionError(ratios)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.s3_stand_in import S3Server
+from tests.support.s3_stand_in import S3Server
 from tests.system.files import test_sweeping_by_two as daily
 
 pytestmark = daily.pytestmark

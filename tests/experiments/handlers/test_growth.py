@@ -29,7 +29,7 @@ from plugins.crm.records import CUSTOMERS
 from plugins.files.images import is_sound_image
 from plugins.files.svg import is_sound_svg
 from plugins.files.types import BY_MEDIA
-from scripts.growing_inputs import (
+from tests.experiments.growing_inputs import (
     BOUNDARY,
     CSV,
     CURSORS,

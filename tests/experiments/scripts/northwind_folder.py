@@ -6,6 +6,7 @@ import asyncio
 import csv
 import os
 import shutil
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
@@ -34,8 +35,9 @@ class Run(NamedTuple):
 async def northwind(*arguments: object, admin_password: str = "") -> Run:
     """Run the command without ever blocking the loop: the service may live on it."""
     process = await asyncio.create_subprocess_exec(
-        ROOT / "scripts" / "northwind",
+        *(sys.executable, "-m", "tests.experiments.northwind_load"),
         *map(str, arguments),
+        cwd=ROOT,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What `scripts/bench dashboards` compares with: the very pipelines that a request sends, and no others."""
+"""What `python -m tests.experiments.benchmark dashboards` compares with: the very pipelines that a request sends, and no others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pymongo import MongoClient
 
 from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually
-from scripts.benchmark.dashboards import Command, asked_once, charts, recorded, run_alone
+from tests.experiments.benchmark.dashboards import Command, asked_once, charts, recorded, run_alone
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 

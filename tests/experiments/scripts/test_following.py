@@ -1,4 +1,4 @@
-"""`scripts/follow-manual` runs the blocks of the manual and of the rehearsals, all of them, as they are written."""
+"""`following` runs the blocks of the manual and of the rehearsals, all of them, as they are written."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from scripts.following import MANUAL, Block, blocks
-from scripts.rehearsing import REHEARSALS
+from tests.experiments.following import MANUAL, Block, blocks
+from tests.experiments.rehearsing import REHEARSALS
 
 PAGES = {page.stem: page for page in (MANUAL, REHEARSALS)}
 BY_HAND = "```text"  # what no script can do

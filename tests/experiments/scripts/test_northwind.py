@@ -1,4 +1,4 @@
-"""`scripts/northwind` as its users run it, with the orders of nine months, against a service; what it must give is worked
+"""`northwind_load` as its users run it, with the orders of nine months, against a service; what it must give is worked
 out here anew.
 """
 

@@ -1,4 +1,4 @@
-"""`scripts/northwind --books`: from the order to the cash, to the cent, by the CSV files alone."""
+"""`python -m tests.experiments.northwind_load --books`: from the order to the cash, to the cent, by the CSV files alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running
+from plugins.commands.verify import differences
 from plugins.testing import PASSWORD, Client, expect, serving
-from scripts.diagnosis.ledgers import differences
 from tests.experiments.scripts.northwind_chain import BUCKETS, LAST, Chain
 from tests.experiments.scripts.northwind_figures import money
 from tests.experiments.scripts.northwind_folder import FOLDER, Run, copy_since, needs_folder, northwind

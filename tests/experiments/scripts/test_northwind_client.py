@@ -1,4 +1,4 @@
-"""How the REST client of `scripts/northwind` behaves where the service asks to wait, refuses or pages."""
+"""How the REST client of `python -m tests.experiments.northwind_load` behaves where the service asks to wait, refuses or pages."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scripts.northwind_load.client import Client, ServiceError
+from tests.experiments.northwind_load.client import Client, ServiceError
 
 
 class Answers(HTTPServer):

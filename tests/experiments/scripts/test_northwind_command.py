@@ -1,4 +1,4 @@
-"""How `scripts/northwind` ends where it cannot work: in one line that says why."""
+"""How `python -m tests.experiments.northwind_load` ends where it cannot work: in one line that says why."""
 
 import socket
 from pathlib import Path

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.northwind_load.data import Northwind, read, role_of, until, username
-from scripts.northwind_load.files import DataError, rejoin
-from scripts.northwind_load.orders import price
+from tests.experiments.northwind_load.data import Northwind, read, role_of, until, username
+from tests.experiments.northwind_load.files import DataError, rejoin
+from tests.experiments.northwind_load.orders import price
 from tests.experiments.scripts.northwind_folder import FOLDER, needs_folder
 
 DAYS = "1996-07-04 00:00:00.000,1996-08-01 00:00:00.000,1996-07-16 00:00:00.000"

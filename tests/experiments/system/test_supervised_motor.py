@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from config.database.libraries import MOST_CONNECTIONS
-from scripts.fault_injection.processes import free_ports
 from tests.support.processes import forked_servers
+from tests.support.replica_sets import free_ports
 from tests.support.server_process import environment
 from tests.support.supervisors import supervised
 

@@ -24,8 +24,8 @@ from config.settings import Settings
 from plugins.boot.connect import check_connection
 from plugins.boot.listen import StartError
 from plugins.testing import Client, expect, serving
-from scripts.fault_injection.processes import free_ports
 from tests.support.certificates import DAY, Authority, Files
+from tests.support.replica_sets import free_ports
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 NAME = "secured"

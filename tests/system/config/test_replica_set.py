@@ -24,7 +24,7 @@ from config.settings import Settings
 from plugins.boot.connect import check_connection
 from plugins.boot.listen import StartError
 from plugins.testing import eventually
-from scripts.fault_injection.processes import ReplicaSet, wait_until
+from tests.support.replica_sets import ReplicaSet, wait_until
 
 pytestmark = pytest.mark.gen_test(timeout=90)
 NAME = "replicated"

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from plugins.testing import Client, eventually, expect, unique
-from scripts.s3_stand_in import S3Server
 from tests.api.files.places import MEBIBYTE, SECRET, Place, place
 from tests.api.files.samples import BOUNDARY, RAR
 from tests.support.raw_http import Wire, connected, request
+from tests.support.s3_stand_in import S3Server
 from tests.support.server_process import environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=60)

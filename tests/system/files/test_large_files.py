@@ -1,6 +1,6 @@
 """Large files and clients that stop: memory grows with neither. Each storage is behind another of the connections here.
 
-A small version of `scripts/bench files`, which measures with a file of 1 GiB. Every storage behind every connection, and
+A small version of `python -m tests.experiments.benchmark files`, which measures with a file of 1 GiB. Every storage behind every connection, and
 slow uploads: tests/experiments/files/test_large_files_everywhere.py.
 """
 
@@ -17,11 +17,11 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, eventually
-from scripts.s3_stand_in import S3Server
 from tests.api.files.places import MEBIBYTE
 from tests.api.files.samples import RAR
 from tests.support.processes import processor_seconds
 from tests.support.raw_http import connected, request
+from tests.support.s3_stand_in import S3Server
 from tests.support.server_process import ServerProcess, environment, server_process
 from tests.support.transfers import get_file, peak_growth, upload_file
 

@@ -19,7 +19,7 @@ from plugins.files.s3 import S3Storage, open_s3_storage
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import Label
 from plugins.files.types import PDF, SVG
-from scripts.s3_stand_in import ACCESS_KEY, REGION, SECRET_KEY
+from tests.support.s3_stand_in import ACCESS_KEY, REGION, SECRET_KEY
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 INSIDE, OUTSIDE = "http://s3.internal:9000", "https://files.example.com"

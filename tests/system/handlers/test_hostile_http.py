@@ -7,12 +7,12 @@ import os
 
 import pytest
 
-from scripts.hostile_http.arguments import ARGUMENTS, Case
-from scripts.hostile_http.compare import compare_known, run
-from scripts.hostile_http.generator import CANARY
-from scripts.hostile_http.known import KNOWN
-from scripts.hostile_http.reading import Asked, Reading, fields_of
-from scripts.hostile_http.strict import read_strictly
+from tests.support.hostile_http.arguments import ARGUMENTS, Case
+from tests.support.hostile_http.compare import compare_known, run
+from tests.support.hostile_http.generator import CANARY
+from tests.support.hostile_http.known import KNOWN
+from tests.support.hostile_http.reading import Asked, Reading, fields_of
+from tests.support.hostile_http.strict import read_strictly
 
 CONNECTIONS = int(os.environ.get("TRADEWIND_TEST_CONNECTIONS", "2500"))
 SEED = os.environ.get("TRADEWIND_TEST_SEED", "connections")

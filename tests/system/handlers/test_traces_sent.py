@@ -9,8 +9,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from config.version import VERSION
 from plugins.testing import Client, eventually, expect
-from scripts.s3_stand_in import s3_server
 from tests.api.files.samples import PDF, upload
+from tests.support.s3_stand_in import s3_server
 from tests.support.server_process import environment, server_process
 from tests.support.trace_receiver import TraceReceiver, receiving_traces
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from plugins.testing import eventually
-from scripts.fault_injection.processes import free_ports
 from tests.support.certificates import Authority
 from tests.support.edge import address_on, edge
 from tests.support.raw_http import Wire
+from tests.support.replica_sets import free_ports
 
 pytestmark = [
     pytest.mark.gen_test(timeout=60),

@@ -20,9 +20,9 @@ from tornado.websocket import websocket_connect
 from config.settings import Settings
 from plugins.files.settings import FilesSettings
 from plugins.testing import Client
-from scripts.fault_injection.nginx import CONFIGURATION, Certificate, Nginx, is_installed
-from scripts.fault_injection.processes import free_ports
 from tests.api.files.samples import RAR, form
+from tests.support.nginx import CONFIGURATION, Certificate, Nginx, is_installed
+from tests.support.replica_sets import free_ports
 from tests.support.server_process import environment, server_process
 
 pytestmark = [

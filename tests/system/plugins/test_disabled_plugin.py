@@ -31,8 +31,8 @@ from plugins.api import (
 from plugins.api.records import Item
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
+from plugins.commands.diagnosis.database import check_database
 from plugins.testing import SECRET, Client, People, empty_database, eventually, expect, serving
-from scripts.diagnosis.database import check_database
 from tests.api.files.samples import attach, note
 from tests.support.commands import run_command
 
@@ -102,7 +102,7 @@ class Place:
         """The command without these plugins: exit code, output, errors."""
         enabled = ",".join(ENABLED)
         done = await run_command(
-            "scripts.command", "plugin", "purge", *arguments, **self._at, jwt_secret=SECRET, plugins=enabled
+            "plugins.commands.__main__", "plugin", "purge", *arguments, **self._at, jwt_secret=SECRET, plugins=enabled
         )
         return done.code, done.output, done.errors
 

@@ -1,0 +1,75 @@
+"""A folder of backups: the names of its files, which of them are old, and where saved changes start."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bson import Timestamp
+
+from plugins.commands.backups.archive import ArchiveReader, moment_of
+from plugins.commands.backups.errors import BackupError
+
+WHOLE, CHANGES = ".backup", ".changes"
+_PARTIAL = ".partial"
+
+
+def new_name(database: str, ending: str) -> str:
+    """Return the name of a backup that is taken now."""
+    return f"{database}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{ending}"
+
+
+def partial_of(path: Path) -> Path:
+    """Return the name that a file has while it is being written."""
+    return path.with_name(f".{path.name}{_PARTIAL}")
+
+
+def header_of(path: Path) -> dict[str, Any]:
+    """Return the header of a backup, which is readable without its key. Raises `BackupError`."""
+    with path.open("rb") as source:
+        return ArchiveReader(source, path.name, None).header
+
+
+def newest_moments(folder: Path, database: str) -> Sequence[Timestamp]:
+    """Return the moments from which changes can be saved, the best first: of the last changes, then of the last backup.
+
+    Raises `BackupError` if there is no whole backup.
+    """
+    last = [ours[-1] for ending in (CHANGES, WHOLE) if (ours := _ours(folder, database, ending))]
+    if not _ours(folder, database, WHOLE):
+        raise BackupError(f"There is no backup of {database} in {folder}: take a whole one first.")
+    return [moment_of(header_of(path)["moment"]) for path in last]
+
+
+def remove_abandoned(folder: Path, database: str) -> None:
+    """Remove partial files that killed backups have left, except those that a process is still writing."""
+    for path in folder.glob(f".{database}-*{_PARTIAL}"):
+        with path.open("rb") as file, suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def remove_old(folder: Path, database: str, keep: int) -> list[str]:
+    """Remove all but the newest `keep` whole backups, and the changes older than those; return the removed names.
+
+    Only files with names such as `new_name` makes are considered.
+    """
+    whole = _ours(folder, database, WHOLE)
+    old = whole[:-keep]
+    if old:
+        oldest = whole[-keep].stem
+        old += [path for path in _ours(folder, database, CHANGES) if path.stem < oldest]
+    for path in old:
+        path.unlink()
+    return [path.name for path in old]
+
+
+def _ours(folder: Path, database: str, ending: str) -> list[Path]:
+    """Return the files that have names such as `new_name` makes, the oldest first."""
+    name = re.compile(re.escape(database) + r"-\d{8}T\d{6}Z" + re.escape(ending))
+    return sorted(path for path in folder.iterdir() if name.fullmatch(path.name))

@@ -1,0 +1,76 @@
+"""The stand-in for WeCom that runs beside a demo server, so that a visitor can try the QR-code log-in."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Sequence
+
+CORP, AGENT, SECRET = "ww-tradewind-demo", "1000002", "wecom-simulator-secret"
+FIRST_PORT = 8100
+_PR_SET_PDEATHSIG = 1
+
+
+def start_wecom(python: str, arguments: "Sequence[str]") -> None:
+    """Start the stand-in and point the settings at it, unless a WeCom is configured already.
+
+    The stand-in ends with this process.
+    """
+    if os.environ.get("TRADEWIND_WECOM_CORP_ID"):
+        return
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    given = {
+        "CORP_ID": CORP,
+        "AGENT_ID": AGENT,
+        "SECRET": SECRET,
+        "REDIRECT_URI": f"{address}/callback",
+        "API_BASE": address,
+        "LOGIN_BASE": address,
+    }
+    os.environ.update({f"TRADEWIND_WECOM_{name}": value for name, value in given.items()})
+    command = [
+        python,
+        "-m",
+        "plugins.commands.wecom_simulator",
+        "--port",
+        str(port),
+        "--api",
+        f"http://127.0.0.1:{_port(arguments)}",
+    ]
+    subprocess.Popen(  # noqa: S603 - our own command
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent
+    )
+    print(f"WeCom log-in to try: {address}/", flush=True)
+
+
+def _end_with_parent() -> None:
+    os.nice(10)  # lower priority, so that the server starts first
+    # on systems other than Linux the stand-in receives Ctrl-C itself
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _port(arguments: "Sequence[str]") -> str:
+    """Return the port of the server: the one given, else the one set, else the default."""
+    for at, argument in enumerate(arguments):
+        if argument == "--port" and at + 1 < len(arguments):
+            return arguments[at + 1]
+        if argument.startswith("--port="):
+            return argument.removeprefix("--port=")
+    return os.environ.get("TRADEWIND_PORT", "8000")
+
+
+def _free_port() -> int:
+    for wanted in (FIRST_PORT, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", wanted))
+            except OSError:
+                continue
+            port: int = probe.getsockname()[1]
+            return port
+    raise RuntimeError("no free port on 127.0.0.1")

@@ -1,0 +1,288 @@
+"""A stand-in for WeCom (企业微信) that speaks the protocol of its QR-code log-in: for tests, and for trying it out.
+
+`python -m plugins.commands.wecom_simulator --port 8100 --api http://127.0.0.1:8000` plays WeCom and, at `/` and `/callback`, the
+page of a front end that logs in with it. Answers and error codes are those of
+https://developer.work.weixin.qq.com/document/path/90313; like the original it answers errors with HTTP 200.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import secrets
+import signal
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from tornado.httpclient import HTTPRequest
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.simple_httpclient import SimpleAsyncHTTPClient
+from tornado.web import Application, RequestHandler
+
+MEMBERS = {"manager": "王经理", "sales": "李销售", "staff": "赵员工", "ChenXin": "陈新（还没有账号）"}
+OUTSIDERS = {"oAbCd-outsider": "外部联系人"}
+_MESSAGES = {
+    40001: "invalid credential",
+    40013: "invalid corpid",
+    40014: "invalid access_token",
+    40029: "invalid code",
+    42001: "access_token expired",
+}
+
+
+@dataclass
+class Simulator:
+    """One corporation with one application.
+
+    `members` and `outsiders`: id → name. `redirect_host`: the trusted domain, with its port. `token_seconds` and
+    `code_seconds`: lives. `delay` seconds before each API answer. `broken`: `error` answers HTTP 500 and `garbage`
+    no JSON. `reject_tokens`: every token is answered with this error code. `calls` counts API calls by name.
+    `api` is the service that `/` and `/callback` log in to. `url` is set when it serves.
+    """
+
+    corp_id: str = "ww-tradewind-demo"
+    agent_id: str = "1000002"
+    secret: str = field(default_factory=secrets.token_urlsafe)
+    redirect_host: str = ""
+    members: Mapping[str, str] = field(default_factory=lambda: dict(MEMBERS))
+    outsiders: Mapping[str, str] = field(default_factory=lambda: dict(OUTSIDERS))
+    token_seconds: float = 7200
+    code_seconds: float = 300
+    delay: float = 0
+    broken: str = ""
+    reject_tokens: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: dict[str, float] = field(default_factory=dict)
+    codes: dict[str, tuple[str, float]] = field(default_factory=dict)
+    api: str = ""
+    url: str = ""
+
+    def expire_tokens(self) -> None:
+        """All tokens given out so far are over: 42001."""
+        self.tokens = dict.fromkeys(self.tokens, 0.0)
+
+    def forget_tokens(self) -> None:
+        """All tokens given out so far are unknown: 40014."""
+        self.tokens.clear()
+
+    def code_for(self, person: str) -> str:
+        """The code of a scan by this person."""
+        code = secrets.token_urlsafe(24)
+        self.codes[code] = (person, time.monotonic() + self.code_seconds)
+        return code
+
+    def gettoken(self, corp_id: str, secret: str) -> dict[str, Any]:
+        """A token; the same one as before while that is good, as WeCom does."""
+        if corp_id != self.corp_id:
+            return failure(40013)
+        if secret != self.secret:
+            return failure(40001)
+        now = time.monotonic()
+        token = next((token for token, until in self.tokens.items() if until > now), None)
+        if token is None:
+            token = secrets.token_urlsafe(64)
+            self.tokens[token] = now + self.token_seconds
+        return {**failure(0), "access_token": token, "expires_in": max(1, round(self.tokens[token] - now))}
+
+    def getuserinfo(self, token: str, code: str) -> dict[str, Any]:
+        """Whose scan a code is; it is used up. A wrong token leaves it alone."""
+        now = time.monotonic()
+        if self.reject_tokens:
+            return failure(self.reject_tokens)
+        if token not in self.tokens:
+            return failure(40014)
+        if self.tokens[token] <= now:
+            return failure(42001)
+        person, until = self.codes.pop(code, ("", 0.0))
+        if until <= now:
+            return failure(40029)
+        return {**failure(0), **({"userid": person} if person in self.members else {"openid": person})}
+
+
+def failure(errcode: int) -> dict[str, Any]:
+    """A response with this error code; 0 is a success."""
+    return {"errcode": errcode, "errmsg": _MESSAGES.get(errcode, "ok")}
+
+
+class ApiHandler(RequestHandler):
+    """`cgi-bin/…`: JSON, always HTTP 200 but for the faults that were asked for."""
+
+    def initialize(self, simulator: Simulator) -> None:
+        self.simulator = simulator
+
+    async def prepare(self) -> None:
+        name = self.request.path.removeprefix("/cgi-bin/")
+        self.simulator.calls[name] += 1
+        await asyncio.sleep(self.simulator.delay)
+        if self.simulator.broken == "error":
+            self.set_status(500)
+            self.finish("internal error")
+        elif self.simulator.broken == "garbage":
+            self.finish("<html>maintenance</html>")
+
+
+class GetToken(ApiHandler):
+    """`GET /cgi-bin/gettoken?corpid=&corpsecret=`."""
+
+    def get(self) -> None:
+        self.finish(
+            self.simulator.gettoken(self.get_query_argument("corpid", ""), self.get_query_argument("corpsecret", ""))
+        )
+
+
+class GetUserInfo(ApiHandler):
+    """`GET /cgi-bin/auth/getuserinfo?access_token=&code=`."""
+
+    def get(self) -> None:
+        token, code = self.get_query_argument("access_token", ""), self.get_query_argument("code", "")
+        self.finish(self.simulator.getuserinfo(token, code))
+
+
+class LoginPage(RequestHandler):
+    """`/wwlogin/sso/login`: WeCom shows a QR code here; the simulator asks who scans it."""
+
+    def initialize(self, simulator: Simulator) -> None:
+        self.simulator = simulator
+
+    def get(self) -> None:
+        if self.refused():
+            return
+        people = {**self.simulator.members, **self.simulator.outsiders}
+        buttons = "".join(
+            f'<p><button name="person" value="{escape(person)}">{escape(name)} · {escape(person)}</button></p>'
+            for person, name in people.items()
+        )
+        self.finish(page("企业微信（模拟）", f'<p>谁来扫码？</p><form method="post">{buttons}</form>'))
+
+    def post(self) -> None:
+        """The scan: back to the front end with a code and its state."""
+        if self.refused():
+            return
+        person = self.get_body_argument("person")
+        if person not in {**self.simulator.members, **self.simulator.outsiders}:
+            self.send_error(400)
+            return
+        query = urlencode({"code": self.simulator.code_for(person), "state": self.get_query_argument("state", "")})
+        target = self.get_query_argument("redirect_uri")
+        self.redirect(f"{target}{'&' if urlsplit(target).query else '?'}{query}")
+
+    def refused(self) -> bool:
+        """Whether the address is none that WeCom would show a QR code for."""
+        given = {name: self.get_query_argument(name, "") for name in ("login_type", "appid", "agentid", "redirect_uri")}
+        simulator = self.simulator
+        if (
+            given["login_type"] != "CorpApp"
+            or given["appid"] != simulator.corp_id
+            or given["agentid"] != simulator.agent_id
+        ):
+            self.finish(page("企业微信（模拟）", "<p>参数错误，错误码: 40013</p>"))
+            return True
+        if urlsplit(given["redirect_uri"]).netloc != simulator.redirect_host:
+            self.finish(page("企业微信（模拟）", "<p>redirect_uri 域名不是可信域名，错误码: 50001</p>"))
+            return True
+        return False
+
+
+class FrontEnd(RequestHandler):
+    """What a front end does: `/` sends the visitor to the QR page, `/callback` logs in with what comes back."""
+
+    def initialize(self, simulator: Simulator) -> None:
+        self.api = simulator.api
+
+    async def get(self) -> None:
+        if self.request.path == "/":
+            answer = await self.ask("GET", "/api/v1/auth/wecom/qr")
+            if answer["code"] == 0:
+                self.set_cookie("state", answer["data"]["state"], httponly=True, samesite="Lax")
+                self.redirect(answer["data"]["url"])
+                return
+        elif self.get_cookie("state") != self.get_query_argument("state", ""):
+            # a scan that somebody else began must not log this browser in (RFC 6749 section 10.12)
+            answer = {"msg": "这不是本浏览器发起的登录，请从首页开始"}
+        else:
+            scan = {name: self.get_query_argument(name, "") for name in ("code", "state")}
+            answer = await self.ask("POST", "/api/v1/auth/wecom/callback", scan)
+        shown = escape(json.dumps(answer, ensure_ascii=False, indent=2))
+        self.finish(page("登录结果", f'<pre>{shown}</pre><p><a href="/">再来一次</a></p>'))
+
+    async def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """The envelope of the response of the service."""
+        sent = None if body is None else json.dumps(body)
+        request = HTTPRequest(self.api + path, method, body=sent, headers={"Content-Type": "application/json"})
+        return json.loads((await SimpleAsyncHTTPClient().fetch(request, raise_error=False)).body)
+
+
+def page(title: str, content: str) -> str:
+    """A small page."""
+    style = (
+        "body{font:16px/1.6 sans-serif;max-width:42rem;margin:3rem auto}pre{white-space:pre-wrap;word-break:break-all}"
+    )
+    return f'<!doctype html><meta charset="utf-8"><title>{title}</title><style>{style}</style><h1>{title}</h1>{content}'
+
+
+def quiet(handler: RequestHandler) -> None:
+    """No access log: addresses carry secrets."""
+
+
+def application(simulator: Simulator) -> Application:
+    """The pages and API of `simulator`."""
+    given = {"simulator": simulator}
+    routes: list[Any] = [
+        (r"/cgi-bin/gettoken", GetToken, given),
+        (r"/cgi-bin/auth/getuserinfo", GetUserInfo, given),
+        (r"/wwlogin/sso/login", LoginPage, given),
+        (r"/(?:callback)?", FrontEnd, given),
+    ]
+    return Application(routes, log_function=quiet)
+
+
+@asynccontextmanager
+async def simulating(simulator: Simulator, port: int = 0) -> AsyncIterator[Simulator]:
+    """Serve `simulator` on loopback until the block is left; port 0 lets the system choose."""
+    server = HTTPServer(application(simulator))
+    sockets = bind_sockets(port, "127.0.0.1")
+    server.add_sockets(sockets)
+    simulator.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
+    simulator.redirect_host = simulator.redirect_host or urlsplit(simulator.url).netloc
+    try:
+        yield simulator
+    finally:
+        server.stop()
+        await server.close_all_connections()
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Run until SIGTERM or SIGINT."""
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    simulator = Simulator(options.corp_id, options.agent_id, options.secret, options.redirect_host, api=options.api)
+    async with simulating(simulator, options.port):
+        print(f"WeCom simulator {simulator.url}", flush=True)
+        await stopping.wait()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m plugins.commands.wecom_simulator", description="A stand-in for WeCom."
+    )
+    parser.add_argument("--port", type=int, default=8100)
+    parser.add_argument("--api", default="http://127.0.0.1:8000", help="the service that / and /callback log in to")
+    parser.add_argument("--corp-id", default="ww-tradewind-demo")
+    parser.add_argument("--agent-id", default="1000002")
+    parser.add_argument("--secret", default="wecom-simulator-secret")
+    parser.add_argument("--redirect-host", default="", help="the trusted domain; its own address when empty")
+    asyncio.run(serve(parser.parse_args(arguments)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""The checks of `scripts/doctor` and `scripts/verify-ledgers`."""

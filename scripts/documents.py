@@ -1,0 +1,87 @@
+"""`scripts/check` of a checkout: what `tradewind check` does, and whether what docs/ has from the code is up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pydantic_core import PydanticUndefined
+
+from config.settings import EnvironmentSettings, Settings
+from plugins.boot.registry import freeze, load_plugins
+from plugins.commands.check import check, command_line, report
+from plugins.plugin import Plugin
+from scripts.monitoring import render_monitoring
+
+DOCUMENTS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
+    """Print every problem; return 0 if there is none, else 1."""
+    parser = command_line(program)
+    parser.add_argument(
+        "--write", action="store_true", help="renew the tables of settings and errors, and what monitoring reads"
+    )
+    given = parser.parse_args(arguments)
+    result = check(given.plugins)
+    if result.plugins:  # they could be loaded
+        outdated = {
+            path: text
+            for path, text in render_documents(load_plugins(())).items()
+            if not path.is_file() or path.read_text() != text
+        }
+        if given.write:
+            for path, text in outdated.items():
+                path.write_text(text)
+        elif outdated:
+            names = " and ".join(f"docs/{path.relative_to(DOCUMENTS)}" for path in outdated)
+            result.problems.append(f"{names}: the table differs from the code, run scripts/check --write.")
+    return report(result, as_json=given.json)
+
+
+def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
+    """Return the documents in docs/ that are generated from the code. Raises `ValueError` if one lacks its marks."""
+    tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
+    renewed = {DOCUMENTS / f"{name}.md": replace_table(name, table) for name, table in tables.items()}
+    return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}
+
+
+def replace_table(name: str, table: str) -> str:
+    """Return a document with the table between its marks. Raises `ValueError` if it lacks them."""
+    mark = name.rpartition("/")[2]
+    before, opening, rest = (DOCUMENTS / f"{name}.md").read_text().partition(f"<!-- {mark} -->\n")
+    _, closing, after = rest.partition(f"<!-- /{mark} -->")
+    if not (opening and closing):
+        raise ValueError(f"docs/{name}.md has no <!-- {mark} --> … <!-- /{mark} -->")
+    return f"{before}{opening}{table}{closing}{after}"
+
+
+def settings_table(plugins: Sequence[Plugin]) -> str:
+    """Return the table of all settings of the core and the plugins: name, default, meaning."""
+    kinds: list[type[EnvironmentSettings]] = [Settings, *(plugin.settings for plugin in plugins if plugin.settings)]
+    rows = [
+        (f"`TRADEWIND_{name.upper()}`", _default(one.default), one.description or "")
+        for kind in kinds
+        for name, one in kind.model_fields.items()
+    ]
+    return table_of(("Setting", "Default", "Meaning"), rows)
+
+
+def errors_table(plugins: Sequence[Plugin]) -> str:
+    """Return the table of all errors of the catalogue: code, status, message, when."""
+    kinds = sorted(freeze(plugins).errors, key=lambda kind: kind.code)
+    rows = [(str(kind.code), str(kind.status), f"{kind.message.zh} / {kind.message.en}", kind.when) for kind in kinds]
+    return table_of(("Code", "Status", "Message", "When"), rows)
+
+
+def _default(value: object) -> str:
+    if value is PydanticUndefined or str(value) in ("", "()", "**********"):
+        return ""
+    shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f"`{shown}`"
+
+
+def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

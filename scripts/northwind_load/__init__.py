@@ -1,1 +1,0 @@
-"""Loads the Northwind files into a service through its HTTP API: `scripts/northwind`."""

@@ -1,0 +1,63 @@
+"""`scripts/check`: the plugins that a server would load are looked at, not the built-in ones alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plugins.boot.registry import RegistryError, built_in_names, load_plugins
+from scripts.documents import main
+
+SOURCE = """
+from plugins.api import *
+
+async def answer(req): ...
+
+plugin = Plugin(name="{name}", title=Message("东西", "Things"), routes=(
+    route("GET /api/v1/{name}", answer, summary="Get", access="{access}"),
+))
+"""
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two plugins as pip leaves them: one that is well and one that is not."""
+    for name, access in (("chkwell", "public"), ("chkill", "everybody")):
+        (tmp_path / f"{name}.py").write_text(SOURCE.format(name=name, access=access))
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[tradewind.plugins]\n{name} = {name}:plugin\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv("TRADEWIND_PLUGINS", raising=False)
+
+
+@pytest.mark.parametrize("setting", ["auth,chkill", "+chkill", "auth, chkwell ,chkill"])
+def test_a_plugin_of_the_settings_is_checked(
+    setting: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TRADEWIND_PLUGINS", setting)
+    assert main([]) == 1
+    assert "Plugin chkill: route GET /api/v1/chkill declares no access" in capsys.readouterr().err
+
+
+def test_a_plugin_that_is_named_is_checked_beside_the_built_in_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chkill"]) == 1
+    assert "Plugin chkill: route GET /api/v1/chkill declares no access" in capsys.readouterr().err
+    assert main(["chkwell"]) == 0
+    said = capsys.readouterr().out
+    assert f"{len(built_in_names()) + 1} plugins with chkwell, " in said
+    assert "not checked as nothing names them: chkill." in said
+
+
+def test_an_unknown_plugin_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nowhere"]) == 1
+    assert "Plugin nowhere is unknown" in capsys.readouterr().err
+
+
+def test_a_plugin_with_a_plus_is_loaded_beside_the_built_in_ones() -> None:
+    assert {plugin.name for plugin in load_plugins(["+chkwell"])} == {*built_in_names(), "chkwell"}
+    assert {plugin.name for plugin in load_plugins(["chkwell", "auth"])} == {"chkwell", "auth", "rbac"}
+    with pytest.raises(RegistryError, match="Plugin nowhere is unknown"):
+        load_plugins(["+nowhere"])
