@@ -94,6 +94,11 @@ class Folder:
         self.make_key()
         return hmac.new(self.key.read_bytes(), user.encode(), hashlib.sha256).hexdigest()
 
+    def ended_cleanly(self) -> bool:
+        """Return whether the last `mongod` emptied its lock file when it ended."""
+        lock = self.database / "mongod.lock"
+        return not lock.exists() or lock.stat().st_size == 0
+
     def make_key(self) -> None:
         """Create the key file of the replica set if it does not exist."""
         if not self.key.exists():

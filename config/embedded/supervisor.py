@@ -20,6 +20,7 @@ LOCK_SECONDS = 0.1
 USERS_POLL_SECONDS = 0.2
 FIRST_PAUSE_SECONDS = 0.5
 MOST_PAUSE_SECONDS = 10.0
+RECOVERY_SECONDS = 900.0  # for a mongod that was killed: it replays what was written since its last checkpoint
 STEADY_SECONDS = 60.0  # a mongod that has run for this long does not count as crashing repeatedly
 MOVE_STOP_SECONDS = 1.0
 ENDING_SECONDS = 3.0
@@ -28,7 +29,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Supervisor:
-    """Runs the database of `folder` for its users; `start_seconds` limits each start of `mongod`.
+    """Runs the database of `folder` for its users; `start_seconds` limits each start of a `mongod` that ended cleanly.
 
     A `mongod` that ends by itself is restarted on the same port as often as necessary, because a full disk, for
     example, may get free space again. The pause between two attempts doubles.
@@ -103,7 +104,7 @@ class Supervisor:
         """Start `mongod`, make it ready, and return its address."""
         self._folder.make_key()  # mongod reads it
         self._begun = time.monotonic()
-        deadline = self._begun + self._start_seconds
+        deadline = self._begun + (self._start_seconds if self._folder.ended_cleanly() else RECOVERY_SECONDS)
         known = self._port is not None
         port = self._port if known else self._folder.last_port()
         while True:

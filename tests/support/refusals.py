@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from handlers.schema.errors import CORE_ERRORS
 from plugins.boot.runtime import Running
 from plugins.testing import Reply
+from tests.support.catalogue import CATALOGUE
 
-STATUS = {kind.code: kind.status for kind in CORE_ERRORS}
+STATUS = {kind.code: kind.status for kind in CATALOGUE.errors}
 INSIDE = (
     b"Traceback",
     b"Error:",

@@ -340,6 +340,18 @@ def test_a_killed_mongod_comes_back_at_the_same_address(folder: Folder, use: Cal
     assert _names(embedded.uri) == {"before"}
 
 
+def test_a_mongod_that_was_killed_may_start_for_longer_than_others(folder: Folder, use: Callable[[], Embedded]) -> None:
+    _write(use().uri, "before")
+    for pid in (_supervisor_of(folder), _mongod_of(folder)):
+        os.kill(pid, signal.SIGKILL)
+    _await(lambda: folder.live_record() is None)
+    embedded = acquire(folder.path, SMALL_CACHE, start_seconds=0.1)  # less than any start takes
+    try:
+        assert _names(embedded.uri) == {"before"}
+    finally:
+        embedded.release()
+
+
 # What fails, and the line that says so
 
 
