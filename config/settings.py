@@ -146,9 +146,6 @@ class Settings(EnvironmentSettings):
         description="Header in which trusted proxies name the client; `Forwarded` is that of RFC 7239. The other "
         "header is ignored, because clients can send it.",
     )
-    proxy_protocol: bool = Field(
-        False, description="Connections from trusted proxies begin with a PROXY header, version 1 or 2."
-    )
     metrics_clients: Names = Field(
         ("127.0.0.1", "::1"),
         description="Addresses or networks that may read /metrics and /api/health/processes, comma separated; "
@@ -240,8 +237,6 @@ class Settings(EnvironmentSettings):
         if bool(self.tls_certificate) != bool(self.tls_key):
             missing = "TRADEWIND_TLS_KEY" if self.tls_certificate else "TRADEWIND_TLS_CERTIFICATE"
             raise ValueError(f"{missing} is missing: a certificate and its key are set together")
-        if self.proxy_protocol and not self.trusted_proxies:
-            raise ValueError("TRADEWIND_PROXY_PROTOCOL needs the addresses of the proxies in TRADEWIND_TRUSTED_PROXIES")
         return self
 
     @model_validator(mode="after")

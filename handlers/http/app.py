@@ -28,7 +28,6 @@ from handlers.http.request_head import RequestHead, read_request_head
 from handlers.http.sockets import GOING_AWAY, SERVICE_RESTART, Sockets
 from handlers.http.tornado_connection import TornadoConnection
 from handlers.http.tornado_server import Server, refusal
-from handlers.http.unnamed_proxies import UnnamedProxies
 from handlers.lifecycle import Response, respond
 from handlers.operations.metrics import Metrics
 from handlers.request import Request
@@ -47,7 +46,6 @@ class Front(httputil.HTTPServerConnectionDelegate):
         trusted = networks(service.settings.trusted_proxies)
         self.proxies = Proxies(trusted, service.settings.forwarding_field)
         self.receiving = _receiving(service.settings, trusted)
-        self.unnamed_proxies = UnnamedProxies(service.database.driver, trusted)
         self.sockets = Sockets(service, self.proxies, self.origins)
         self._open = 0
         self._idle: asyncio.Event | None = None
@@ -135,7 +133,6 @@ async def listen(
     how to respond.
     """
     settings = front.service.settings
-    announcing = front.proxies.networks if settings.proxy_protocol else ()
     header_bytes = max(65_536, settings.max_header_bytes * 2)
     server = Server(
         front,
@@ -149,9 +146,9 @@ async def listen(
     if http == "fast":
         limits = Limits(header_bytes, settings.max_header_bytes, settings.request_seconds, settings.idle_seconds)
         fast = FastServer(front, limits, refusal, server)
-        await fast.listen(sockets, tls, announcing)
+        await fast.listen(sockets, tls)
         return fast
-    server.listen_on(sockets, tls, announcing)
+    server.listen_on(sockets, tls)
     return server
 
 

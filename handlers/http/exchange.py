@@ -18,7 +18,6 @@ from handlers.http.request_head import RequestHead
 from handlers.http.responder import OpenRequests, Responder
 from handlers.http.sockets import Sockets
 from handlers.http.streams import BodyStream
-from handlers.http.unnamed_proxies import UnnamedProxies
 from handlers.lifecycle import Response
 from handlers.request import Request
 from handlers.routing import Router
@@ -39,7 +38,6 @@ class Counting(OpenRequests, Protocol):
 
     proxies: Proxies
     receiving: Receiving
-    unnamed_proxies: UnnamedProxies
     sockets: Sockets
 
     respond: Callable[[Request], Awaitable[Response]]
@@ -243,16 +241,8 @@ class Exchange(httputil.HTTPMessageDelegate):
         request.raw_query = query
         request.raw_body = b"".join(self._chunks)
         request.stream = self._stream
-        request.behind_unnamed_proxy = head.forwarded and self._is_proxy_unnamed(address)
+        request.behind_unnamed_proxy = head.forwarded and address == self._connection.peer_address
         return request
-
-    def _is_proxy_unnamed(self, client: str) -> bool:
-        """Return whether `client` is only the address of the proxy that forwarded the request; note that proxy."""
-        peer = self._connection.peer_address
-        if client != peer:
-            return False
-        self._front.unnamed_proxies.notice(peer)
-        return True
 
     def _failure(self, error: ApiError) -> Response:
         return Response(error.kind.status, failed(error, self._language), error.headers)

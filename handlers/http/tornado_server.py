@@ -7,18 +7,17 @@ import math
 import secrets
 import socket
 import ssl
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from tornado import iostream
 from tornado.http1connection import HTTP1ServerConnection
 from tornado.httpserver import HTTPServer
-from tornado.netutil import ssl_wrap_socket
+from tornado.netutil import add_accept_handler, ssl_wrap_socket
 
+from config.listening import UNIX
 from config.tls_files import HANDSHAKE_SECONDS
-from handlers.http.accepting import Acceptor
-from handlers.http.addresses import Network
 from handlers.http.connection import Peer
 from handlers.http.draining import stream_holds_bytes
 from handlers.http.response_head import field_lines, status_line
@@ -48,7 +47,7 @@ class Server(HTTPServer):
         super().initialize(*arguments, **options)
         self._used_at: WeakKeyDictionary[iostream.IOStream, float] = WeakKeyDictionary()
         self._heads: WeakKeyDictionary[iostream.IOStream, asyncio.Future[bytes]] = WeakKeyDictionary()
-        self._acceptor = Acceptor((), self._take)
+        self._listening: dict[socket.socket, Callable[[], None]] = {}  # with what stops accepting
         self._tls: ssl.SSLContext | None = None
         self._shaking_hands: set[asyncio.Task[None]] = set()
 
@@ -56,22 +55,22 @@ class Server(HTTPServer):
         """Set the front, which knows what is under way."""
         self._front = front
 
-    def listen_on(
-        self, sockets: list[socket.socket], tls: ssl.SSLContext | None = None, announcing: Sequence[Network] = ()
-    ) -> None:
-        """Accept connections: with `tls` except on Unix sockets, with PROXY headers from the networks `announcing`."""
-        self._tls, self._acceptor = tls, Acceptor(announcing, self._take)
-        for listening in sockets:
-            self._acceptor.listen(listening)
+    def listen_on(self, sockets: list[socket.socket], tls: ssl.SSLContext | None = None) -> None:
+        """Accept connections, with `tls` except on Unix sockets."""
+        self._tls = tls
+        self._listening = {each: add_accept_handler(each, self._accept) for each in sockets}
 
     def stop(self) -> None:
         """Accept no further connections; open ones continue."""
-        self._acceptor.stop()
+        while self._listening:
+            listening, end_accepting = self._listening.popitem()
+            end_accepting()
+            listening.close()
 
     @property
     def open_connections(self) -> int:
         """How many connections are open; WebSockets are not counted."""
-        return len(self._connections) + len(self._shaking_hands) + self._acceptor.reading
+        return len(self._connections) + len(self._shaking_hands)
 
     def close_idle(self, quiet_seconds: float) -> None:
         """Close the connections on which nothing has been under way for `quiet_seconds`."""
@@ -90,8 +89,9 @@ class Server(HTTPServer):
         head = self._heads.get(stream)
         return self._front.is_used(stream) or (head is not None and head.done())
 
-    def _take(self, connection: socket.socket, peer_address: str, local: bool) -> None:
-        """Serve a connection that was accepted. Raises `OSError` if it is already closed."""
+    def _accept(self, connection: socket.socket, address: Any) -> None:
+        local = connection.family == socket.AF_UNIX
+        peer_address = UNIX if local else str(address[0])
         self.accepted_at = asyncio.get_running_loop().time()
         sizes = {"max_buffer_size": self.max_buffer_size, "read_chunk_size": self.read_chunk_size}
         if self._tls is None or local:
@@ -122,7 +122,6 @@ class Server(HTTPServer):
 
     async def close_all_connections(self) -> None:
         """Close every connection, whatever is under way."""
-        await self._acceptor.end_reading()
         await end(self._shaking_hands)
         await super().close_all_connections()
 

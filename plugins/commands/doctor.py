@@ -15,7 +15,6 @@ from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
 from config.settings import EnvironmentSettings, Settings
 from handlers.data.database import Database, utc_now
-from handlers.http.unnamed_proxies import KEPT, NOTES
 from plugins.auth.settings import AuthSettings
 from plugins.boot.connect import check_connection
 from plugins.boot.listen import StartError
@@ -28,7 +27,7 @@ from plugins.commands.diagnosis.dangling import check_references
 from plugins.commands.diagnosis.database import check_database
 from plugins.commands.diagnosis.findings import Finding, as_json, as_table, exit_code
 from plugins.commands.diagnosis.running import check_running
-from plugins.commands.diagnosis.settings import check_proxies, check_settings
+from plugins.commands.diagnosis.settings import check_settings
 from plugins.commands.diagnosis.sharding import check_sharding
 from plugins.commands.diagnosis.storage import check_backups, check_storage
 from plugins.files.settings import FilesSettings
@@ -134,8 +133,6 @@ async def _looked_into(
         findings += [finding async for finding in check_running(database, catalogue, settings.data_dir)]
         if files is not None:
             findings += [finding async for finding in check_storage(driver, settings, files)]
-        noted = await driver.find(NOTES, {"at": {"$gte": utc_now() - KEPT}})
-        findings += check_proxies(settings, [note["_id"] for note in noted])
         if MENUS.name not in catalogue.collections:
             return findings
         if not await database.store(MENUS).count():

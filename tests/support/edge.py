@@ -57,23 +57,14 @@ async def edge(uri: str, folder: Path, http: str, **settings: Any) -> AsyncItera
 
 
 @asynccontextmanager
-async def wire(
-    service: Running, tls: ssl.SSLContext | None = None, path: Path | None = None, first: bytes = b""
-) -> AsyncIterator[Wire]:
-    """A connection to its port, or to the Unix socket at `path`, on which `first` is sent before TLS begins."""
+async def wire(service: Running, tls: ssl.SSLContext | None = None, path: Path | None = None) -> AsyncIterator[Wire]:
+    """A connection to its port, or to the Unix socket at `path`."""
     if path is not None:
         reader, writer = await asyncio.open_unix_connection(str(path))
-    elif first and tls is not None:
-        reader, writer = await asyncio.open_connection(service.host, service.port)
-        writer.write(first)
-        await writer.start_tls(tls, server_hostname="localhost")
-        first = b""
     else:
         reader, writer = await asyncio.open_connection(
             service.host, service.port, ssl=tls, server_hostname="localhost" if tls else None
         )
-    if first:
-        writer.write(first)
     try:
         yield Wire(reader, writer)
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +14,6 @@ from config.listening import UNIX
 from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, EnvironmentSettings, Settings
 from config.tls import Certificate, check_certificate
 from config.tls_files import CertificateError
-from handlers.http.addresses import listed, networks
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.commands.diagnosis.findings import Finding, Level
 from plugins.rbac.settings import RbacSettings
@@ -86,17 +85,6 @@ def _addresses(settings: Settings) -> Iterator[Finding]:
                 continue
             if everybody:
                 yield _finding("error" if name == "trusted_proxies" else "warning", name, danger)
-
-
-def check_proxies(settings: Settings, seen: Iterable[str]) -> Iterator[Finding]:
-    """Yield a finding for each address that has forwarded requests and that no setting names."""
-    named = networks(settings.trusted_proxies)
-    for address in sorted(seen):
-        if not listed(address, named):
-            danger = (
-                f"{address} forwards requests and is not named: its clients count as one, and /metrics is shut to them"
-            )
-            yield _finding("warning", "trusted_proxies", danger)
 
 
 def _wecom(auth: AuthSettings) -> Iterator[Finding]:

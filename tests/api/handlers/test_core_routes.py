@@ -4,13 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from unittest.mock import AsyncMock
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tornado.ioloop import IOLoop
 
-from handlers.http.unnamed_proxies import NOTES, UnnamedProxies
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect, serving, unique
@@ -132,34 +130,6 @@ async def test_metrics_are_shut_where_a_trusted_proxy_does_not_say_for_whom_it_a
     ) as service:
         refused(await Client(service.url).get("/metrics", headers=headers), 40400)
         await metrics(Client(service.url))
-
-
-async def test_a_proxy_that_nobody_named_is_reported_once_and_noted(
-    mongodb_uri: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with serving(mongodb_uri, tmp_path, load_plugins(("auth", "rbac"))) as service:
-        for _ in range(3):
-            expect(await Client(service.url).get("/api/health", headers=FORWARDED[0]))
-        told = [record for record in caplog.records if "TRADEWIND_TRUSTED_PROXIES" in record.getMessage()]
-        assert [(record.levelname, record.__dict__["address"]) for record in told] == [("WARNING", "127.0.0.1")]
-
-        async def noted() -> bool:
-            return [note["_id"] for note in await service.service.database.driver.find(NOTES, {})] == ["127.0.0.1"]
-
-        await eventually(noted)
-
-
-async def test_a_trusted_proxy_is_nothing_to_tell(odd: Running, caplog: pytest.LogCaptureFixture) -> None:
-    expect(await Client(odd.url).get("/api/health", headers={"X-Forwarded-For": "203.0.113.9"}))
-    assert "TRADEWIND_TRUSTED_PROXIES" not in caplog.text
-
-
-async def test_no_more_than_a_few_proxies_are_reported(caplog: pytest.LogCaptureFixture) -> None:
-    proxies = UnnamedProxies(AsyncMock(), ())
-    for number in range(100):
-        proxies.notice(f"192.0.2.{number}")
-    await asyncio.sleep(0)  # for the notes
-    assert caplog.text.count("TRADEWIND_TRUSTED_PROXIES") == 8
 
 
 async def test_metrics_are_for_the_listed_addresses(odd: Running) -> None:

@@ -12,22 +12,19 @@ from tornado.ioloop import IOLoop
 from config.database import IndexSpec
 from config.settings import Settings
 from handlers.data.database import Database, utc_now
-from handlers.http.unnamed_proxies import NOTES
 from plugins.auth.settings import AuthSettings
-from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.commands.diagnosis.access import check_access
 from plugins.commands.diagnosis.dangling import check_references
 from plugins.commands.diagnosis.database import check_database
 from plugins.commands.diagnosis.findings import Finding, as_json, as_table, exit_code
-from plugins.commands.diagnosis.settings import check_proxies, check_settings
-from plugins.commands.doctor import _looked_into
+from plugins.commands.diagnosis.settings import check_settings
 from plugins.crm.records import CONTACTS, CUSTOMERS
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
-from plugins.testing import Client, People, eventually, expect, serving, unique
+from plugins.testing import Client, People, expect, unique
 from tests.support.commands import run_command, start_command
 from tests.support.demo import serving_demo
 
@@ -356,24 +353,3 @@ def test_notes_alone_are_no_failure() -> None:
 def test_nothing_found_is_said_too() -> None:
     assert as_table([]) == "0 errors, 0 warnings, 0 notes"
     assert json.loads(as_json([])) == {"findings": [], "errors": 0, "warnings": 0, "notes": 0}
-
-
-def test_a_proxy_that_forwards_and_is_not_named_is_found() -> None:
-    settings = Settings(jwt_secret=SECRET, trusted_proxies=("10.0.0.0/8",), _env_file=None)
-    (finding,) = check_proxies(settings, ["10.0.0.1", "192.0.2.1"])
-    assert (finding.level, finding.subject) == ("warning", "TRADEWIND_TRUSTED_PROXIES")
-    assert finding.advice.startswith("192.0.2.1 forwards requests")
-
-
-@pytest.mark.gen_test(timeout=60)
-async def test_doctor_reads_what_a_server_noted_of_a_proxy(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as service:
-        expect(await Client(service.url).get("/api/health", headers={"X-Real-IP": "203.0.113.9"}))
-        driver = service.service.database.driver
-
-        async def noted() -> bool:
-            return bool(await driver.find(NOTES, {}))
-
-        await eventually(noted)
-        found = await _looked_into(service.service.settings, load_plugins(()), mongodb_uri, (), None)
-        assert [one.subject for one in found if one.subject.endswith("_PROXIES")] == ["TRADEWIND_TRUSTED_PROXIES"]

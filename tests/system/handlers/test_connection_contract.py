@@ -55,14 +55,6 @@ from tests.system.handlers.test_draining import (
     test_every_request_of_a_pipeline_gets_a_response,
     test_what_is_half_received_or_half_read_is_waited_for,
 )
-from tests.system.handlers.test_proxy_protocol import (
-    announced,
-    test_garbage_in_its_place_closes_the_connection,
-    test_it_comes_before_tls,
-    test_it_comes_on_a_unix_socket_too,
-    test_one_that_does_not_come_closes_the_connection_while_others_are_served,
-    test_requests_come_from_whom_the_proxy_names,
-)
 from tests.system.handlers.test_receiving import (
     test_a_process_holds_so_much_and_no_more,
     test_an_upload_that_is_slow_but_steady_goes_on,
@@ -92,7 +84,6 @@ from tests.system.handlers.test_upgrades_declined import (
 )
 
 __all__ = [
-    "announced",
     "authority",
     "odd",
     "secured",
@@ -117,18 +108,13 @@ __all__ = [
     "test_an_upload_that_trickles_is_cut_off_at_the_limit_of_requests",
     "test_both_the_socket_and_the_port_are_served",
     "test_every_request_of_a_pipeline_gets_a_response",
-    "test_garbage_in_its_place_closes_the_connection",
     "test_head_returns_the_headers_of_get_without_the_body",
     "test_headers_without_end_are_cut_off",
-    "test_it_comes_before_tls",
-    "test_it_comes_on_a_unix_socket_too",
     "test_large_responses_and_pipelined_requests_arrive_whole",
     "test_long_extensions_and_trailers_are_a_head_that_is_too_large",
     "test_many_small_headers_are_too_large_together",
-    "test_one_that_does_not_come_closes_the_connection_while_others_are_served",
     "test_pipelined_requests_get_responses_in_order",
     "test_plain_http_and_old_versions_are_refused",
-    "test_requests_come_from_whom_the_proxy_names",
     "test_trailers_without_an_end_are_refused",
     "test_uploads_are_held_back_and_not_refused",
     "test_what_follows_a_body_is_another_request",
