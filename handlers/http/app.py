@@ -95,12 +95,6 @@ class Front(httputil.HTTPServerConnectionDelegate):
             return False
         return route.socket
 
-    def shake_hands(
-        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
-    ) -> None:
-        """Respond to the handshake of a WebSocket, and continue with the WebSocket on `connection`."""
-        self.sockets.shake_hands(start, headers, connection)
-
     def opened(self) -> None:
         """Count a request that is being served."""
         self._open += 1
@@ -134,6 +128,11 @@ async def listen(
     """
     settings = front.service.settings
     header_bytes = max(65_536, settings.max_header_bytes * 2)
+    if http == "fast":
+        limits = Limits(header_bytes, settings.max_header_bytes, settings.request_seconds, settings.idle_seconds)
+        fast = FastServer(front, limits, refusal)
+        await fast.listen(sockets, tls)
+        return fast
     server = Server(
         front,
         max_header_size=header_bytes,
@@ -143,11 +142,6 @@ async def listen(
         chunk_size=65_536,
     )
     server.serve(front)
-    if http == "fast":
-        limits = Limits(header_bytes, settings.max_header_bytes, settings.request_seconds, settings.idle_seconds)
-        fast = FastServer(front, limits, refusal, server)
-        await fast.listen(sockets, tls)
-        return fast
     server.listen_on(sockets, tls)
     return server
 

@@ -34,7 +34,7 @@ class Connection(Protocol):
 
     @property
     def upgradable(self) -> httputil.HTTPConnection | None:
-        """The connection on which Tornado continues with a WebSocket; None if handshakes never get to an exchange."""
+        """The connection on which Tornado continues with a WebSocket; None if none can begin here."""
 
     def omits_connection_header(self) -> bool:
         """Return whether the connection stays open without a `Connection` header (RFC 9112 section 9.3)."""

@@ -12,17 +12,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast
 
 from tornado import httputil
-from tornado.iostream import IOStream, StreamClosedError
+from tornado.iostream import StreamClosedError
 
-from handlers.http.connection import Connection, Peer
+from handlers.http.connection import Connection
 from handlers.http.draining import bytes_wait
 from handlers.http.fast_body import Body
 from handlers.http.fast_head import Head, HeadReader, HeadsCache
 from handlers.http.fast_writer import ResponseWriter, require
 from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
-from handlers.http.taken_connection import take_connection
 from handlers.http.unread import UnreadBytes
+from handlers.http.upgrading import Upgradable
 from handlers.schema.errors import ApiError
 
 _LINGER_SECONDS = 1.0  # for a client that is still sending when it is refused, so that it sees why
@@ -31,27 +31,12 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Front(Protocol):
-    """Begins an exchange for each request, and knows which targets are WebSockets."""
+    """Begins an exchange for each request."""
 
     receiving: Receiving
 
     def begin(self, connection: Connection) -> httputil.HTTPMessageDelegate:
         """Begin the exchange of a request on `connection`."""
-
-    def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-        """Return whether this is a valid handshake for an existing WebSocket route."""
-
-    def shake_hands(
-        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
-    ) -> None:
-        """Respond to the handshake of a WebSocket, and continue with the WebSocket on `connection`."""
-
-
-class Tornado(Protocol):
-    """The server of the connections that are handed over to it."""
-
-    def serve_stream(self, stream: IOStream, peer: Peer) -> None:
-        """Serve the requests on a stream."""
 
 
 class Owner(Protocol):
@@ -66,18 +51,12 @@ class Owner(Protocol):
     def front(self) -> Front:
         """The front, which takes the requests."""
 
-    @property
-    def tornado(self) -> Tornado:
-        """The server that takes the WebSockets."""
-
     def refusal(self, error: ApiError) -> bytes:
         """Return the whole response to a request that cannot be read."""
 
 
 class FastConnection(asyncio.Protocol):
     """One connection, a `Connection` for its exchanges. Responses are sent in the order of the requests."""
-
-    upgradable = None  # handshakes go to Tornado before an exchange begins
 
     def __init__(self, server: Owner, peer_address: str = "") -> None:
         self._server = server
@@ -91,7 +70,8 @@ class FastConnection(asyncio.Protocol):
         self._held = False  # whether reading waits for the delegate
         self._more = False  # whether something arrived together with the end of the request
         self._paused = False  # whether reading is paused, as it is while anything is kept in `_unread`
-        self._behind = False  # whether the bytes that are being read arrived during an earlier request
+        self._upgradable: Upgradable | None = None  # what has read the head of a handshake
+        self._receiver: Callable[[bytes], None] | None = None  # takes what arrives once the protocol has changed
         self._refusal: ApiError | None = None  # the error of what came after the request being served
         self._receive_seconds = server.limits.request_seconds
         self._closing = False
@@ -119,13 +99,19 @@ class FastConnection(asyncio.Protocol):
         if self._delegate is not None:
             self._delegate.on_connection_close()
         self._delegate = None
+        if self._upgradable is not None:
+            self._upgradable.lose()
+            self._upgradable = self._receiver = None
 
     def data_received(self, data: bytes) -> None:
         """asyncio: bytes arrived."""
         if self._closing:
-            self._drop(data)
-            return
-        if self._paused or self._is_busy():
+            self._dropped += len(data)
+            if self._dropped > _LINGER_BYTES:
+                self._transport.abort()
+        elif self._receiver is not None:
+            self._receiver(data)
+        elif self._paused or self._is_busy():
             self._keep(data, 0)
         else:
             self._read(data, 0)
@@ -171,10 +157,6 @@ class FastConnection(asyncio.Protocol):
 
     def _begin(self, head: Head, data: bytes, at: int) -> None:
         body = None if head.plain else head.body(self._server.limits.extra_bytes)
-        if head.upgrades and body is None and self._is_socket(head):
-            self._hand_over(head, data[at:])
-            return
-        # an offer to change the protocol may be declined: the request itself is served (RFC 9110 section 7.8)
         self._request, self._body = head, body
         self.head_bytes = head.size
         self._delegate = self._server.front.begin(self)
@@ -207,16 +189,26 @@ class FastConnection(asyncio.Protocol):
             self._hand()
             self._read_on_soon()
 
-    def _is_socket(self, head: Head) -> bool:
-        """Return whether this is a WebSocket handshake before which no response may still be on its way."""
-        free = head.start.version == "HTTP/1.1" and not self._behind and not self.unsent
-        return free and self._server.front.is_handshake(head.start, head.headers)
+    @property
+    def upgradable(self) -> httputil.HTTPConnection | None:
+        """What Tornado continues with; None to decline the offer and serve the request (RFC 9110 section 7.8)."""
+        request = self._request
+        if request is None or self._body is not None or request.start.version != "HTTP/1.1":
+            return None
+        self._upgradable = Upgradable(self, self._transport)
+        return self._upgradable
 
-    def _hand_over(self, head: Head, rest: bytes) -> None:
-        """Give the connection of a WebSocket to Tornado, which also serves what follows a refused handshake."""
-        self._closing = True
-        connection = take_connection(self._transport, self.peer_address, rest, self._server.tornado.serve_stream)
-        self._server.front.shake_hands(head.start, head.headers, connection)
+    def give(self, receiver: Callable[[bytes], None]) -> None:
+        """Give what arrives from now on to `receiver`, beginning with what has arrived already."""
+        self._server.connections.discard(self)
+        self._receiver = receiver
+        self._paused = False
+        self._transport.resume_reading()
+        data, at = self._unread.take()
+        if self._refusal is not None:  # too much had arrived, and was dropped
+            self.abort()
+        elif data:
+            receiver(data[at:])
 
     # -- bytes that cannot be read yet
 
@@ -245,9 +237,7 @@ class FastConnection(asyncio.Protocol):
             return
         data, at = self._unread.take()
         if data:
-            self._behind = True
             self._read(data, at)
-            self._behind = False
         if self._paused and not self._unread and not self._closing:
             self._paused = False
             self._transport.resume_reading()
@@ -290,7 +280,7 @@ class FastConnection(asyncio.Protocol):
         """End the response, so that the next request can be served."""
         self._writer.end()
         whole, last = self._body is None, self._writer.last
-        self._request = self._body = self._delegate = None
+        self._request = self._body = self._delegate = self._upgradable = None
         self._handed = False
         self._receive_seconds = self._server.limits.request_seconds
         self._since = self._loop.time()
@@ -365,11 +355,6 @@ class FastConnection(asyncio.Protocol):
             self._transport.write_eof()
         self._transport.resume_reading()  # what still arrives is dropped
         self._loop.call_later(_LINGER_SECONDS, self._transport.close)
-
-    def _drop(self, data: bytes) -> None:
-        self._dropped += len(data)
-        if self._dropped > _LINGER_BYTES:
-            self._transport.abort()
 
 
 def _address_of(transport: asyncio.BaseTransport) -> str:

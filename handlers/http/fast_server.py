@@ -8,12 +8,11 @@ import socket
 import ssl
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from config.listening import UNIX
 from config.tls_files import HANDSHAKE_SECONDS, SHUTDOWN_SECONDS
-from handlers.http.draining import Connections
-from handlers.http.fast_connection import FastConnection, Front, Tornado
+from handlers.http.fast_connection import FastConnection, Front
 from handlers.http.fast_head import HeadsCache
 from handlers.http.limits import Limits
 from handlers.schema.errors import ApiError
@@ -23,20 +22,13 @@ _NEW_SECONDS = 1.0  # asyncio does not show a connection during its TLS handshak
 _KEPT_HEADS = 2000
 
 
-class TornadoServer(Connections, Tornado, Protocol):
-    """Tornado's server, which serves the WebSockets and is drained with this one."""
-
-
 class FastServer:
     """Accepts connections on sockets and counts them."""
 
-    def __init__(
-        self, front: Front, limits: Limits, refusal: Callable[[ApiError], bytes], tornado: TornadoServer
-    ) -> None:
+    def __init__(self, front: Front, limits: Limits, refusal: Callable[[ApiError], bytes]) -> None:
         self.front = front
         self.limits = limits
         self.refusal = refusal
-        self.tornado = tornado
         self.heads = HeadsCache(_KEPT_HEADS)
         self.connections: set[FastConnection] = set()
         self.accepted_at = -math.inf
@@ -73,18 +65,16 @@ class FastServer:
     def open_connections(self) -> int:
         """The number of connections that are open, or may be after their TLS handshake, not counting WebSockets."""
         beginning = bool(self._secured) and asyncio.get_running_loop().time() - self.accepted_at < _NEW_SECONDS
-        return len(self.connections) + self.tornado.open_connections + beginning
+        return len(self.connections) + beginning
 
     def close_idle(self, quiet_seconds: float) -> None:
         """Close the connections on which nothing has been under way for `quiet_seconds`."""
         now = asyncio.get_running_loop().time()
         for connection in list(self.connections):
             connection.close_idle(now, quiet_seconds)
-        self.tornado.close_idle(quiet_seconds)
 
     async def close_all_connections(self) -> None:
-        """Close every connection, including those that were handed over to Tornado."""
-        await self.tornado.close_all_connections()
+        """Close every connection."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         for connection in list(self.connections):

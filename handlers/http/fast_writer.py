@@ -60,7 +60,7 @@ class ResponseWriter:
     def begin(self, request: Head, status: int, headers: Mapping[str, str]) -> asyncio.Future[None]:
         """Write the head of a response whose body follows, chunked if its length is unknown."""
         given = dict(headers)
-        bodiless = request.start.method == "HEAD" or status in (204, 304)
+        bodiless = request.start.method == "HEAD" or status in (101, 204, 304)
         self._chunked = "Content-Length" not in given and not bodiless and request.start.version == "HTTP/1.1"
         self.streaming = True
         if self._chunked:
@@ -85,7 +85,7 @@ class ResponseWriter:
             if request.keep_alive and "Connection" not in headers:
                 headers["Connection"] = "Keep-Alive"
         elif not request.keep_alive:
-            headers["Connection"] = "close"
+            headers.setdefault("Connection", "close")
         self.last = not request.keep_alive or headers.get("Connection") == "close"
         return f"{status_line(status)}{field_lines(headers)}\r\n".encode("latin-1")
 

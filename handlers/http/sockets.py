@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from tornado import httputil
 from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
@@ -58,13 +57,6 @@ class Sockets:
             websocket_max_message_size=MAX_MESSAGE_BYTES,
             log_function=lambda handler: None,
         )
-
-    def shake_hands(
-        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
-    ) -> None:
-        """Respond to a handshake, and serve the client unless it is refused."""
-        request = httputil.HTTPServerRequest(connection=connection, start_line=start, headers=headers)
-        self.application.get_handler_delegate(request, Socket, {"sockets": self}).execute()
 
     async def close(self, code: int, seconds: float = 2) -> None:
         """Close every WebSocket with `code`, and wait up to `seconds` for the clients to close their end."""

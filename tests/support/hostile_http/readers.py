@@ -7,7 +7,7 @@ import logging
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, cast
+from typing import Any
 
 import httptools
 from tornado import httputil
@@ -80,15 +80,6 @@ class Front(httputil.HTTPServerConnectionDelegate):
         """Start a recorder for a request."""
         return Recorder(self.notes, connection, self._late)
 
-    def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-        """Return False: no request is taken for a WebSocket."""
-        return False
-
-    def shake_hands(
-        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
-    ) -> None:
-        """Do nothing; it is never called."""
-
 
 class Transport(asyncio.Transport):
     """A transport without a network, which records what the connection does with it."""
@@ -141,7 +132,7 @@ def _ended(refused: bool, closed: bool) -> Ended:
 async def read_fast(pieces: Sequence[bytes], late: bool = False) -> Reading:
     """Return what the fast connection finds in bytes that arrive in these pieces."""
     front, transport = Front(late), Transport()
-    server = FastServer(front, _LIMITS, lambda error: _REFUSAL, cast(Any, None))
+    server = FastServer(front, _LIMITS, lambda error: _REFUSAL)
     connection = FastConnection(server)
     connection.connection_made(transport)
     for piece in pieces:

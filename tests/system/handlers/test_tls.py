@@ -14,6 +14,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.ioloop import IOLoop
 from tornado.websocket import websocket_connect
 
+from handlers.http.sockets import OVERLOADED
 from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually
 from tests.support.certificates import DAY, Authority, Files, end_of, serial_of
@@ -89,6 +90,18 @@ async def test_a_websocket_talks(secured: Running, authority: Authority) -> None
         assert await talk.read_message() == f'{{"said":"{said}"}}'
     talk.close()
     assert await talk.read_message() is None
+
+
+async def test_a_websocket_that_does_not_read_is_held_back_and_then_closed(
+    secured: Running, authority: Authority
+) -> None:
+    address = f"wss://localhost:{secured.port}{TALK}"
+    talk: Any = await websocket_connect(HTTPRequest(address, ca_certs=str(authority.certificate)))
+    for _ in range(400):  # more than the buffers of the system and the waiting messages hold
+        await talk.write_message(f'"{"x" * 60_000}"')
+    while await talk.read_message() is not None:
+        pass
+    assert talk.close_code == OVERLOADED
 
 
 async def test_the_end_of_the_server_closes_a_websocket_with_its_code(
