@@ -1,9 +1,8 @@
-"""Tasks: start one eagerly, cancel several, and run work with a time limit."""
+"""Tasks: cancel several, and run work with a time limit."""
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import types
 from collections.abc import Coroutine, Generator, Iterable
 from typing import Any, TypeVar
@@ -26,52 +25,6 @@ async def end(tasks: Iterable[asyncio.Task[Any]], seconds: float = 5.0) -> None:
         for task in running:
             task.cancel()
         _, running = await asyncio.wait(running, timeout=_AGAIN_SECONDS)
-
-
-class _Starting:
-    """Stands in for the task of a coroutine that has not waited yet, and delegates to that task once there is one."""
-
-    __slots__ = ("task",)
-
-    def __init__(self) -> None:
-        self.task: asyncio.Task[Any] | None = None
-
-    def cancelling(self) -> int:
-        """asyncio: how often the task was cancelled."""
-        return self.task.cancelling() if self.task is not None else 0
-
-    def cancel(self, msg: Any = None) -> bool:
-        """asyncio: cancel the task."""
-        return self.task.cancel(msg) if self.task is not None else False
-
-    def uncancel(self) -> int:
-        """asyncio: take one cancellation back."""
-        return self.task.uncancel() if self.task is not None else 0
-
-
-def run_eagerly(work: Coroutine[Any, Any, Any]) -> None:
-    """Run `work` up to its first wait, and the rest as a task. Work that never waits needs no task.
-
-    `asyncio.eager_task_factory` does the same from Python 3.12 on.
-    """
-    loop, context, starting = asyncio.get_running_loop(), contextvars.copy_context(), _Starting()
-    outer = asyncio.current_task(loop)
-    if outer is not None:
-        asyncio.tasks._leave_task(loop, outer)
-    asyncio.tasks._enter_task(loop, starting)  # type: ignore[arg-type]
-    try:
-        waiting = context.run(work.send, None)
-    except StopIteration:
-        return
-    finally:
-        asyncio.tasks._leave_task(loop, starting)  # type: ignore[arg-type]
-        if outer is not None:
-            asyncio.tasks._enter_task(loop, outer)
-    starting.task = loop.create_task(_run_rest(work, waiting), context=context)
-
-
-async def _run_rest(work: Coroutine[Any, Any, Any], waiting: Any) -> None:
-    await _rest(work, waiting)
 
 
 async def within(limit: TimeLimit, work: Coroutine[Any, Any, Result]) -> Result:

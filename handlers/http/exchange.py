@@ -23,7 +23,6 @@ from handlers.request import Request
 from handlers.routing import Router
 from handlers.schema.envelope import failed, ok
 from handlers.schema.errors import BAD_REQUEST, HEADERS_TOO_LARGE, NOT_FOUND, TOO_LARGE, ApiError
-from handlers.tasks import run_eagerly
 
 log = logging.getLogger("tradewind.http")
 _DRAIN_BYTES = 16 << 20  # an unwanted body is read up to this size, so that the client sees the response
@@ -174,7 +173,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             self._drained.set()
         elif not self._responder.closed:
             self._serving = True
-            run_eagerly(self._respond())
+            asyncio.get_running_loop().create_task(self._respond())
 
     def on_connection_close(self) -> None:
         """Tornado: the client went away. A running handler continues to its end, so nothing is half-done.

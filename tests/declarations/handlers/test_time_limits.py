@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from config.time_limits import TimeLimit
-from handlers.tasks import run_eagerly, within
+from handlers.tasks import within
 
 pytestmark = pytest.mark.gen_test
 
@@ -39,19 +39,6 @@ async def test_work_that_takes_too_long_is_ended() -> None:
     with pytest.raises(TimeoutError):
         await within(TimeLimit(0.01), work())
     assert ended
-
-
-async def test_work_that_was_begun_at_once_is_ended_in_the_task_that_goes_on_with_it() -> None:
-    outcome: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
-
-    async def work() -> None:
-        try:
-            await within(TimeLimit(0.01), asyncio.Event().wait())
-        except BaseException as error:
-            outcome.set_result(error)
-
-    run_eagerly(work())
-    assert isinstance(await outcome, TimeoutError)
 
 
 async def test_an_error_goes_through_from_before_and_after_a_wait() -> None:
