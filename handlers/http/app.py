@@ -1,7 +1,6 @@
-"""The one place where Tornado's HTTP connection meets the lifecycle.
+"""The one place where HTTP connections meet the lifecycle.
 
-It implements Tornado's `HTTPServerConnectionDelegate` and `HTTPMessageDelegate` interfaces rather than
-`RequestHandler`, so any connection that calls these interfaces can be used.
+Any connection can be used that calls Tornado's interface `HTTPMessageDelegate`, rather than its `RequestHandler`.
 """
 
 from __future__ import annotations
@@ -10,10 +9,9 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from weakref import WeakKeyDictionary
 
-from tornado import httputil, iostream
-from tornado.http1connection import HTTP1Connection
+from tornado import httputil
+from tornado.http1connection import HTTP1ConnectionParameters
 
 from config.settings import Settings
 from config.tracing import Tracing
@@ -25,9 +23,9 @@ from handlers.http.fast_server import FastServer
 from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
 from handlers.http.request_head import RequestHead, read_request_head
+from handlers.http.response_head import refusal
 from handlers.http.sockets import GOING_AWAY, SERVICE_RESTART, Sockets
-from handlers.http.tornado_connection import TornadoConnection
-from handlers.http.tornado_server import Server, refusal
+from handlers.http.tornado_server import Server
 from handlers.lifecycle import Response, respond
 from handlers.operations.metrics import Metrics
 from handlers.request import Request
@@ -36,7 +34,7 @@ from handlers.schema.errors import ApiError
 from handlers.service import Service
 
 
-class Front(httputil.HTTPServerConnectionDelegate):
+class Front:
     """Begins an exchange for each request on a connection, and counts the open ones."""
 
     def __init__(self, service: Service) -> None:
@@ -49,28 +47,14 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self.sockets = Sockets(service, self.proxies, self.origins)
         self._open = 0
         self._idle: asyncio.Event | None = None
-        self._exchanges: WeakKeyDictionary[iostream.IOStream, Exchange] = WeakKeyDictionary()
         open_requests = "Requests being served"
         service.part(Metrics).figure("tradewind_open_requests", open_requests, lambda: {"": self._open})
         sockets = "WebSockets that are open"
         service.part(Metrics).figure("tradewind_open_sockets", sockets, lambda: {"": len(self.sockets.open)})
 
-    def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
-        """Tornado: a request begins on this connection."""
-        if not isinstance(request_conn, HTTP1Connection):
-            raise TypeError("Tornado serves HTTP/1.1")
-        exchange = self.begin(TornadoConnection(request_conn))
-        self._exchanges[request_conn.stream] = exchange
-        return exchange
-
     def begin(self, connection: Connection) -> Exchange:
         """Begin the exchange of a request on this connection."""
         return Exchange(self, connection)
-
-    def is_used(self, stream: iostream.IOStream) -> bool:
-        """Return whether a request is under way on a stream of Tornado's own connection."""
-        exchange = self._exchanges.get(stream)
-        return exchange is not None and exchange.under_way
 
     async def close_sockets(self, replaced: bool) -> None:
         """Close every WebSocket; `replaced`: the close code asks clients to connect again at once."""
@@ -133,15 +117,13 @@ async def listen(
         fast = FastServer(front, limits, refusal)
         await fast.listen(sockets, tls)
         return fast
-    server = Server(
-        front,
+    parameters = HTTP1ConnectionParameters(
         max_header_size=header_bytes,
         max_body_size=1 << 40,
-        idle_connection_timeout=settings.idle_seconds,
+        header_timeout=settings.idle_seconds,
         body_timeout=settings.request_seconds,
-        chunk_size=65_536,
     )
-    server.serve(front)
+    server = Server(front, parameters)
     server.listen_on(sockets, tls)
     return server
 

@@ -14,8 +14,6 @@ import select
 from collections.abc import Callable
 from typing import Protocol
 
-from tornado.iostream import IOStream
-
 log = logging.getLogger("tradewind")
 _LOOK_SECONDS = 0.02
 _QUIET_SECONDS = 0.5  # a request may be on its way to a connection that is new, or has just been used
@@ -96,9 +94,3 @@ def bytes_wait(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def stream_holds_bytes(stream: IOStream) -> bool:
-    """Return whether a Tornado stream has bytes that no request has been made of yet."""
-    # its own buffer has no public name
-    return not stream.closed() and (stream._read_buffer_size > 0 or bytes_wait(stream.socket.fileno()))

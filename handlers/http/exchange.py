@@ -66,11 +66,6 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._asked: Request | None = None
         self._serving = False
 
-    @property
-    def under_way(self) -> bool:
-        """Whether the head has arrived, and no response has been written yet."""
-        return hasattr(self, "_responder") and not self._responder.closed
-
     # -- the request arrives
 
     def headers_received(
@@ -189,7 +184,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         if self._stream is not None:
             self._stream.lose()
             self._drained.set()
-        if self.under_way and not self._serving:
+        if hasattr(self, "_responder") and not self._responder.closed and not self._serving:
             self._responder.close()
 
     # -- the response

@@ -11,7 +11,7 @@ from tornado import httputil
 from tornado.http1connection import HTTP1Connection
 
 from handlers.http.addresses import context_address
-from handlers.http.draining import stream_holds_bytes
+from handlers.http.tornado_stream import StrictStream
 
 
 class TornadoConnection:
@@ -19,8 +19,9 @@ class TornadoConnection:
 
     head_bytes = 0
 
-    def __init__(self, connection: HTTP1Connection) -> None:
+    def __init__(self, connection: HTTP1Connection, stream: StrictStream) -> None:
         self._connection = connection
+        self._stream = stream
         self.peer_address = context_address(connection)
 
     def omits_connection_header(self) -> bool:
@@ -35,7 +36,7 @@ class TornadoConnection:
     @property
     def more_waits(self) -> bool:
         """Whether Tornado or the socket has bytes that no request has been made of yet."""
-        return stream_holds_bytes(self._connection.stream)
+        return self._stream.holds_bytes
 
     def set_body_timeout(self, seconds: float) -> None:
         """Set the time that the body of this request may take."""
@@ -68,7 +69,7 @@ class TornadoConnection:
 
     def abort(self) -> None:
         """Close without ending the response properly."""
-        self._connection.stream.close()
+        self._stream.close()
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from typing import Any
 
 import httptools
 from tornado import httputil
+from tornado.http1connection import HTTP1ConnectionParameters
 from tornado.iostream import IOStream
 
 from handlers.http.connection import Connection, Peer
@@ -19,6 +20,7 @@ from handlers.http.fast_server import FastServer
 from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
 from handlers.http.tornado_server import Server
+from handlers.http.tornado_stream import StrictStream
 from tests.support.hostile_http.reading import Asked, Ended, Reading, fields_of
 
 _LIMITS = Limits(header_bytes=65_536, extra_bytes=16_384, request_seconds=30, idle_seconds=75)
@@ -29,7 +31,7 @@ _QUIET_TURNS = 12  # of the event loop; after as many without a change, Tornado'
 class Recorder(httputil.HTTPMessageDelegate):
     """Records one request and responds with 204: at once or, if `late`, a turn of the event loop later."""
 
-    def __init__(self, notes: list[Asked], connection: Any, late: bool) -> None:
+    def __init__(self, notes: list[Asked], connection: Connection, late: bool) -> None:
         self._notes = notes
         self._connection = connection
         self._late = late
@@ -55,26 +57,16 @@ class Recorder(httputil.HTTPMessageDelegate):
             self._answer()
 
     def _answer(self) -> None:
-        if isinstance(self._connection, FastConnection):
-            self._connection.send_response(204, {}, None)
-            return
-        self._connection.write_headers(
-            httputil.ResponseStartLine("HTTP/1.1", 204, "No Content"), httputil.HTTPHeaders()
-        )
-        self._connection.finish()
+        self._connection.send_response(204, {}, None)
 
 
-class Front(httputil.HTTPServerConnectionDelegate):
+class Front:
     """Starts a recorder for each request."""
 
     def __init__(self, late: bool) -> None:
         self.notes: list[Asked] = []
         self.receiving = Receiving(64 << 20, 64 << 20)
         self._late = late
-
-    def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> Recorder:
-        """Tornado: a request begins."""
-        return Recorder(self.notes, request_conn, self._late)
 
     def begin(self, connection: Connection) -> Recorder:
         """Start a recorder for a request."""
@@ -150,11 +142,11 @@ async def read_fast(pieces: Sequence[bytes], late: bool = False) -> Reading:
 async def read_tornado(pieces: Sequence[bytes], late: bool = False) -> Reading:
     """Return what Tornado's connection, as the server uses it, finds in the same pieces."""
     front = Front(late)
-    server = Server(front, max_header_size=_LIMITS.header_bytes, max_body_size=1 << 40, chunk_size=65_536)
+    server = Server(front, HTTP1ConnectionParameters(max_header_size=_LIMITS.header_bytes, max_body_size=1 << 40))
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     theirs.setblocking(False)
-    stream = IOStream(theirs)
+    stream = StrictStream(theirs)
     out = bytearray()
     try:
         server.serve_stream(stream, Peer("192.0.2.1"))
