@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -45,15 +45,14 @@ class Headers(httputil.HTTPHeaders):
     def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), size: int = 0) -> None:
         self.request_head: RequestHead | None = None
         self.size = size
-        self._as_list: dict[str, list[str]] = {}
-        self._combined_cache: dict[str, str] = {}
+        self._lines: dict[str, list[str]] = {}
         for raw, value in fields:
             name, text = _field_name(raw), value.decode("latin-1").strip(" \t")
-            if name in self._as_list:
-                self._as_list[name].append(text)
+            if name in self._lines:
+                self._lines[name].append(text)
             else:
-                self._as_list[name] = [text]
-        codings, lengths = self._as_list.get("Transfer-Encoding", ()), self._as_list.get("Content-Length", ())
+                self._lines[name] = [text]
+        codings, lengths = self._lines.get("Transfer-Encoding", ()), self._lines.get("Content-Length", ())
         length = _length(lengths)
         self.chunked = bool(codings)
         self.length = length or 0
@@ -63,10 +62,33 @@ class Headers(httputil.HTTPHeaders):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the value of a header, several values joined by commas, or `default` if there is none."""
-        values = self._as_list.get(name) or self._as_list.get(_known(name))
+        values = self._lines.get(name) or self._lines.get(_known(name))
         if values is None:
             return default
         return values[0] if len(values) == 1 else ",".join(values)
+
+    def __getitem__(self, name: str) -> str:
+        value = self.get(name)
+        if value is None:
+            raise KeyError(name)
+        return str(value)
+
+    def __contains__(self, name: object) -> bool:
+        return self.get(str(name)) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def get_list(self, name: str) -> list[str]:
+        """Return the values of a header."""
+        return self._lines.get(_known(name), [])
+
+    def get_all(self) -> Iterable[tuple[str, str]]:
+        """Return each name with each of its values."""
+        return ((name, value) for name, values in self._lines.items() for value in values)
 
 
 def _length(values: Sequence[str]) -> int | None:
