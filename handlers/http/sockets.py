@@ -134,6 +134,8 @@ class Socket(WebSocketHandler):
 
     async def open(self, *args: str, **kwargs: str) -> None:
         """Tornado: the WebSocket is open."""
+        if self._gone:  # during the handshake: `on_close` is not called again
+            return
         self._sockets.open.add(self)
         self._task = asyncio.create_task(self._run(), name="socket")
 

@@ -11,6 +11,7 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
+from handlers.http.sockets import Socket
 from plugins.api import Menu, Message, Plugin, Request, route
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
@@ -161,6 +162,35 @@ async def test_a_handshake_behind_another_request_is_taken_after_it(
         await wire.send(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n" + handshake(admin, *told))
         assert (await wire.reply()).status == 200
         assert (await wire.reader.readline()).split()[1] == b"101"
+
+
+async def test_a_client_that_leaves_during_the_handshake_is_no_open_conversation(
+    mongodb_uri: str, tmp_path: Path, http: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, left, opened = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    on_close, open_socket = Socket.on_close, Socket.open
+
+    async def wait_until_left(*_: object) -> None:
+        asked.set()
+        await left.wait()
+
+    def noted_close(self: Socket) -> None:
+        on_close(self)
+        left.set()
+
+    async def noted_open(self: Socket) -> None:
+        await open_socket(self)
+        opened.set()
+
+    monkeypatch.setattr("handlers.http.sockets.admit", wait_until_left)
+    monkeypatch.setattr(Socket, "on_close", noted_close)
+    monkeypatch.setattr(Socket, "open", noted_open)
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
+        async with connected_raw(service.url) as wire:
+            await wire.send(handshake(admin, "Connection: Upgrade"))
+            await asked.wait()
+        await opened.wait()
+        assert b"tradewind_open_sockets 0" in (await Client(service.url).get("/metrics")).body
 
 
 async def test_a_message_right_behind_the_handshake_is_heard(mongodb_uri: str, tmp_path: Path, http: str) -> None:

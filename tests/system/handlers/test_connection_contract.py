@@ -39,6 +39,7 @@ from tests.api.handlers.test_core_routes import (
 )
 from tests.api.handlers.test_cors import LISTED, STRANGERS
 from tests.api.handlers.test_sockets import (
+    test_a_client_that_leaves_during_the_handshake_is_no_open_conversation,
     test_a_message_right_behind_the_handshake_is_heard,
     test_a_stopping_server_says_that_it_goes_away,
     test_a_token_in_the_header_opens_a_conversation,
@@ -91,6 +92,7 @@ __all__ = [
     "test_a_body_that_comes_later_is_no_request",
     "test_a_bug_tells_the_request_id_and_nothing_of_the_inside",
     "test_a_client_that_goes_away_leaves_no_open_request",
+    "test_a_client_that_leaves_during_the_handshake_is_no_open_conversation",
     "test_a_client_that_waits_for_100_continue_gets_the_interim_response",
     "test_a_handler_that_takes_too_long_is_given_up",
     "test_a_handshake_that_does_not_end_is_closed_while_others_are_served",
