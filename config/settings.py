@@ -1,6 +1,6 @@
 """Every setting of a deployment: typed, with one line of help, read from the environment and `.env`.
 
-The table of docs/settings.md is generated from this file (`scripts/check --write`).
+The table of docs/reference/settings.md is generated from this file (`scripts/check --write`).
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def main(arguments: Sequence[str], program: str) -> int:
     parser = argparse.ArgumentParser(prog=program, description=__doc__)
     parser.add_argument("--url", default="http://127.0.0.1:8000", help="of a running scripts/server")
     parser.add_argument("--accounts", type=Path, default=ROOT / ".data" / "demo-accounts.json", help="its log-ins")
-    parser.add_argument("--to", type=Path, default=ROOT / "docs", help="the folder of the pictures")
+    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "images", help="the folder of the pictures")
     given = parser.parse_args(arguments)
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser is None or driver is None:

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
 
 def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
     """Return the documents in docs/ that are generated from the code. Raises `ValueError` if one lacks its marks."""
-    tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
+    tables = {"reference/settings": settings_table(plugins), "reference/errors": errors_table(plugins)}
     renewed = {DOCUMENTS / f"{name}.md": replace_table(name, table) for name, table in tables.items()}
     return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}
 

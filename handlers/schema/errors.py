@@ -1,6 +1,6 @@
 """The error catalogue: every error is a value, raised by name and turned into a response in one place.
 
-The table in docs/errors.md is generated from here. A plugin declares its own `ErrorKind` values, with codes in its own
+The table in docs/reference/errors.md is generated from here. A plugin declares its own `ErrorKind` values, with codes in its own
 range.
 """
 

@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/plugins.md, as what they are."""
+"""The examples of the README and of docs/how-to/plugins.md, as what they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plugins.plugin import Plugin
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
-PLUGINS = (ROOT / "docs" / "plugins.md").read_text()
+PLUGINS = (ROOT / "docs" / "how-to" / "plugins.md").read_text()
 
 
 def block(name: str) -> str:
@@ -27,7 +27,7 @@ def example(document: str, heading: str) -> str:
 
 
 def example_plugins() -> list[Plugin]:
-    """The plugin of docs/plugins.md, and the dashboard that is added to it."""
+    """The plugin of docs/how-to/plugins.md, and the dashboard that is added to it."""
     names: dict[str, object] = {}
     for heading in ("## Write a plugin", "## A further dashboard"):
         exec(example(PLUGINS, heading), names)

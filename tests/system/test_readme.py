@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/plugins.md run."""
+"""The examples of the README and of docs/how-to/plugins.md run."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Views: what a plugin says of its pages besides its fields, shown at the example of docs/plugins.md."""
+"""Views: what a plugin says of its pages besides its fields, shown at the example of docs/how-to/plugins.md."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_a_command_runs_the_tests_of_commands_and_of_no_plugin() -> None:
         ("tests/support/office.py", {"tests/api/every/test_every_list.py"}),
         ("pyproject.toml", set(TIERS)),
         ("plugins/console/nodes.py", {"tests/browser", "tests/api/console"}),
-        ("docs/api.md", {"tests/declarations", "tests/system/test_readme.py"}),
+        ("docs/reference/api.md", {"tests/declarations", "tests/system/test_readme.py"}),
     ],
 )
 def test_other_files_run_what_uses_them(changed: str, expected: set[str]) -> None:
