@@ -1,4 +1,4 @@
-"""`docs/explanation/reliability.md`: the faults that the experiments of `fault_injection` cause, and what clients noticed of them.
+"""`tests/experiments/results/reliability.md`: the faults that the experiments of `fault_injection` cause, and what clients noticed of them.
 
 The figures are from `tests/experiments/results/faults.json`, the descriptions from the experiments, which renew the page.
 """
@@ -28,7 +28,7 @@ Codes: `0` is success; `50300` is "not available now", with `Retry-After`, and i
 primary; anything else in a line is written as it came. "Acknowledged writes" are looked up one by one in the database.
 
 """
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "reliability.md"
+PAGE = RESULTS.parent / "reliability.md"
 _GOOD, _BAD, _SEEN = "good", "**bad**", ""
 
 

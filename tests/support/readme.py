@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/how-to/plugins.md, as what they are."""
+"""The examples of the README and the documents, as what they are."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from plugins.plugin import Plugin
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
 PLUGINS = (ROOT / "docs" / "how-to" / "plugins.md").read_text()
 
 
-def block(name: str) -> str:
-    """The block of the README after this mark."""
-    found = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+def session() -> str:
+    """The first session of the tutorial."""
+    found = re.search(r"<!-- session -->\n```\w+\n(.*?)```", TUTORIAL, re.DOTALL)
     assert found
     return found.group(1)
 
@@ -29,7 +30,7 @@ def example(document: str, heading: str) -> str:
 def example_plugins() -> list[Plugin]:
     """The plugin of docs/how-to/plugins.md, and the dashboard that is added to it."""
     names: dict[str, object] = {}
-    for heading in ("## Write a plugin", "## A further dashboard"):
+    for heading in ("## A complete plugin", "## A further dashboard"):
         exec(example(PLUGINS, heading), names)
     return [plugin for plugin in (names["plugin"], names["figures"]) if isinstance(plugin, Plugin)]
 

@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/how-to/plugins.md run."""
+"""The examples of the README, of the tutorial and of docs/how-to/plugins.md run."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from plugins.boot.registry import load_plugins
 from plugins.testing import Client, People, expect, serving
 from tests.api.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, act, node
 from tests.api.crm.tables import as_csv, form, read_csv
-from tests.support.readme import ROOT, block, example_plugins, plugin_of_the_readme
+from tests.support.readme import ROOT, example_plugins, plugin_of_the_readme, session
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 AT, SIGNED = "/api/v1/acme/agreements", "/api/dashboard/acme-signed"
@@ -100,7 +100,7 @@ async def test_the_first_session_runs_word_for_word() -> None:
                 "-euo",
                 "pipefail",
                 "-c",
-                block("session").replace("http://127.0.0.1:8000", base),
+                session().replace("http://127.0.0.1:8000", base),
                 cwd=folder,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,

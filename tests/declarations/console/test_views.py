@@ -44,7 +44,7 @@ def page_of(viewer: Viewer) -> Node:
 @pytest.fixture(scope="module")
 def viewer() -> Viewer:
     names: dict[str, object] = {}
-    for heading in ("## Write a plugin", "## The console"):
+    for heading in ("## A complete plugin", "## The console"):
         exec(example(PLUGINS, heading), names)
     written = [one for one in (names["plugin"], names["pages"]) if isinstance(one, Plugin)]
     assert len(written) == 2

@@ -21,7 +21,7 @@ _OTHERS = ("dashboards", "finance", "chain", "console")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, print, and write the raw result; with `--write` also the table of docs/explanation/speed.md and its picture."""
+    """Measure, print, and write the raw result; with `--write` also the table of results/speed.md and its picture."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.experiments.benchmark", description="Tradewind beside its peers."
     )
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--seed-only", action="store_true", help="for dashboards, finance, console: make the data set, measure nothing"
     )
-    parser.add_argument("--write", action="store_true", help="write the table into docs/explanation/speed.md")
+    parser.add_argument("--write", action="store_true", help="write the table into results/speed.md")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes it started are ended too
     rounds, seconds = (1, 0.3) if given.quick else (given.rounds, given.seconds)

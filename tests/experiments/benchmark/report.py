@@ -1,4 +1,4 @@
-"""The figures of the benchmark as a table, as a picture, and in docs/explanation/speed.md."""
+"""The figures of the benchmark as a table, as a picture, and in results/speed.md."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def about(figures: Figures) -> str:
 
 
 def write_document(figures: Figures) -> None:
-    """Put the table between the marks in docs/explanation/speed.md."""
-    document = ROOT / "docs" / "explanation" / "speed.md"
+    """Put the table between the marks in results/speed.md."""
+    document = RESULTS / "speed.md"
     before, _, rest = document.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     if not after:
-        raise ValueError(f"docs/explanation/speed.md has no {BEGIN} … {END}")
-    picture = "![Requests a second, × FastAPI](../tests/experiments/results/bench.svg)"
+        raise ValueError(f"results/speed.md has no {BEGIN} … {END}")
+    picture = "![Requests a second, × FastAPI](bench.svg)"
     document.write_text(f"{before}{BEGIN}\n{about(figures)}\n\n{table(figures)}\n\n{picture}\n{END}{after}")
 
 

@@ -1,4 +1,4 @@
-"""`docs/explanation/reliability.md` says what the results say, good and bad."""
+"""`tests/experiments/results/reliability.md` says what the results say, good and bad."""
 
 from __future__ import annotations
 
