@@ -10,6 +10,7 @@ from plugins.plugin import Plugin
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
+API = (ROOT / "docs" / "reference" / "api.md").read_text()
 PLUGINS = (ROOT / "docs" / "how-to" / "plugins.md").read_text()
 
 
@@ -18,6 +19,14 @@ def session() -> str:
     found = re.search(r"<!-- session -->\n```\w+\n(.*?)```", TUTORIAL, re.DOTALL)
     assert found
     return found.group(1)
+
+
+def requests_to_copy() -> list[tuple[str, str]]:
+    """The commands of the API's page and what they print, in order."""
+    section = API.partition("## Requests to copy")[2].partition("\n## ")[0]
+    pairs = re.findall(r"```sh\n(.*?)```\n\n```(?:json|http|text)\n(.*?)```", section, re.DOTALL)
+    assert len(pairs) == section.count("```sh\n")
+    return pairs
 
 
 def example(document: str, heading: str) -> str:
