@@ -38,7 +38,7 @@ def own_mongodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         embedded.release_and_wait(15)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name.removesuffix(".json.gz"))
 async def test_a_database_of_an_older_version_is_upgraded(path: Path, mongodb_uri: str, tmp_path: Path) -> None:
     before = read_documents(path)
     async with empty_database(mongodb_uri) as name:
