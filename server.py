@@ -23,7 +23,6 @@ from pydantic import ValidationError
 
 from config import garbage_collection
 from config.embedded import Embedded, EmbeddedError, acquire, keep
-from config.huge_pages import use_huge_pages
 from config.listening import activated_sockets
 from config.local_secrets import demo_accounts
 from config.logs import start_logging
@@ -286,7 +285,6 @@ async def serve(
             if settings.demo and (inherited is None or inherited.first):
                 welcome(service)
             tell_ready(inherited)
-            await asyncio.to_thread(use_huge_pages)  # not in a spare process, which shares its memory with its parent
             await until_asked(stop, embedded)
             service.service.replaced = stop.replaced
             log.info("stopping")

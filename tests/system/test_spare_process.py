@@ -12,7 +12,6 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, eventually, expect
-from tests.support.huge_pages import huge_kib, needs_huge_pages
 from tests.support.processes import children, forked_servers
 from tests.support.raw_http import connected, request
 from tests.support.replica_sets import free_ports
@@ -69,18 +68,6 @@ async def test_a_spare_process_is_none_of_those_that_serve(supervisor: ServerPro
     assert re.findall(r"tradewind_process_up\S* (\d)", metrics) == ["1"] * COUNT
     # nor does it run jobs: only those that serve measure how late their event loops are
     assert len(re.findall(r"tradewind_event_loop_lag_seconds_count", metrics)) == COUNT
-
-
-@needs_huge_pages
-async def test_servers_have_their_memory_in_huge_pages_and_a_spare_process_shares_its_memory(
-    supervisor: ServerProcess,
-) -> None:
-    servers, spare = servers_and_spare(supervisor)
-
-    async def are_moved() -> bool:
-        return all(huge_kib(server) > huge_kib(spare) + (20 << 10) for server in servers)
-
-    await eventually(are_moved)
 
 
 async def test_a_spare_process_that_ends_is_replaced_and_nothing_else_is(supervisor: ServerProcess) -> None:

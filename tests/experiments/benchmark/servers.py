@@ -12,7 +12,6 @@ from typing import Any
 
 import uvloop
 
-from config.huge_pages import use_huge_pages
 from config.logs import start_logging
 from config.settings import Settings
 from plugins.api import Collection, Index, Menu, Message, Plugin, Request, array, choice, crud, money, obj, route, text
@@ -90,7 +89,6 @@ async def serve(port: int, uri: str, data: str, database: str = DATABASE) -> Non
     settings = Settings(**given, rate_limits="off")
     async with running(settings, [*load_plugins(()), BENCH], uri):
         await settle()
-        await asyncio.to_thread(use_huge_pages)
         await asyncio.Event().wait()
 
 
