@@ -174,7 +174,6 @@ def run_fork_server(settings: Settings, descriptor: int) -> int:
         "unix_socket_mode": settings.unix_socket_mode,
         "log_level": settings.log_level,
         "stop_seconds": stop_seconds,
-        "spare": settings.spare_process,
     }
     return fork_servers(descriptor, loaded, serve_one)
 
@@ -273,8 +272,7 @@ async def serve(
     try:
         embedded = await starting.database() if starting else None
         uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
-        turn = partial(stand_by, inherited) if inherited is not None and inherited.spare else settle
-        started = running(settings, plugins, uri, catalogue=catalogue, sockets=sockets, turn=turn, backup=BACKUP)
+        started = running(settings, plugins, uri, catalogue=catalogue, sockets=sockets, turn=settle, backup=BACKUP)
         async with started as service:
             stop.started()
             if service.certificate is not None and inherited is None:
@@ -297,18 +295,6 @@ async def serve(
         if embedded:
             await asyncio.to_thread(embedded.release_and_wait, 15)
     log.info("stopped")
-
-
-async def stand_by(inherited: Inherited) -> None:
-    """Wait, as a spare process that has started, until the supervisor lets it serve."""
-    from config.supervision.link import SERVE
-
-    turn = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(SERVE, turn.set)
-    await settle()
-    log.info("stands by")
-    inherited.tell_standing_by()
-    await turn.wait()
 
 
 def tell_ready(inherited: Inherited | None) -> None:

@@ -196,10 +196,6 @@ class Settings(EnvironmentSettings):
     drain_seconds: float = Field(
         20, ge=0, description="How long a stopping process waits for open requests, in seconds."
     )
-    spare_process: bool = Field(
-        True,
-        description="Whether `supervise` keeps a started process in reserve, which takes the place of one that ends.",
-    )
     operation_log_queue: int = Field(10_000, ge=1, description="Operation-log entries that may wait to be written.")
     operation_log_days: int = Field(180, ge=1, description="How long operation-log entries are kept, in days.")
 

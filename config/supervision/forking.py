@@ -23,30 +23,22 @@ CRASHED = 70  # EX_SOFTWARE: an exception that nobody caught
 
 @dataclass(frozen=True)
 class Inherited:
-    """What a forked server inherits from its supervisor.
-
-    `first`: it is the first server that the supervisor starts. `spare`: it starts, and serves when it gets `SERVE`.
-    """
+    """What a forked server inherits from its supervisor. `first`: it is the first server that the supervisor starts."""
 
     sockets: list[socket.socket]
     first: bool
-    spare: bool
     _link: Link
 
     def tell_ready(self) -> None:
         """Tell the supervisor that this process is ready to serve."""
         self._link.send({"kind": "ready", "pid": os.getpid()})
 
-    def tell_standing_by(self) -> None:
-        """Tell the supervisor that this spare process serves as soon as it gets `SERVE`."""
-        self._link.send({"kind": "standing by", "pid": os.getpid()})
-
 
 def fork_servers(descriptor: int, loaded: Message, serve: Callable[[Inherited], int]) -> int:
     """Fork a server whenever the supervisor at the other end of `descriptor` asks for one; return the exit code.
 
     It ends when the supervisor is gone. `loaded` is what the supervisor needs to know: `host`, `port`, `unix_socket`,
-    `unix_socket_mode`, `log_level`, `stop_seconds` and `spare`. Each server exits with what `serve` returns.
+    `unix_socket_mode`, `log_level` and `stop_seconds`. Each server exits with what `serve` returns.
     """
     try:
         return _ForkServer(Link(socket.socket(fileno=descriptor)), serve).run(loaded)
@@ -85,9 +77,9 @@ class _ForkServer:
         if message["kind"] == "close":
             close_sockets(self.sockets)
         elif message["kind"] == "start":
-            self._fork(bool(message["first"]), bool(message["spare"]))
+            self._fork(bool(message["first"]))
 
-    def _fork(self, first: bool, spare: bool) -> None:
+    def _fork(self, first: bool) -> None:
         sys.stdout.flush()
         parent = os.getpid()
         pid = os.fork()
@@ -100,7 +92,7 @@ class _ForkServer:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             stop_with_parent(parent)
-            code = self.serve(Inherited(self.sockets, first, spare, self.link))
+            code = self.serve(Inherited(self.sockets, first, self.link))
             sys.stdout.flush()
         except BaseException:
             traceback.print_exc()

@@ -19,7 +19,7 @@ from typing import Any
 
 from config import service_manager
 from config.listening import CannotListen, UnixSocket, close_sockets, open_sockets, open_unix_socket
-from config.supervision.link import SERVE, Link, Message
+from config.supervision.link import Link, Message
 
 log = logging.getLogger("tradewind.supervisor")
 REFUSED = 1  # the exit code of a server that has printed why it cannot start
@@ -75,13 +75,11 @@ class Listening:
 
 @dataclass(eq=False)
 class Server:
-    """A server process, or a spare one: it starts, but does not serve before `promote` is called."""
+    """A server process."""
 
     pid: int
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    promoted: asyncio.Event = field(default_factory=asyncio.Event)
-    stands_by: bool = False
     ready_at: float | None = None
     code: int = 0
 
@@ -94,18 +92,6 @@ class Server:
         """Note that it is ready to serve."""
         self.ready_at = time.monotonic()
         self.ready.set()
-
-    def note_standing_by(self) -> None:
-        """Note that it has started as a spare process."""
-        self.stands_by = True
-        if self.promoted.is_set():
-            self.send(SERVE)
-
-    def promote(self) -> None:
-        """Let a spare process serve: at once if it stands by, otherwise as soon as it does."""
-        self.promoted.set()
-        if self.stands_by:
-            self.send(SERVE)
 
     def note_end(self, code: int) -> None:
         """Note that it has ended with the exit code `code`."""
@@ -165,7 +151,6 @@ class Generation:
         self.listening: list[Listening] = []  # the sockets that its servers inherit
         self._loaded: asyncio.Future[Message] = loop.create_future()
         self.stop_seconds = 0.0
-        self.keeps_spare = False
         self._link = Link(ours)
         self._starts: deque[asyncio.Future[Server]] = deque()  # in the order of their requests
         loop.add_reader(self._link, self._read)
@@ -192,11 +177,11 @@ class Generation:
         with suppress(OSError):
             self._link.send({"kind": "close"})
 
-    async def start(self, first: bool = False, spare: bool = False) -> Server:
-        """Fork a server, or a spare one. Raises `CannotStart` if the fork server has ended."""
+    async def start(self, first: bool = False) -> Server:
+        """Fork a server. Raises `CannotStart` if the fork server has ended."""
         started: asyncio.Future[Server] = asyncio.get_running_loop().create_future()
         try:
-            self._link.send({"kind": "start", "first": first, "spare": spare})
+            self._link.send({"kind": "start", "first": first})
         except OSError as error:
             raise CannotStart(KILLED, "its fork server has ended") from error
         self._starts.append(started)
@@ -240,7 +225,6 @@ class Generation:
             kind, pid = message["kind"], int(message.get("pid", 0))
             if kind == "loaded":
                 self.stop_seconds = float(message["stop_seconds"])
-                self.keeps_spare = bool(message["spare"])
                 if not self._loaded.done():
                     self._loaded.set_result(message)
             elif kind == "started":
@@ -250,7 +234,5 @@ class Generation:
                     waiting.set_result(self.servers[pid])
             elif kind == "ready" and pid in self.servers:
                 self.servers[pid].note_ready()
-            elif kind == "standing by" and pid in self.servers:
-                self.servers[pid].note_standing_by()
             elif kind == "ended" and pid in self.servers:
                 self.servers.pop(pid).note_end(int(message["code"]))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 import socket
 from collections.abc import Mapping, Sequence
 
 _MOST_SOCKETS = 16
-SERVE = signal.SIGUSR1  # to a spare process that stands by: it is a server from now on
 Message = Mapping[str, int | str | float | bool]
 
 

@@ -1,4 +1,4 @@
-"""The supervisor: keeps servers and a spare one running, replaces them on SIGHUP, ends them on SIGTERM."""
+"""The supervisor: keeps servers running, replaces them on SIGHUP, ends them on SIGTERM."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from config.listening import activated_sockets
 from config.logs import log_at_once
 from config.service_manager import notify
-from config.supervision.generation import REFUSED, CannotStart, Generation, Listening, Server, wait_for_any
+from config.supervision.generation import REFUSED, CannotStart, Generation, Listening, Server
 from config.supervision.link import Message
 from config.supervision.restarts import Restarts
 
@@ -64,8 +63,6 @@ class _Supervisor:
         self._open: list[Listening] = []
         self._generations: list[Generation] = []
         self._current: Generation | None = None
-        self._spare: Server | None = None
-        self._changed = asyncio.Event()  # a server is ready, or the generation is another one
         self._loading = asyncio.Lock()
         self._asked_to_roll = asyncio.Event()
         self._over = asyncio.Event()
@@ -79,7 +76,7 @@ class _Supervisor:
             loop.add_signal_handler(number, self._over.set)
         loop.add_signal_handler(signal.SIGHUP, self._asked_to_roll.set)
         loop.add_signal_handler(signal.SIGCHLD, self._look)
-        work = [self._keep(place) for place in self._places] + [self._keep_spare(), self._roll_when_asked()]
+        work = [self._keep(place) for place in self._places] + [self._roll_when_asked()]
         tasks = [asyncio.create_task(each) for each in (self._over.wait(), *work)]
         ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
@@ -128,7 +125,7 @@ class _Supervisor:
                         self._current = await self._load()
                     generation = self._current
                 first, self._welcomed = not self._welcomed, True
-                return self._take_spare(generation) or await generation.start(first)
+                return await generation.start(first)
             except CannotStart as error:
                 if not self._proven:
                     self._give_up(error.code, str(error))
@@ -136,48 +133,6 @@ class _Supervisor:
                 pause = restarts.pause_after(None)
                 log.error("no process can be started", extra={"reason": error.reason, "pause_seconds": pause})
                 await asyncio.sleep(pause)
-
-    async def _keep_spare(self) -> None:
-        """Start a spare server whenever all places are served and there is none, if the settings want one."""
-        restarts = Restarts()
-        while True:
-            spare = await self._start_spare()
-            if spare is None:
-                self._changed.clear()
-                await self._changed.wait()
-                continue
-            began = time.monotonic()
-            await wait_for_any(spare.promoted, spare.ended)
-            if self._spare is spare:  # it has ended by itself
-                self._spare = None
-                pause = restarts.pause_after(time.monotonic() - began if spare.stands_by else None)
-                details = {"pid": spare.pid, "exit_code": spare.code, "pause_seconds": pause}
-                log.warning("a spare process ended and is started again", extra=details)
-                await asyncio.sleep(pause)
-
-    async def _start_spare(self) -> Server | None:
-        """Start a spare server, if now is the time for it."""
-        async with self._loading:
-            generation = self._current
-            if generation is None or generation.is_over or not generation.keeps_spare or not self._all_serve():
-                return None
-            with suppress(CannotStart):  # the places will load another generation
-                self._spare = await generation.start(spare=True)
-            return self._spare
-
-    def _all_serve(self) -> bool:
-        """Whether every place has a server that is ready."""
-        servers = [place.server for place in self._places]
-        return all(server is not None and server.ready.is_set() and not server.ended.is_set() for server in servers)
-
-    def _take_spare(self, generation: Generation) -> Server | None:
-        """Let the spare server of the generation serve, and return it; return None if there is none."""
-        spare = self._spare
-        if spare is None or spare.ended.is_set() or generation.servers.get(spare.pid) is not spare:
-            return None
-        self._spare = None
-        spare.promote()
-        return spare
 
     async def _load(self) -> Generation:
         """Load a generation with the current code and settings, and let it listen."""
@@ -211,7 +166,6 @@ class _Supervisor:
         return found
 
     def _note_ready(self) -> None:
-        self._changed.set()
         if not self._proven:
             notify(f"READY=1\nSTATUS={len(self._places)} processes")
         self._proven = True
@@ -250,19 +204,12 @@ class _Supervisor:
                     await server.end(signal.SIGKILL, new.stop_seconds)
                     raise CannotStart(server.code, f"it was not ready, and ended with {server.code}")
                 old, place.server = place.server, server
-                await self._succeed(new)
+                async with self._loading:  # or a place that loads a generation would replace this one
+                    self._current = new
             if old is not None:
                 # a server that is not ready yet handles no signal but SIGTERM
                 await old.end(signal.SIGHUP if old.ready.is_set() else signal.SIGTERM, new.stop_seconds)
         self._note_ready()
-
-    async def _succeed(self, new: Generation) -> None:
-        """Let `new` be the current generation, and end the spare server of the one before."""
-        async with self._loading:
-            self._current, spare = new, self._spare
-            if spare is not None and spare.pid not in new.servers:
-                self._spare = None
-                await spare.end(signal.SIGTERM, new.stop_seconds)
 
     def _retire(self) -> None:
         """End replaced or failed generations that have no servers left; close sockets that no generation uses."""

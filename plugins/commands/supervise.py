@@ -13,8 +13,7 @@ signals:
   HUP        replace the processes one after the other, with the code and the settings (.env) of that moment; no request
              is lost, WebSockets are closed with 1012, and if a new process does not start, the old ones go on
 
-A spare process takes the place of one that ends (TRADEWIND_SPARE_PROCESS). While starts fail, the next one waits from
-100 ms up to 10 s.
+A process that ends is started again. While starts fail, the next one waits from 100 ms up to 10 s.
 
 examples:
   tradewind supervise

@@ -247,10 +247,6 @@ def _stat(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def _started_at(pid: int) -> int:
-    return int(_stat(pid)[19])
-
-
 def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -322,15 +318,10 @@ class Server:
             self.process.wait()
 
     def kill_serving(self) -> None:
-        """End the server under a supervisor (`--processes 1`) with SIGKILL: the oldest process, as others are spare."""
+        """End the server under a supervisor (`--processes 1`) with SIGKILL."""
         (fork_server,) = _children(self.pid)
-        os.kill(min(_children(fork_server), key=_started_at), signal.SIGKILL)
-
-    def kill_all(self) -> None:
-        """End the servers under a supervisor, the spare one too, with SIGKILL."""
-        for fork_server in _children(self.pid):
-            for child in _children(fork_server):
-                os.kill(child, signal.SIGKILL)
+        (server,) = _children(fork_server)
+        os.kill(server, signal.SIGKILL)
 
     def freeze(self) -> None:
         """Freeze the process with SIGSTOP."""

@@ -134,12 +134,12 @@ async def test_after_a_kill_the_next_start_replaces_the_file(mongodb_uri: str, t
 def secured_supervisor(
     io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[ServerProcess, Authority, Files]]:
-    """Two processes with TLS, without a spare one; who signed their certificate, and the files."""
+    """Two processes with TLS; who signed their certificate, and the files."""
     folder = tmp_path_factory.mktemp("secured")
     authority = Authority(folder)
     used = authority.issue()
     (port,) = free_ports(1)
-    settings = {"PORT": str(port), "DRAIN_NOTICE_SECONDS": "0.3", "SPARE_PROCESS": "false"}
+    settings = {"PORT": str(port), "DRAIN_NOTICE_SECONDS": "0.3"}
     block = supervised(secured(mongodb_uri, folder, used, **settings), folder / "server")
     yield io_loop.run_sync(block.__aenter__), authority, used
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))

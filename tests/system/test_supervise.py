@@ -25,7 +25,7 @@ from tests.support.processes import children, forked_servers
 from tests.support.raw_http import connected, request
 from tests.support.replica_sets import free_ports
 from tests.support.server_process import ServerProcess, environment, server_process
-from tests.support.supervisors import roll, said, supervised
+from tests.support.supervisors import roll, said, stop, supervised
 from tests.system.test_start import value_after
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -93,11 +93,13 @@ class Clients:
 
 @pytest.fixture(scope="module")
 def supervisor(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """Two processes without a spare one, for the tests that do not end them."""
+    """Two processes, for the tests that do not end them."""
     folder = tmp_path_factory.mktemp("supervisor")
-    settings = {"PLUGINS": PLUGINS, "DRAIN_NOTICE_SECONDS": NOTICE, "SPARE_PROCESS": "false"}
+    settings = {"PLUGINS": PLUGINS, "DRAIN_NOTICE_SECONDS": NOTICE}
     block = supervised(environment(mongodb_uri, folder, PORT=str(*free_ports(1)), **settings), folder)
-    yield io_loop.run_sync(block.__aenter__)
+    supervisor = io_loop.run_sync(block.__aenter__)
+    yield supervisor
+    io_loop.run_sync(lambda: stop(supervisor))
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
@@ -152,7 +154,7 @@ async def test_a_second_supervisor_on_a_port_ends_with_a_sentence(supervisor: Se
 
 
 async def test_whichever_process_is_killed_the_port_is_served(mongodb_uri: str, tmp_path: Path) -> None:
-    env = environment(mongodb_uri, tmp_path, PORT=str(*free_ports(1)), PLUGINS=PLUGINS, SPARE_PROCESS="false")
+    env = environment(mongodb_uri, tmp_path, PORT=str(*free_ports(1)), PLUGINS=PLUGINS)
     async with supervised(env, tmp_path / "output") as supervisor:
         url = await supervisor.url()
         server, other = forked_servers(supervisor.process.pid)

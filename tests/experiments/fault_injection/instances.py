@@ -23,8 +23,7 @@ _MOST_WITHOUT_LOAD = 15
 async def run(bench: Bench) -> None:
     """Kill the process of one of two servers every five seconds, in turn, under 16 workers; then without load.
 
-    Each server is one process under a supervisor, as `--processes 1` starts it, and its spare process takes its place;
-    later the spare one is killed with it. At the end one runs without a supervisor.
+    Each server is one process under a supervisor, as `--processes 1` starts it. At the end one runs without a supervisor.
     There are 15 kills, or as many as `--option kills=` says: 360 of them take half an hour.
     """
     folder = bench.subfolder("instances")
@@ -54,8 +53,6 @@ async def run(bench: Bench) -> None:
             _tell_back(bench, "back after, under load", back)
             rested = [await _kill_stable(servers[turn % 2]) for turn in range(alone_kills)]
             _tell_back(bench, "back after, without load", rested)
-            both = [await _kill_stable(servers[turn % 2], Server.kill_all) for turn in range(alone_kills)]
-            _tell_back(bench, "back after, without load, the spare process killed too", both)
             responses = sum(load.outcomes(port=server.port).total() for server in servers)
             failures = f"{len(noticed)} of {responses} {sorted(set(noticed))}"
             bench.tell(NAME, "failures at the other instance", failures, "0", not noticed)

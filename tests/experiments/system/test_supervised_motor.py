@@ -15,7 +15,7 @@ from tests.support.supervisors import supervised
 
 @pytest.mark.gen_test(timeout=60)
 async def test_a_forked_process_has_a_thread_for_each_connection_of_motor(mongodb_uri: str, tmp_path: Path) -> None:
-    settings = {"PLUGINS": "auth,rbac", "SPARE_PROCESS": "false", "MONGODB_DRIVER": "motor"}
+    settings = {"PLUGINS": "auth,rbac", "MONGODB_DRIVER": "motor"}
     env = environment(mongodb_uri, tmp_path, PORT=str(*free_ports(1)), **settings)
     async with supervised(env, tmp_path / "output") as supervisor:
         servers = forked_servers(supervisor.process.pid)
