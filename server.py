@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NoReturn
 import uvloop
 from pydantic import ValidationError
 
-from config import garbage_collection
 from config.embedded import Embedded, EmbeddedError, acquire, keep
+from config.garbage_collection import exempt_what_exists
 from config.listening import activated_sockets
 from config.local_secrets import demo_accounts
 from config.logs import start_logging
@@ -65,7 +65,6 @@ def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> 
     processes, descriptor = given.pop("processes", None), given.pop("fork_server", None)
     if processes is not None:
         return run_supervised(processes, given)
-    garbage_collection.pause()
     try:
         settings = Settings(**given)
         if problem := certificate_problem(settings):
@@ -77,8 +76,6 @@ def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> 
         return fail([f"{_name(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()])
     except EmbeddedError as error:
         return fail([str(error)])
-    finally:
-        garbage_collection.resume()
 
 
 def certificate_problem(settings: Settings) -> str | None:
@@ -158,7 +155,7 @@ def run_fork_server(settings: Settings, descriptor: int) -> int:
         return fail(error.problems)
     log_at_once(settings.log_level)
     reader()  # its dictionaries are memory that all servers share
-    garbage_collection.exempt_and_resume()
+    exempt_what_exists()
 
     def serve_one(inherited: Inherited) -> int:
         try:
@@ -189,7 +186,6 @@ def run_loaded(
     from plugins.boot.listen import StartError
     from plugins.boot.unknown_settings import unknown_settings
 
-    garbage_collection.exempt_and_resume()
     listener = start_logging(settings.log_level)
     for variable, advice in unknown_settings(plugins).items():
         log.warning(f"{variable} {advice}", extra={"setting": variable})
@@ -319,12 +315,11 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load dictionaries and collect garbage while no request has to wait; exempt what is left from collection."""
+    """Load dictionaries while no request has to wait, and exempt what a start makes from garbage collections."""
     from handlers.data.lists.pinyin import reader
 
-    garbage_collection.collect_and_pause()
     await asyncio.to_thread(reader)
-    garbage_collection.exempt_and_resume()
+    exempt_what_exists()
 
 
 def welcome(service: Running) -> None:

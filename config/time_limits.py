@@ -108,14 +108,11 @@ class LimitedBlock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._limit.end(self)
-        uncancel = self._task.uncancel
-        del self._task  # it refers to its error, and that to this block: a cycle until the garbage collector runs
         if not self._cancels:
             return
         if self._again is not None:
             self._again.cancel()
-        left = min(uncancel() for _ in range(self._cancels))
-        del uncancel
+        left = min(self._task.uncancel() for _ in range(self._cancels))
         if left <= self._cancelling and kind is asyncio.CancelledError:
             raise TimeoutError from error
 

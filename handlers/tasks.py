@@ -37,25 +37,21 @@ async def within(limit: TimeLimit, work: Coroutine[Any, Any, Result]) -> Result:
     except StopIteration as ended:
         result: Result = ended.value
         return result
-    rest = _rest(work, waiting)
-    del waiting  # a future refers to its error, and that to this frame: a cycle until the garbage collector runs
     with limit():
-        return await rest
+        return await _rest(work, waiting)
 
 
 @types.coroutine
 def _rest(work: Coroutine[Any, Any, Result], waiting: Any) -> Generator[Any, Any, Result]:
     """Resume a coroutine that waits for `waiting`, and return its result."""
-    thrown: BaseException | None = None
     while True:
+        thrown: BaseException | None = None
         try:
             yield waiting
         except BaseException as error:
-            thrown, waiting = error, None
+            thrown = error
         try:
             waiting = work.send(None) if thrown is None else work.throw(thrown)
         except StopIteration as ended:
             result: Result = ended.value
             return result
-        finally:
-            thrown = None  # its traceback refers to this frame: a cycle until the garbage collector runs

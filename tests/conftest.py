@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 
 import pytest
 
-from config import garbage_collection
+from config.garbage_collection import exempt_what_exists
 
 pytest_plugins = [
     "plugins.testing",
@@ -47,11 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Exempt what is made here, and stays for the whole run, from the garbage collector, as the service does at a start."""
-    garbage_collection.pause()
+    gc.disable()
     try:
         return (yield)
     finally:
-        garbage_collection.exempt_and_resume()
+        exempt_what_exists()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

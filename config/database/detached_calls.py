@@ -38,10 +38,7 @@ class DetachedCalls:
             running.add(task)
             task.add_done_callback(running.discard)
         task.add_done_callback(self._free_slot)
-        try:
-            return await asyncio.shield(task)
-        finally:
-            del task  # its exception refers to this frame: a cycle until the garbage collector runs
+        return await asyncio.shield(task)
 
     def _free_slot(self, task: asyncio.Task[Any]) -> None:
         self._slots.release()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 from pymongo.errors import PyMongoError
 
-from config import garbage_collection
 from config.database.direct_driver import DirectDriver
 from config.database.driver import Driver
 from config.database.libraries import MOST_CONNECTIONS, AsyncPyMongo, Motor
@@ -27,7 +26,6 @@ def _open_direct(uri: str, database: str, timeout_ms: int, figures: str) -> Driv
 def _open_motor(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
     """Return Motor. Its threads compete with the event loop for the interpreter: each gets it for 0.2 ms, not 5."""
     sys.setswitchinterval(_SWITCH_SECONDS)
-    garbage_collection.collect_in_smaller_steps()
     library = Motor()
     library.start_threads()
     return LibraryDriver(library, uri, database, timeout_ms, figures)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import traceback
 from collections.abc import Sequence
-from contextlib import suppress
 from types import TracebackType
 
 from bson.errors import InvalidBSON
@@ -87,9 +84,6 @@ REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 116
 _AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")
 _TRIED_TOO_OFTEN = "int too large to convert to float"  # from PyMongo's back-off, after 1,024 refusals of one command
 BAD_VALUE, BAD_HINT = 2, "hint provided does not correspond"
-_MAY_BE_SUSPENDED = (
-    inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
-)
 REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 
 
@@ -130,35 +124,10 @@ class _ErrorTranslator:
     ) -> None:
         translated = translate(error) if error is not None else None
         if translated is not None:
-            clear_frames(error)
-        try:
-            if translated is not None:
-                raise translated from error
-        finally:
-            del translated, error  # or these and this frame would refer to each other until the garbage collector runs
+            raise translated from error
 
 
 translate_errors = _ErrorTranslator()
-
-
-def clear_frames(error: BaseException | None) -> None:
-    """Clear the local variables of the functions through which an error, and those before it, have passed.
-
-    PyMongo keeps its errors in local variables: each would be in a cycle with all frames of a call until the garbage
-    collector runs. Frames of coroutines stay, because clearing one that is suspended ends it.
-    """
-    seen: set[int] = set()
-    left = [error]
-    while left:
-        error = left.pop()
-        if error is None or id(error) in seen:
-            continue
-        seen.add(id(error))
-        for frame, _ in traceback.walk_tb(error.__traceback__):
-            if not frame.f_code.co_flags & _MAY_BE_SUSPENDED:
-                with suppress(RuntimeError):  # it is running
-                    frame.clear()
-        left += (error.__cause__, error.__context__)  # after a second attempt, PyMongo raises the error of the first
 
 
 def translate(error: BaseException) -> Exception | None:

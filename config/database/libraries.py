@@ -6,20 +6,15 @@ import asyncio
 import os
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from typing import Any, ParamSpec, Protocol, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
 
 from motor.frameworks import asyncio as framework
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession
-from pymongo import AsyncMongoClient, pool_shared
+from pymongo import AsyncMongoClient
 
 from config.database.detached_calls import DetachedCalls
-from config.database.errors import clear_frames
 from config.database.transactions import SESSION
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 MOST_CONNECTIONS = 100
 
@@ -52,39 +47,16 @@ class Library(Protocol):
         """Close the client, which ends its sessions on the server."""
 
 
-class _Threads(ThreadPoolExecutor):
-    """Threads for PyMongo's calls. The error of a failed call leaves no cycle, even if its caller was cancelled."""
-
-    def submit(
-        self, call: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
-    ) -> Future[Result]:
-        """Run `call` in a thread, and return its future."""
-        return super().submit(_run_without_cycle, call, *args, **kwargs)
-
-
-def _run_without_cycle(
-    call: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
-) -> Result:
-    try:
-        return call(*args, **kwargs)
-    except BaseException as error:
-        clear_frames(error)
-        raise
-
-
 def _use_our_threads() -> None:
     """Let Motor use enough threads: it has ten on two cores, and a silent MongoDB may hold each for a whole time limit.
 
     It has a setting for their number, but no public name for the threads.
     """
-    framework._EXECUTOR = _Threads(MOST_CONNECTIONS)
+    framework._EXECUTOR = ThreadPoolExecutor(MOST_CONNECTIONS)
 
 
 _use_our_threads()
 os.register_at_fork(after_in_child=_use_our_threads)  # Motor, which registered first, replaces them in each new process
-
-# PyMongo's function keeps its error in a local variable, and the error of a first attempt never reaches any caller.
-pool_shared._create_connection = partial(_run_without_cycle, pool_shared._create_connection)  # type: ignore[call-arg]
 
 
 class Motor:
@@ -105,7 +77,7 @@ class Motor:
         return result
 
     def to_list(self, cursor: Any, length: int | None = None) -> Any:
-        # an error of Motor's own method is in a cycle until the garbage collector runs
+        # Motor's own method goes to a thread for each batch
         loop = asyncio.get_running_loop()
         return framework.run_on_executor(loop, cursor.delegate.to_list, length)  # type: ignore[no-untyped-call]
 

@@ -16,8 +16,7 @@ from typing import Any
 import pymongo
 from pymongo.errors import OperationFailure
 
-from config import garbage_collection
-from config.database.errors import AWAY, DatabaseUnavailable, clear_frames, translate
+from config.database.errors import AWAY, DatabaseUnavailable, translate
 from config.database.silence import Silence
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
@@ -200,7 +199,6 @@ class Operations:
         """Note that an operation of the request ended: with a reply, or `silent`. It was a `long` one or not."""
         if silent:
             self.silence.note_failure(began, now)
-            garbage_collection.collect_sooner_for_a_while()
         else:
             self.silence.note_reply(now)
         if waiting is None:
@@ -277,15 +275,11 @@ class _Noted:
             if isinstance(error, DatabaseUnavailable) and error.silent:
                 self._note(True)
             return
-        clear_frames(error)
         silent = _is_silence(error)
         self._note(silent)
         if isinstance(translated, DatabaseUnavailable):
             translated.silent = silent
-        try:
-            raise translated from error
-        finally:
-            del translated, error  # or these and this frame would refer to each other until the garbage collector runs
+        raise translated from error
 
     def _note(self, silent: bool) -> None:
         now = time.monotonic()
@@ -355,10 +349,7 @@ class Operation(_Noted):
             self._block.__exit__(kind, error, trace)
         except TimeoutError as late:
             error = late
-        try:
-            self._conclude(error)
-        finally:
-            del error  # its traceback refers to this frame: a cycle until the garbage collector runs
+        self._conclude(error)
 
 
 def _is_silence(error: BaseException) -> bool:

@@ -55,10 +55,7 @@ class OpenSession:
         task = asyncio.ensure_future(command)
         self.running.add(task)
         task.add_done_callback(self._discard)
-        try:
-            return await asyncio.shield(task)
-        finally:
-            del task  # its exception refers to this frame: a cycle until the garbage collector runs
+        return await asyncio.shield(task)
 
     def _discard(self, task: asyncio.Future[Any]) -> None:
         self.running.discard(task)

@@ -116,8 +116,8 @@ class Transactions:
             aborted = await self._abort(session, gone=_is_gone(error))
             if not aborted and isinstance(_original(error), PyMongoError | WriteConflict):
                 raise DatabaseUnavailable("the server did not abort the transaction in time") from error
-            if _original(error) is not error:
-                raise _unwrapped(error) from None
+            if (original := _original(error)) is not error:
+                raise original from None
             raise
         finally:
             SESSION.reset(token)
@@ -141,7 +141,7 @@ class Transactions:
                 pause = min(_BACK_OFF_SECONDS * 1.5**attempt, _MOST_BACK_OFF_SECONDS)
                 session.in_doubt = _has_label(error, "UnknownTransactionCommitResult")
                 if not session.in_doubt or time.monotonic() + pause > until:
-                    raise _unwrapped(error) from None
+                    raise _original(error) from None
                 await asyncio.sleep(pause)
 
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
@@ -171,22 +171,10 @@ class Transactions:
         return True
 
 
-# An exception in a local variable of the function that raises it would be a cycle: its traceback refers to the frame,
-# and only the garbage collector would free them, with all that the frames of a transaction refer to.
-
-
 def _original(error: BaseException) -> BaseException:
     """Return the library's exception that `error` translates, or `error` itself."""
     translated = isinstance(error, DatabaseUnavailable | DuplicateKey) and not isinstance(error, WriteConflict)
     return error.__cause__ if translated and isinstance(error.__cause__, PyMongoError) else error
-
-
-def _unwrapped(error: BaseException) -> BaseException:
-    """Return what `_original` does, to be raised in place of `error`; otherwise each would refer to the other."""
-    original = _original(error)
-    if original is not error:
-        error.__cause__ = None
-    return original
 
 
 def _is_gone(error: BaseException) -> bool:

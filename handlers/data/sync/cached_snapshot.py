@@ -82,10 +82,7 @@ class RecordCache(Generic[Key, Value]):
         if loading is None:
             loading = self._loading[key] = start_detached(self._load(key))
             loading.add_done_callback(lambda done: self._finish(key, done))
-        try:
-            return await join(loading)
-        finally:
-            del loading  # its error refers to this frame: a cycle until the garbage collector runs
+        return await join(loading)
 
     def _finish(self, key: Key, done: asyncio.Future[Value | None]) -> None:
         # a key that was invalidated meanwhile is no longer in `_loading`

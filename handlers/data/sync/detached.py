@@ -27,11 +27,8 @@ async def join(task: asyncio.Future[Value], *, long: bool = False) -> Value:
     While the database does not reply, the wait counts for the caller's request, and ends with its time limit. `long`
     marks work that may take seconds although the database is healthy.
     """
-    try:
-        with wait_for_shared_work(long=long):
-            return await asyncio.shield(task)
-    finally:
-        del task  # its error refers to this frame: a cycle until the garbage collector runs
+    with wait_for_shared_work(long=long):
+        return await asyncio.shield(task)
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:

@@ -41,10 +41,7 @@ class SingleFlight:
             task = lane.waiting = start_detached(self._execute_after(lane.running, key, work))
         else:
             task = lane.waiting
-        try:
-            result: Result = await join(task, long=True)
-        finally:
-            del task  # its exception refers to this frame: a cycle until the garbage collector runs
+        result: Result = await join(task, long=True)
         return result
 
     async def _execute(self, key: Hashable, work: Work) -> Any:
