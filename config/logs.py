@@ -1,9 +1,7 @@
 """JSON log lines with the context of their request and without secrets, written by a thread.
 
-Request lines take a shorter path than other lines, because `Logger.info` costs as much as the rest of a request, and so
-does waking the writing thread. `log_request` formats the line at once and appends it to a list, and one record in the
-queue stands for all lines of that list. The thread sleeps for `_COLLECT_SECONDS` before it writes them, so that one
-wake-up serves all requests of that time; only that thread waits.
+Request lines take a shorter path than other lines, because `Logger.info` costs as much as the rest of a request:
+`log_request` formats the line at once and puts it into the queue.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ import queue
 import re
 import sys
 import time
-from collections import deque
 from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -33,7 +30,6 @@ _SECRET_TEXT = re.compile(
     r"(?i)(bearer\s+)[^\s\"',]+|(://[^:/@\s]+:)[^@\s]+(?=@)|(eyJ[\w-]{5,}\.)[\w-]+\.[\w-]+"
     r"|((?:password|secret|token)[\"']?\s*[=:]\s*[\"']?)[^\s\"',&}]+"
 )
-_COLLECT_SECONDS = 0.02
 # text without any of these, in lower case, cannot match `_SECRET_TEXT`
 _SECRET_SIGNS = ("bearer", "://", "eyj", "password", "secret", "token")
 _REQUEST_LINE = {"level": "INFO", "logger": "tradewind.request", "message": "request"}
@@ -97,19 +93,16 @@ class _ContextFilter(logging.Filter):
         return True
 
 
-class _RequestLines(logging.LogRecord):
-    """The record that stands for the request lines that `source` has collected."""
+class _RequestRecord(logging.LogRecord):
+    """The record of a request, which has its whole line and nothing else."""
 
-    def __init__(self, source: _Queue) -> None:
+    def __init__(self, line: str) -> None:
         self.levelno = logging.INFO
-        self.source = source
+        self.line = line
 
 
 def _request_line(fields: Mapping[str, Any]) -> str:
-    """Return the line of a request. Of its fields only the path can contain a secret, such as a token from the client.
-
-    It is formatted in the request: a thread that formatted thousands at once would hold the interpreter lock for long.
-    """
+    """Return the line of a request. Of its fields only the path can contain a secret, such as a token from the client."""
     second, millisecond = divmod(time.time_ns() // 1_000_000, 1000)
     line = {"time": f"{_format_second(second)}.{millisecond:03}Z", **_REQUEST_LINE, **fields}
     line["path"] = _safe_path(line["path"])
@@ -138,14 +131,12 @@ def log_request(fields: Mapping[str, Any]) -> None:
         for handler in _ROOT.handlers:
             known = fields["status"] < 400 or fields.get("user_id")
             if isinstance(handler, _Queue) and (known or handler.admits(fields)):
-                handler.collect(_request_line(fields))
+                handler.enqueue(_RequestRecord(_request_line(fields)))
 
 
 class _Queue(logging.handlers.QueueHandler):
     def __init__(self, lines: queue.SimpleQueue[logging.LogRecord]) -> None:
         super().__init__(lines)
-        self.collected: deque[str] = deque()
-        self.is_queued = False  # whether the record that stands for them is in the queue
         self._repeated = RepeatedWarnings()
         self.addFilter(self._repeated)
 
@@ -158,37 +149,15 @@ class _Queue(logging.handlers.QueueHandler):
         self._repeated.limit.sum_up()
         super().close()
 
-    def collect(self, line: str) -> None:
-        """Keep the line of a request for the writing thread, which is woken once for many of them."""
-        self.collected.append(line)
-        if not self.is_queued:
-            self.is_queued = True
-            self.enqueue(_RequestLines(self))
-
-    def take_lines(self) -> str:
-        """Return the collected lines and forget them; called by the writing thread."""
-        self.is_queued = False  # first: a line that comes after this queues a record again, even if it is taken here
-        return "\n".join([self.collected.popleft() for _ in range(len(self.collected))])
-
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
         # nothing needs pickling in the same process; the formatter runs in the writing thread
         return record
 
 
 class _Output(logging.StreamHandler[TextIO]):
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; one for request lines has no text if an earlier one has already written them."""
-        try:
-            if isinstance(record, _RequestLines):
-                time.sleep(_COLLECT_SECONDS)
-                text = record.source.take_lines()
-            else:
-                text = self.format(record)
-            if text:
-                self.stream.write(text + self.terminator)
-                self.flush()
-        except Exception:
-            self.handleError(record)
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        return record.line if isinstance(record, _RequestRecord) else super().format(record)
 
 
 def log_at_once(level: str) -> None:
