@@ -5,7 +5,7 @@ The table of docs/reference/settings.md is generated from this file (`scripts/ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from ipaddress import ip_network
 from itertools import pairwise
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from config.listening import UNIX
@@ -272,6 +272,15 @@ def _as_text(value: object) -> str:
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     return ",".join(map(_as_text, value)) if isinstance(value, tuple) else str(value)
+
+
+def problems_of(error: ValidationError) -> list[str]:
+    """Return a sentence for each setting that is refused, with the name of its variable."""
+    return [f"{_variable(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()]
+
+
+def _variable(location: Sequence[object]) -> str:
+    return f"TRADEWIND_{'_'.join(map(str, location)).upper()}: " if location else ""
 
 
 def secret_weakness(secret: str) -> str | None:

@@ -6,11 +6,11 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from config.exits import fail
 from config.listening import activated_sockets
 from config.logs import log_at_once
 from config.service_manager import notify
@@ -32,8 +32,7 @@ def supervise(processes: int | None, arguments: Sequence[str] = ()) -> int:
     that its settings are wrong, all end with its exit code.
     """
     if processes is not None and processes < 1:
-        sys.stderr.write("tradewind: --processes takes at least 1.\n")
-        return REFUSED
+        return fail(["--processes takes at least 1."])
     log_at_once("INFO")
     return asyncio.run(_Supervisor(processes or _cores(), arguments).run())
 
@@ -173,7 +172,7 @@ class _Supervisor:
     def _give_up(self, code: int, why: str = "") -> None:
         """End with the exit code `code`, as no server has ever been ready; print `why`."""
         if why:
-            sys.stderr.write(f"tradewind: {why}\n")
+            fail([why])
         self._code = self._code or (code if code > 0 else REFUSED)
         self._over.set()
 

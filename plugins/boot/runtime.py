@@ -89,15 +89,13 @@ async def running(
     say: Callable[[str], None] = print,
     catalogue: Catalogue | None = None,
     sockets: Sequence[socket.socket] = (),
-    turn: Callable[[], Awaitable[None]] | None = None,
     backup: Sequence[str] = (),
 ) -> AsyncIterator[Running]:
     """Start `plugins` on the MongoDB at `uri` and serve until the block ends, then drain.
 
     `options` are settings of plugins by name, which override the environment. `catalogue` is the result of
     `catalogue_of` for these plugins, if the caller has it. `sockets` listen already; without any, those of the settings
-    are opened. Jobs begin, and requests are accepted, after the result of `turn`. `backup` are the arguments of
-    Python for scheduled backups. Raises `StartError` and `RegistryError`.
+    are opened. `backup` are the arguments of Python for scheduled backups. Raises `StartError` and `RegistryError`.
     """
     async with AsyncExitStack() as stack:
         with _start_errors(settings):
@@ -110,8 +108,6 @@ async def running(
             service = _assemble(settings, plugins, known, driver, options or {}, say, tracing)
             await _start(service, plugins, stack)
             await _prepare(service, plugins)
-            if turn is not None:
-                await turn()
             _run_jobs(service, plugins, backup)
             at = await start_listening(service, stack, list(sockets))
         yield Running(service, at.front, settings.host, at.port, at.certificate)

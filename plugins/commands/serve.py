@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Sequence
 
 import server
@@ -10,7 +9,4 @@ import server
 
 def main(arguments: Sequence[str], program: str) -> int:
     """Serve, and end the process with the exit code."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_DFL
-    )  # until `serve` handles it, Ctrl-C ends the process without a traceback
-    server.end(server.main(arguments, program))
+    server.run_and_end(arguments, program)

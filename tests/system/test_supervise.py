@@ -191,6 +191,13 @@ async def test_a_fault_in_the_settings_stops_all_processes(tmp_path: Path) -> No
         assert "TRADEWIND_MONGODB_URI" in parent.stderr
 
 
+async def test_a_fault_in_the_settings_of_a_plugin_stops_all_processes(mongodb_uri: str, tmp_path: Path) -> None:
+    env = environment(mongodb_uri, tmp_path, PORT=str(*free_ports(1)), PLUGINS="auth,rbac", BCRYPT_COST="99")
+    async with server_process(env, tmp_path / "server", "--processes", "2") as parent:
+        assert await parent.ended() == 1
+        assert "tradewind: TRADEWIND_BCRYPT_COST: " in parent.stderr
+
+
 async def test_several_processes_need_a_port(tmp_path: Path) -> None:
     async with server_process(environment("", tmp_path), tmp_path / "server", "--processes", "2") as parent:
         assert await parent.ended() == 1

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from config.settings import Settings
+from plugins.boot.fork import STOP_SECONDS
 from plugins.commands.__main__ import COMMANDS
-from server import STOP_SECONDS
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "operations" / "systemd"
 SERVICES = ["tradewind.service", "tradewind@.service"]

@@ -15,9 +15,9 @@ import uvloop
 from config.logs import start_logging
 from config.settings import Settings
 from plugins.api import Collection, Index, Menu, Message, Plugin, Request, array, choice, crud, money, obj, route, text
+from plugins.boot.load import settle
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import running
-from server import settle
 
 DATABASE = "bench"
 RECORDS = Collection(
@@ -87,8 +87,9 @@ async def serve(port: int, uri: str, data: str, database: str = DATABASE) -> Non
     """Run the whole service with the routes of the benchmark, until the process is ended."""
     given: dict[str, Any] = {"port": port, "data_dir": Path(data), "mongodb_database": database}
     settings = Settings(**given, rate_limits="off")
-    async with running(settings, [*load_plugins(()), BENCH], uri):
-        await settle()
+    plugins = [*load_plugins(()), BENCH]
+    settle()
+    async with running(settings, plugins, uri):
         await asyncio.Event().wait()
 
 
