@@ -16,6 +16,8 @@ import pytest
 from plugins import api
 from plugins.boot.registry import built_in_names, load_plugins
 
+pytestmark = pytest.mark.usefixtures("no_collection")
+
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = ("config", "handlers", "plugins")
 COMMANDS = "plugins/commands"

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.usefixtures("no_collection")
+
 ROOT = Path(__file__).parents[2]
 TABLE = (ROOT / "tests" / "OWASP.md").read_text()
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TABLE)

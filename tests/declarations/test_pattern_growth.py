@@ -11,6 +11,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.usefixtures("no_collection")
+
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 BEGINNINGS = ("", "a=", '"', "for=", "<", "&", "1", "a@")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +13,7 @@ from tests.support.catalogue import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_FILE, MAX_CLASS, MAX_PLUGIN = 400, 300, 80
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_collection() -> Iterator[None]:
-    """A collection that runs callbacks in Python while CPython 3.11 converts a tree makes it miscount its recursion."""
-    gc.disable()
-    yield
-    gc.enable()
+pytestmark = pytest.mark.usefixtures("no_collection")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from scripts.affected_tests import EVERY, TIERS, Affected, affected_by, changed_
 from scripts.due_experiments import Experiment, due
 
 ROOT = Path(__file__).resolve().parents[3]
+pytestmark = pytest.mark.usefixtures("no_collection")
 EXPERIMENTS = ROOT / "tests" / "experiments"
 SUBJECTS: list[Experiment] = json.loads((EXPERIMENTS / "subjects.json").read_text())
 

@@ -14,6 +14,8 @@ import pytest
 
 from scripts import environment
 
+pytestmark = pytest.mark.usefixtures("no_collection")
+
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 
 
