@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableSet, Set
+from collections.abc import Awaitable, Callable, Mapping, Set
 from typing import Protocol, TypeVar
-
-from lru import LRU
 
 from config.database import Driver
 from handlers.data.collection import Collection
@@ -62,14 +60,6 @@ class DataContext(Protocol):
     @property
     def counts(self) -> SingleFlight:
         """Runs counts; identical ones that are requested at the same time share one execution."""
-
-    @property
-    def further_rows(self) -> LRU[tuple[str, int | None], bool]:
-        """Which users had rows of `Scope.further` at their last read: keys are a collection's name and a user's id."""
-
-    @property
-    def with_further_rows(self) -> MutableSet[str]:
-        """The names of collections in which a row of `Scope.further` of anybody was found."""
 
     @property
     def outdated(self) -> Set[str]:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from bson import ObjectId
-from lru import LRU
 
 from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, Filter
 from handlers.access.actor import SYSTEM, Actor
@@ -39,7 +38,6 @@ LEASES = "core_leases"
 PREPARE_SECONDS = 5.0  # how long a starting instance waits for another one that was killed while it prepared
 _WIPE_BATCH = 5000
 _NUMBERS_AT_ONCE = 1000
-_FURTHER_ROWS = 10_000
 
 
 class AlikeRecords(Exception):
@@ -66,8 +64,6 @@ class Database:
         self.changes = Changes(driver, watched)
         self.keeping = Keeping(driver, self.collections.values(), self.changes)
         self.counts = SingleFlight()
-        self.further_rows: LRU[tuple[str, int | None], bool] = LRU(_FURTHER_ROWS)
-        self.with_further_rows: set[str] = set()
         self.history = History(driver)
         self.departments = PeopleDepartments(self.referred.get(THE_USERS), self)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild

@@ -125,14 +125,10 @@ async def list_reads(store: Store, *, falling: bool = False) -> dict[str, Mappin
         reads[f"next page by {order}"] = find_command(
             collection.name, {"$and": [store._visibility.filter(), behind]}, keys
         )
-    usual = store._visibility.filter(further=False)
-    reads["rows without further ones"] = find_command(collection.name, usual, sort_keys(collection, None))
     for name, values in (await list_queries(collection)).items():
         matching = store._visibility.filter(list_filter(collection, values))
         reads[f"rows with {name}"] = find_command(collection.name, matching, sort_keys(collection, None))
         reads[f"total with {name}"] = count_command(collection.name, matching)
-    for number, part in enumerate(store._visibility.parts()):
-        reads[f"part {number} of the total"] = count_command(collection.name, part)
     return reads
 
 

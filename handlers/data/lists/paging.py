@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from bson import encode
@@ -21,14 +20,10 @@ _FEW = 3000  # records that are read and sorted in a few milliseconds
 
 
 class _PageQuery(NamedTuple):
-    """The queries of a page: the rows that match `wanted`, and their total as the sum of the counts of `counted`.
-
-    `usual` is a simpler form of `wanted` for when nothing matches the last of `counted`; None if there is no such form.
-    """
+    """The queries of a page: the rows that match `wanted`, and the total of those that match `counted`."""
 
     wanted: Filter
-    usual: Filter | None
-    counted: Sequence[Filter]
+    counted: Filter
     keys: list[tuple[str, int]]
     skip: int
     size: int
@@ -55,15 +50,11 @@ class Pager:
         """Return the rows, the total and the cursor of the next page; the parameters are those of `Store.page`."""
         keys = sort_keys(self._collection, query.get("sort"), shown)
         page, size, cursor = query["page"], query["page_size"], query.get("cursor")
-        narrowing = self.narrowing(query, shown)
-        matching = self._visibility.filter(narrowing, filter)
-        in_parts = not (narrowing or filter)
-        splits = in_parts and self._visibility.further is not None
+        matching = self._visibility.filter(self.narrowing(query, shown), filter)
         later = after_cursor(self._collection, keys, cursor) if cursor else None
         asked = _PageQuery(
             wanted={"$and": [matching, later]} if later else matching,
-            usual=self._visibility.filter(later, further=False) if splits else None,
-            counted=self._visibility.parts() if in_parts else [matching],
+            counted=matching,
             keys=keys,
             skip=0 if cursor else check_depth(page, size),
             size=size,
@@ -100,40 +91,16 @@ class Pager:
 
     async def _rows_and_total(self, asked: _PageQuery, hint: str | None) -> tuple[list[Document], int | None]:
         if not asked.with_total:
-            return await self._rows(asked, asked.wanted, hint), None
+            return await self._rows(asked, hint), None
         if self._driver.in_transaction:
-            rows = await self._rows(asked, asked.wanted, hint)
-            return rows, sum([await self._driver.count(self._collection.name, part) for part in asked.counted])
-        # all at once: the more counts run at the same time, the more of them serve several requests
-        if asked.usual is None:
-            counting = asyncio.gather(*(self._count(part, hint) for part in asked.counted))
-            rows, totals = await asyncio.gather(self._rows(asked, asked.wanted, hint), counting)
-            return rows, sum(totals)
-        return await self._rows_and_further(asked, asked.usual, hint)
+            return await self._rows(asked, hint), await self._driver.count(self._collection.name, asked.counted)
+        return await asyncio.gather(self._rows(asked, hint), self._count(asked.counted, hint))
 
-    async def _rows_and_further(self, asked: _PageQuery, usual: Filter, hint: str | None) -> tuple[list[Document], int]:
-        """Do as `_rows_and_total`, by the filter `usual` if the last count finds nothing: a union costs 50% more.
-
-        Users who had further rows the last time are expected to have some again.
-        """
-        reader, known = (self._collection.name, self._visibility.scope.user_id), self._context.further_rows
-        expected = reader in known
-        first = asked.wanted if expected else usual
-        *parts, further = asked.counted
-        counting = [*(self._count(part, hint) for part in parts), self._count_further(further, hint)]
-        rows, totals = await asyncio.gather(self._rows(asked, first, hint), asyncio.gather(*counting))
-        if totals[-1] and not expected:
-            known[reader] = True
-            rows = await self._rows(asked, asked.wanted, hint)
-        elif expected and not totals[-1]:
-            known.pop(reader, None)
-        return rows, sum(totals)
-
-    async def _rows(self, asked: _PageQuery, wanted: Filter, hint: str | None) -> list[Document]:
+    async def _rows(self, asked: _PageQuery, hint: str | None) -> list[Document]:
         sorted_by = {name for name, _ in asked.keys}
         return await self._driver.find(
             self._collection.name,
-            wanted,
+            asked.wanted,
             sort=asked.keys,
             skip=asked.skip,
             limit=asked.size + 1,  # one row more shows whether there is a next page
@@ -141,34 +108,6 @@ class Pager:
             without=[name for name in self._collection.hidden if name not in sorted_by],
             hint=hint,
         )
-
-    async def _count_further(self, further: Filter, hint: str | None) -> int:
-        """Return the number of records that match `Visibility.further`.
-
-        Until the collection is known to have such a record of anybody, that is checked first: all readers share it.
-        """
-        known = self._context.with_further_rows
-        if self._collection.name not in known:
-            if not await self._has_furthest():
-                return 0
-            known.add(self._collection.name)
-        return await self._count(further, hint)
-
-    async def _has_furthest(self) -> bool:
-        """Return whether any record matches `Visibility.furthest`; identical concurrent checks share one.
-
-        MongoDB would plan a union without a match anew each time, which takes three times as long as these counts.
-        """
-        furthest, name = self._visibility.furthest, self._collection.name
-        count = partial(self._driver.count, name, limit=1)
-
-        async def check() -> bool:
-            try:
-                return any(await asyncio.gather(*(count(one, hint=index) for one, index in furthest)))
-            except NoSuchIndex:
-                return any(await asyncio.gather(*(count(one) for one, _ in furthest)))
-
-        return await self._context.counts.run((name, encode({"$or": [one for one, _ in furthest]})), check)
 
     async def _count(self, matching: Filter, hint: str | None) -> int:
         """Return the number of matching records; identical concurrent counts share one that began after all of them."""

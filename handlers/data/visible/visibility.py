@@ -8,7 +8,7 @@ from typing import Any
 
 from config.database import Document, Filter
 from handlers.data.collection import Collection
-from handlers.data.index import DELETED, LIVE, index_on
+from handlers.data.index import DELETED, LIVE
 from handlers.data.visible.scope import ALL_ROWS, OWNER_DEPARTMENT, Scope
 from handlers.schema.values import Record
 
@@ -39,13 +39,8 @@ class Visibility:
     @property
     def row_filter(self) -> Filter:
         """The filter of the data scope; empty if every row is visible."""
-        return self._row_filter(further=True)
-
-    def _row_filter(self, *, further: bool) -> Filter:
         rules = self._collection
-        scoped = self.scope.filter(
-            rules.scope_department, rules.scope_person, rules.shared and further, rules.owned and further
-        )
+        scoped = self.scope.filter(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         clauses = [clause for clause in (scoped, *self._narrowing) if clause]
         return {"$and": clauses} if len(clauses) > 1 else clauses[0] if clauses else {}
 
@@ -61,10 +56,10 @@ class Visibility:
         """The scope of the departments in `Scope.within`; None if all departments are allowed."""
         return Scope(department_ids=self.scope.within) if self.scope.within is not None else None
 
-    def filter(self, *filters: Filter | None, further: bool = True) -> Record:
-        """Return the filter for visible records that match all `filters`; without `Scope.further` if not `further`."""
+    def filter(self, *filters: Filter | None) -> Record:
+        """Return the filter for visible records that match all `filters`."""
         # as a list under $and, so that a client's filter can only narrow the result
-        clauses = [dict(clause) for clause in (self.live, self._row_filter(further=further), *filters) if clause]
+        clauses = [dict(clause) for clause in (self.live, self.row_filter, *filters) if clause]
         return {"$and": clauses} if clauses else {}
 
     def admits(self, document: Document) -> bool:
@@ -82,32 +77,3 @@ class Visibility:
         if within is not None and not within.admits(document, rules.scope_department, owned=owned):
             return False
         return scope.admits(document, rules.scope_department, rules.scope_person, rules.shared, owned)
-
-    def parts(self) -> list[Record]:
-        """Return filters that match disjoint sets of records and together match what `filter()` does."""
-        rules = self._collection
-        parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
-        return [self._part(part) for part in parts]
-
-    @property
-    def further(self) -> Record | None:
-        """The last of `parts()` if it is the one for the few records that `Scope.further` describes, else None."""
-        rules = self._collection
-        further = self.scope.further(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
-        return self._part(further) if further else None
-
-    @property
-    def furthest(self) -> list[tuple[Record, str | None]]:
-        """Filters that together match every record that is `further` of anybody, each with the name of its index.
-
-        The collection may have no such record.
-        """
-        rules = self._collection
-        return [
-            ({**self.live, **one}, index_on(rules.index_specs, next(iter(one))))
-            for one in self.scope.furthest(rules.shared, rules.owned)
-        ]
-
-    def _part(self, part: Filter) -> Record:
-        narrowing = self._narrowing
-        return {**self.live, **part, **({"$and": narrowing} if narrowing else {})}
