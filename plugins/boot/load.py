@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from config.garbage_collection import exempt_what_exists
 from config.settings import Settings
 from handlers.catalogue.declarations import Catalogue
-from handlers.data.lists.pinyin import reader
+from handlers.data.lists.normalizing import pinyin
 from plugins.boot.check_cache import CheckNotes, digest_of
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import catalogue_of
@@ -42,5 +42,5 @@ def load(settings: Settings, backup: Sequence[str]) -> Loaded:
 
 def settle() -> None:
     """Load dictionaries while no request has to wait for them, and exempt what exists from garbage collections."""
-    reader()
+    pinyin("")
     exempt_what_exists()

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from handlers.data.lists.pinyin import reader
 from handlers.data.lists.surnames import read_surnames
 
 _KNOWN_WORDS = 4096
@@ -73,4 +72,6 @@ def chinese_parts(text: str) -> list[str]:
 @lru_cache(_KNOWN_WORDS)
 def pinyin(words: str) -> tuple[str, ...]:
     """Return the syllables of Chinese text; cached, because the parts of names and addresses recur."""
-    return tuple(reader()(words))
+    from pypinyin import lazy_pinyin  # its dictionaries take a quarter of a second
+
+    return tuple(lazy_pinyin(words))
