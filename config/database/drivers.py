@@ -9,7 +9,7 @@ from pymongo.errors import PyMongoError
 
 from config.database.direct_driver import DirectDriver
 from config.database.driver import Driver
-from config.database.libraries import MOST_CONNECTIONS, AsyncPyMongo, Motor
+from config.database.libraries import async_pymongo, motor
 from config.database.library_driver import LibraryDriver
 from config.database.wire_target import target_of
 
@@ -18,7 +18,7 @@ _SWITCH_SECONDS = 0.0002
 
 def _open_direct(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
     """Return the direct driver, or Motor alone for an address that the direct driver does not support."""
-    library = LibraryDriver(Motor(), uri, database, timeout_ms, figures)
+    library = LibraryDriver(motor(), uri, database, timeout_ms, figures)
     target = target_of(uri, database)
     return library if target is None else DirectDriver(library, target, timeout_ms)
 
@@ -26,13 +26,11 @@ def _open_direct(uri: str, database: str, timeout_ms: int, figures: str) -> Driv
 def _open_motor(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
     """Return Motor. Its threads compete with the event loop for the interpreter: each gets it for 0.2 ms, not 5."""
     sys.setswitchinterval(_SWITCH_SECONDS)
-    library = Motor()
-    library.start_threads()
-    return LibraryDriver(library, uri, database, timeout_ms, figures)
+    return LibraryDriver(motor(), uri, database, timeout_ms, figures)
 
 
 def _open_pymongo(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
-    return LibraryDriver(AsyncPyMongo(MOST_CONNECTIONS), uri, database, timeout_ms, figures)
+    return LibraryDriver(async_pymongo(), uri, database, timeout_ms, figures)
 
 
 DRIVERS: Mapping[str, Callable[[str, str, int, str], Driver]] = {

@@ -36,7 +36,7 @@ from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translate_errors
 from config.database.handshake import APP_NAME
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
-from config.database.libraries import MOST_CONNECTIONS, Library
+from config.database.libraries import MOST_CONNECTIONS, Library, opened
 from config.database.operations import Operations
 from config.database.orphans import kill_sessions
 from config.database.replies import failure, number
@@ -120,7 +120,7 @@ class LibraryDriver(Driver):
             batch_size=_ROWS_AT_ONCE,
             session=_session(),
         )
-        return list(await self._run(self._library.to_list(cursor)))
+        return list(await self._run(cursor.to_list(None)))
 
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
         with self.operations():
@@ -144,7 +144,7 @@ class LibraryDriver(Driver):
             nonlocal cursor
             order = list(sort) or None
             cursor = self._collection(collection).find(filter, batch_size=batch, sort=order, session=_session())
-            return list(await self._run(self._library.to_list(cursor, batch)))
+            return list(await self._run(cursor.to_list(batch)))
 
         try:
             with self.operations(long=True):
@@ -153,7 +153,7 @@ class LibraryDriver(Driver):
                 for row in rows:
                     yield row
                 with self.operations(long=True):
-                    rows = await self._run(self._library.to_list(cursor, batch))
+                    rows = await self._run(cursor.to_list(batch))
         finally:
             if cursor is not None:
                 await self._run(cursor.close())
@@ -355,8 +355,8 @@ class LibraryDriver(Driver):
     async def watch(self, collections: Sequence[str]) -> AsyncIterator[AsyncIterator[Change]]:
         named = {"$match": {"ns.coll": {"$in": list(collections)}}}
         with translate_errors:
-            opened = self._watched.watch([named, _OF_A_CHANGE], max_await_time_ms=_WATCH_WAIT_MS)
-            stream = await self._library.open_stream(opened)
+            watching = self._watched.watch([named, _OF_A_CHANGE], max_await_time_ms=_WATCH_WAIT_MS)
+            stream = await opened(watching)
             async with stream:  # the cursor is open on the server: every later write is seen
                 yield _changes(stream)
 

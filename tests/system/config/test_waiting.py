@@ -5,11 +5,10 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import Context
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
-from pymongo.asynchronous.cursor import AsyncCursor
-from pymongo.cursor import Cursor
 from pymongo.errors import OperationFailure
 
 from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
@@ -155,18 +154,22 @@ def test_every_silent_code_is_a_state() -> None:
     assert SILENT_CODES <= AWAY_CODES
 
 
-@pytest.mark.parametrize(("driver_name", "cursor"), [("motor", Cursor), ("pymongo", AsyncCursor)])
+@pytest.mark.parametrize(
+    ("driver_name", "cursor"),
+    [("motor", "motor.motor_asyncio.AsyncIOMotorCursor"), ("pymongo", "pymongo.asynchronous.cursor.AsyncCursor")],
+)
 @pytest.mark.parametrize(("code", "repeated"), [(175, True), (43, True), (112, False)])
 async def test_a_list_whose_cursor_was_killed_is_read_once_more(
     driver_name: str,
-    cursor: type,
+    cursor: str,
     code: int,
     repeated: bool,
     mongodb_uri: str,
     database_name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    driver, to_list, failures = open_driver(driver_name, mongodb_uri, database_name, 5000), cursor.to_list, [code]
+    driver, failures = open_driver(driver_name, mongodb_uri, database_name, 5000), [code]
+    to_list = resolve_name(f"{cursor}.to_list")
     collection = f"things_{driver_name}_{code}"
 
     def killed(self: Any, length: int | None = None) -> Any:
@@ -176,7 +179,7 @@ async def test_a_list_whose_cursor_was_killed_is_read_once_more(
 
     try:
         await driver.insert(collection, [{"_id": number} for number in range(700)])
-        monkeypatch.setattr(cursor, "to_list", killed)
+        monkeypatch.setattr(f"{cursor}.to_list", killed)
         reading = driver.find(collection, {}, sort=[("_id", -1)], limit=600)
         if repeated:
             assert [row["_id"] for row in await reading] == list(range(699, 99, -1))
