@@ -1,7 +1,7 @@
 """The database: `open_driver` returns the `Driver` that the setting names.
 
 `driver.py` is the interface. `library_driver.py` implements it over Motor or PyMongo, whose few differences are in
-`libraries.py`. `direct_driver.py` wraps such a driver and sends single commands over the wire protocol itself.
+`libraries.py`. `direct/` wraps such a driver and sends single commands over the wire protocol itself.
 """
 
 from config.database.batcher import Batcher

@@ -12,6 +12,7 @@ Filter = Mapping[str, Any]
 Update = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # operators, or the stages of a pipeline
 Sort = Sequence[tuple[str, int]]
 
+APP_NAME = "tradewind"
 CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)
 DUPLICATE = 11000
 RESTORING = "core_restoring"  # a collection that exists in a database while a backup is restored into it

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 from pymongo.errors import PyMongoError
 
-from config.database.direct_driver import DirectDriver
+from config.database.direct.driver import DirectDriver
+from config.database.direct.target import target_of
 from config.database.driver import Driver
 from config.database.libraries import async_pymongo, motor
 from config.database.library_driver import LibraryDriver
-from config.database.wire_target import target_of
 
 _SWITCH_SECONDS = 0.0002
 

@@ -15,6 +15,7 @@ from pymongo.errors import BulkWriteError, OperationFailure
 
 from config.database.barrier import Barrier, Elections, barrier_command
 from config.database.commands import (
+    APP_NAME,
     CODEC,
     NATURAL_ORDER,
     CountOptions,
@@ -34,7 +35,6 @@ from config.database.commands import (
 from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translate_errors
-from config.database.handshake import APP_NAME
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
 from config.database.libraries import MOST_CONNECTIONS, Library, opened
 from config.database.operations import Operations

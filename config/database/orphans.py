@@ -12,8 +12,7 @@ from typing import Any
 
 from bson.binary import UUID_SUBTYPE, Binary
 
-from config.database.commands import Document
-from config.database.handshake import APP_NAME
+from config.database.commands import APP_NAME, Document
 from config.database.operations import Operations
 
 _IDLE_MICROSECONDS = 200_000  # two statements of a healthy transaction are closer together

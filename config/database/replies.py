@@ -1,4 +1,4 @@
-"""Reads replies of the wire protocol: the fields that they must have, and failures as PyMongo's exceptions."""
+"""Reads replies of commands: the fields that they must have, and failures as PyMongo's exceptions."""
 
 from __future__ import annotations
 

@@ -94,6 +94,14 @@ def test_only_the_driver_seam_imports_a_driver() -> None:
     assert offences(lambda file: within(file, *RUNS) and not within(file, *seam), drivers) == []
 
 
+def test_only_the_choice_of_a_driver_imports_the_direct_one() -> None:
+    places = ("config/database/direct", "config/database/drivers.py")
+    assert (
+        offences(lambda file: within(file, *RUNS) and not within(file, *places), _packages("config.database.direct"))
+        == []
+    )
+
+
 def test_bson_is_known_to_the_data_layer_alone() -> None:
     backups = (f"{COMMANDS}/backup.py", f"{COMMANDS}/backups")  # they have raw documents, and the clock of MongoDB
     assert offences(lambda file: within(file, "plugins") and not within(file, *backups), _packages("bson")) == []

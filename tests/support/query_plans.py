@@ -12,7 +12,7 @@ from bson.codec_options import CodecOptions, DatetimeConversion
 from tornado.ioloop import IOLoop
 
 from config.database import open_driver
-from config.database.direct_driver import DirectDriver
+from config.database.direct.driver import DirectDriver
 from config.settings import Settings
 from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now

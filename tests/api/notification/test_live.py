@@ -12,7 +12,7 @@ import pytest
 from tornado.http1connection import HTTP1Connection
 
 from config.database import DatabaseUnavailable
-from config.database.direct_driver import DirectDriver
+from config.database.direct.driver import DirectDriver
 from handlers.http.sockets import Socket
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running

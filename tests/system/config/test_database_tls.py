@@ -17,8 +17,8 @@ from cryptography.x509.oid import NameOID
 from pymongo import MongoClient
 
 from config.database import DatabaseUnavailable, Driver, open_driver
-from config.database.direct_driver import DirectDriver
-from config.database.wire_target import target_of
+from config.database.direct.driver import DirectDriver
+from config.database.direct.target import target_of
 from config.embedded.binary import find_mongod
 from config.settings import Settings
 from plugins.boot.connect import check_connection

@@ -12,12 +12,13 @@ import pytest
 from pymongo.errors import AutoReconnect
 from tornado.ioloop import IOLoop
 
-from config.database import AWAY_CODES, REPEATED_CODES, DatabaseUnavailable, DuplicateKey, IndexSpec, open_driver, scram
-from config.database.direct_driver import DirectDriver
-from config.database.scram import Scram, ScramError
-from config.database.wire import NotSent, Target, WirePool
-from config.database.wire_sessions import WireSessions
-from config.database.wire_target import target_of
+from config.database import AWAY_CODES, REPEATED_CODES, DatabaseUnavailable, DuplicateKey, IndexSpec, open_driver
+from config.database.direct import scram
+from config.database.direct.driver import DirectDriver
+from config.database.direct.scram import Scram, ScramError
+from config.database.direct.sessions import WireSessions
+from config.database.direct.target import target_of
+from config.database.direct.wire import NotSent, Target, WirePool
 from plugins.testing import eventually
 from tests.support.proxy import Proxy
 

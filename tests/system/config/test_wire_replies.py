@@ -17,11 +17,11 @@ from tornado.ioloop import IOLoop
 
 from config.database import DatabaseUnavailable, open_driver
 from config.database.commands import has_failed, without_existing_ids
-from config.database.direct_driver import DirectDriver
+from config.database.direct.driver import DirectDriver
+from config.database.direct.scram import Scram, ScramError
+from config.database.direct.wire import NotSent, Target, WireConnection, WirePool
 from config.database.errors import translate
 from config.database.replies import failure
-from config.database.scram import Scram, ScramError
-from config.database.wire import NotSent, Target, WireConnection, WirePool
 from tests.support.proxy import Link, Proxy
 
 pytestmark = pytest.mark.gen_test(timeout=60)

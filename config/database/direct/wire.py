@@ -23,9 +23,9 @@ from pymongo.errors import AutoReconnect
 
 from config.database.barrier import Elections, barrier_command, is_newer, note_refusal
 from config.database.commands import CODEC, Document, has_failed
+from config.database.direct.handshake import HELLO, primary_of
+from config.database.direct.scram import MECHANISM, Scram, ScramError
 from config.database.errors import AWAY_CODES
-from config.database.handshake import HELLO, primary_of
-from config.database.scram import MECHANISM, Scram, ScramError
 
 Address = tuple[str, int]
 _HEAD = struct.Struct("<iiiiIB")  # length, request id, id of the request replied to, opcode, flags, kind of section

@@ -32,7 +32,9 @@ from config.database.commands import (
     without_existing_ids,
     writes,
 )
-from config.database.direct_inserts import DURABLE, MOST_BYTES, InsertBatches, Outcome, split
+from config.database.direct.inserts import DURABLE, MOST_BYTES, InsertBatches, Outcome, split
+from config.database.direct.sessions import WireSession, WireSessions
+from config.database.direct.wire import NO_PRIMARY_CODES, NotSent, Target, WirePool
 from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DuplicateKey, translate_errors
@@ -43,8 +45,6 @@ from config.database.replies import failure, number, required
 from config.database.sessions import OpenSession
 from config.database.slow_operations import SLOW_SECONDS, SlowOperations
 from config.database.transactions import SESSION, Transactions
-from config.database.wire import NO_PRIMARY_CODES, NotSent, Target, WirePool
-from config.database.wire_sessions import WireSession, WireSessions
 
 Result = TypeVar("Result")
 _MOST_ROWS = 500  # longer lists are read by the library, which decodes them in threads

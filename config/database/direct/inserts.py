@@ -10,9 +10,9 @@ from pymongo.errors import OperationFailure
 
 from config.database.batcher import Batcher
 from config.database.commands import Document
+from config.database.direct.wire import NO_PRIMARY_CODES
 from config.database.errors import DatabaseUnavailable
 from config.database.replies import failure, has_expired, number
-from config.database.wire import NO_PRIMARY_CODES
 
 DURABLE: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
 MOST_BYTES = 16 << 20  # of the documents of one command

@@ -17,9 +17,9 @@ from bson import Binary, Int64
 from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 
 from config.database.commands import Document, has_failed
+from config.database.direct.wire import NotSent, WirePool
 from config.database.operations import MARGIN_SECONDS, SILENT_CODES
 from config.database.replies import failure
-from config.database.wire import NotSent, WirePool
 from config.time_limits import OwnLimit
 
 _MOST_IDLE_SECONDS = 1200.0  # the server forgets a session after 1800

@@ -6,9 +6,9 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
+from config.database.commands import APP_NAME
 from config.version import VERSION
 
-APP_NAME = "tradewind"
 # https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md
 HELLO: Mapping[str, Any] = {
     "hello": 1,

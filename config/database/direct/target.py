@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pymongo.uri_parser import parse_uri
 
-from config.database.scram import MECHANISM
-from config.database.wire import X509, Target
-from config.database.wire_tls import TLS_OPTIONS, tls_context
+from config.database.direct.scram import MECHANISM
+from config.database.direct.tls import TLS_OPTIONS, tls_context
+from config.database.direct.wire import X509, Target
 
 _SUPPORTED_OPTIONS = frozenset(
     {
