@@ -16,7 +16,7 @@ from aiobotocore.session import get_session  # type: ignore[import-untyped]
 
 from plugins.files.names import KEY, check_key
 from plugins.files.s3_calls import GONE, PATIENCE, S3Calls
-from plugins.files.s3_connections import BodyReader, SmallBufferSession, create_small_socket
+from plugins.files.s3_connections import BodyReader, create_small_socket
 from plugins.files.s3_writer import S3Writer
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import FOREVER, Address, Label, Stat, Visibility, make_storage_error
@@ -46,7 +46,6 @@ def _create_client(settings: FilesSettings, endpoint: str) -> Any:
         read_timeout=settings.s3_request_seconds * PATIENCE,
         retries={"total_max_attempts": 2, "mode": "standard"},
         max_pool_connections=_CONNECTIONS,
-        http_session_cls=SmallBufferSession,
         connector_args={"socket_factory": create_small_socket},
         # S3-compatible storages do not support the newer checksums; TLS or the signature protects the content
         request_checksum_calculation="when_required",

@@ -1,7 +1,6 @@
-"""Connections to S3 with small buffers, so that a slow download holds little memory.
+"""Connections to S3 with small buffers, which do not read ahead, so that a slow download holds little memory.
 
-By default the event loop reads up to 256 KB at once, and aiohttp reads ahead until twice its buffer is full: 512 KiB
-for each download.
+By default the event loop reads up to 256 KB at once, and aiohttp reads ahead until it has 512 KiB for each download.
 """
 
 from __future__ import annotations
@@ -9,12 +8,10 @@ from __future__ import annotations
 import socket
 from typing import Any
 
-from aiobotocore.httpsession import AIOHTTPSession  # type: ignore[import-untyped]
 from aiohttp import ClientResponse
 
 # the system doubles it (socket(7)), and the event loop may read all of it at once
 _RECEIVE_BYTES = 64 << 10
-_AHEAD_BYTES = 1 << 10  # aiohttp stops reading at twice this size; what arrives in one read comes on top
 _UNDECRYPTED_BYTES = 16 << 10
 
 
@@ -25,15 +22,6 @@ def create_small_socket(address: tuple[Any, ...]) -> socket.socket:
     # set before connecting, because the size of the TCP window is announced then
     created.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BYTES)
     return created
-
-
-class SmallBufferSession(AIOHTTPSession):  # type: ignore[misc]
-    """aiobotocore's session with little read-ahead, for which aiobotocore has no option."""
-
-    async def _get_session(self, proxy_url: str | None) -> Any:
-        session = await super()._get_session(proxy_url)
-        session._read_bufsize = _AHEAD_BYTES
-        return session
 
 
 class BodyReader:
