@@ -129,6 +129,8 @@ async def list_reads(store: Store, *, falling: bool = False) -> dict[str, Mappin
         matching = store._visibility.filter(list_filter(collection, values))
         reads[f"rows with {name}"] = find_command(collection.name, matching, sort_keys(collection, None))
         reads[f"total with {name}"] = count_command(collection.name, matching)
+    for number, part in enumerate(store._visibility.parts()):
+        reads[f"part {number} of the total"] = count_command(collection.name, part)
     return reads
 
 

@@ -20,10 +20,10 @@ _FEW = 3000  # records that are read and sorted in a few milliseconds
 
 
 class _PageQuery(NamedTuple):
-    """The queries of a page: the rows that match `wanted`, and the total of those that match `counted`."""
+    """The queries of a page: the rows that match `wanted`, and their total as the sum of the counts of `counted`."""
 
     wanted: Filter
-    counted: Filter
+    counted: Sequence[Filter]
     keys: list[tuple[str, int]]
     skip: int
     size: int
@@ -50,11 +50,12 @@ class Pager:
         """Return the rows, the total and the cursor of the next page; the parameters are those of `Store.page`."""
         keys = sort_keys(self._collection, query.get("sort"), shown)
         page, size, cursor = query["page"], query["page_size"], query.get("cursor")
-        matching = self._visibility.filter(self.narrowing(query, shown), filter)
+        narrowing = self.narrowing(query, shown)
+        matching = self._visibility.filter(narrowing, filter)
         later = after_cursor(self._collection, keys, cursor) if cursor else None
         asked = _PageQuery(
             wanted={"$and": [matching, later]} if later else matching,
-            counted=matching,
+            counted=[matching] if narrowing or filter else self._visibility.parts(),
             keys=keys,
             skip=0 if cursor else check_depth(page, size),
             size=size,
@@ -93,8 +94,11 @@ class Pager:
         if not asked.with_total:
             return await self._rows(asked, hint), None
         if self._driver.in_transaction:
-            return await self._rows(asked, hint), await self._driver.count(self._collection.name, asked.counted)
-        return await asyncio.gather(self._rows(asked, hint), self._count(asked.counted, hint))
+            rows = await self._rows(asked, hint)
+            return rows, sum([await self._driver.count(self._collection.name, part) for part in asked.counted])
+        counting = asyncio.gather(*(self._count(part, hint) for part in asked.counted))
+        rows, totals = await asyncio.gather(self._rows(asked, hint), counting)
+        return rows, sum(totals)
 
     async def _rows(self, asked: _PageQuery, hint: str | None) -> list[Document]:
         sorted_by = {name for name, _ in asked.keys}

@@ -93,6 +93,23 @@ class Scope:
             or (shared and self.user_id is not None and self.user_id in (document.get("shared_with") or ()))
         )
 
+    def parts(
+        self,
+        department: str = "creator_department_id",
+        person: str = "creator_id",
+        shared: bool = False,
+        owned: bool = False,
+    ) -> list[Filter]:
+        """Return filters that match no row twice and together what `filter` does.
+
+        The first one is that of the departments, whose count the requests of all their people can share.
+        """
+        whole = self.filter(department, person, shared, owned)
+        first, *others = whole.get("$or", [whole])
+        if not others or not self.department_ids:
+            return [whole]
+        return [first, {department: {"$nin": list(self._ids)}, "$or": others}]
+
 
 def _stored(name: str) -> str:
     return "_id" if name == "id" else name

@@ -40,7 +40,15 @@ class Visibility:
     def row_filter(self) -> Filter:
         """The filter of the data scope; empty if every row is visible."""
         rules = self._collection
-        scoped = self.scope.filter(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
+        return self._narrowed(self.scope.filter(rules.scope_department, rules.scope_person, rules.shared, rules.owned))
+
+    def parts(self) -> list[Record]:
+        """Return filters that match no record twice and together what `filter()` does."""
+        rules = self._collection
+        parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
+        return [{"$and": [dict(self.live), self._narrowed(part)]} for part in parts]
+
+    def _narrowed(self, scoped: Filter) -> Filter:
         clauses = [clause for clause in (scoped, *self._narrowing) if clause]
         return {"$and": clauses} if len(clauses) > 1 else clauses[0] if clauses else {}
 
