@@ -41,6 +41,7 @@ _TYPED = ("text", "integer", "number", "money", "quantity")
 # what examples do not tell: which choice is taken, where it is not the first one, and what depends on it
 _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "approvals.definitions": {"users": "0"},
+    "approvals.instances": {"definition_id": "通用审批"},  # the other flow is for contracts of a large amount
     "approvals.delegations": {
         "delegate_id": "李销售",
         "starts_at": "2031-03-03 09:00:00",
