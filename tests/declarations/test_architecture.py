@@ -170,7 +170,7 @@ ONCE_THERE = """
     TableRows TERMS_ASKED times TOKEN_EXPIRED TOO_LARGE TooCostly trace_headers transitions_of tree_of
     try_transition UNAUTHENTICATED UNAVAILABLE unavailable undone ValidationFailed ValueLabels VERSION
     with_deleted with_version Work WorkFailed
-""".split()  # noqa: SIM905
+""".split()  # noqa: SIM905  as above
 
 
 def test_what_plugin_authors_import_is_pinned() -> None:

@@ -22,7 +22,7 @@ ZERO = Decimal(0)
 _ROUNDING = Decimal("0.05")  # tax of each line, or of their sum: some cents apart
 
 
-def lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
+def _lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
     """Return what is owed for a document: credit notes of its invoices lower it.
 
     Goods that came back have lowered the document itself; the credit note for them only corrects the invoices.
@@ -30,7 +30,7 @@ def lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
     return min(document, max(document, invoiced) - credited)
 
 
-def count_ahead(item: Record, undelivered: Decimal, invoiced: Decimal) -> Decimal:
+def _count_ahead(item: Record, undelivered: Decimal, invoiced: Decimal) -> Decimal:
     """Return how much of what is `invoiced` of an order is for goods that are still to come: it is owed already."""
     if not undelivered:
         return ZERO
@@ -40,8 +40,8 @@ def count_ahead(item: Record, undelivered: Decimal, invoiced: Decimal) -> Decima
 
 def sum_owed(item: Record, invoiced: Decimal, credited: Decimal) -> dict[str, Decimal]:
     """Return `amount` and `billed_ahead` of an item by the sums of its invoices."""
-    ahead = count_ahead(item, exact(item["undelivered"]), invoiced)
-    return {"billed_ahead": ahead, "amount": lower(get_document_amount(item) + ahead, invoiced, credited)}
+    ahead = _count_ahead(item, exact(item["undelivered"]), invoiced)
+    return {"billed_ahead": ahead, "amount": _lower(get_document_amount(item) + ahead, invoiced, credited)}
 
 
 def get_document_amount(item: Record) -> Decimal:
@@ -60,7 +60,7 @@ def _list_open(item: Record, others: Sequence[Record]) -> Iterator[tuple[str, De
     """Yield each field of an invoice that is limited, what is open of it, and by how much it may be more."""
     sums = {name: exact(value) for name, value in sum_bills(item, others).items()}
     whole = sums["document_amount"] + exact(item["undelivered"])
-    owed = lower(whole, sums["invoiced"], sums["credited"])
+    owed = _lower(whole, sums["invoiced"], sums["credited"])
     yield "total", owed - sums["invoiced"] + sums["credited"], ZERO
     if item["tax"] is not None:
         tax = sum((exact(one["tax"]) - exact(one["credited_tax"]) for one in others), ZERO)

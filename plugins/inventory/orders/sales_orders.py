@@ -1,4 +1,4 @@
-"""The routes of sales orders. `orders.py` and `order_shipping.py` have what they share with purchase orders."""
+"""The routes of sales orders. `drafts.py` and `shipping.py` have what they share with purchase orders."""
 
 from __future__ import annotations
 

@@ -215,17 +215,9 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
     orders = [expect(await goods.receive(await goods.purchase(3))) for _ in range(4)]
     items = [expect(await admin.get(f"{AT}/payables?resource_id={one['id']}"))["items"][0] for one in orders]
     item_of = "finance_open_items"
-    sale = expect(await (stocked := await Goods.stocked(admin, 3)).deliver(await stocked.sale(3, "10.00")))
-    sold = expect(await admin.get(f"{AT}/receivables?resource_id={sale['id']}"))["items"][0]
-    body = {"direction": "out", "counterparty": "s", "open_item_id": sold["id"], "amount": "10.00"}
-    bills = [expect(await admin.post(f"{AT}/invoices", {**body, "number": unique("INV")})) for _ in "ab"]
-    for one in bills:
-        expect(await admin.post(f"{AT}/invoices/{one['id']}/confirm"))
     billed = expect(await admin.get(f"{AT}/receivables?resource_id={owing['id']}"))["items"][0]
-    alone = {"direction": "in", "number": unique("INV"), "counterparty": "s", "amount": items[3]["amount"]}
-    twice = expect(await admin.post(f"{AT}/invoices", {**alone, "supplier_id": await stocked.supplier()}))
-    expect(await admin.post(f"{AT}/invoices/{twice['id']}/confirm"))
-    return {
+    bills = await _of_bills(admin, items[3])
+    return bills | {
         "paid of an open item": Damage(
             item_of,
             ObjectId(items[0]["id"]),
@@ -245,8 +237,35 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
             ("open-items-purchase-order", orders[2]["id"], "open_item.amount"),
             _entries_of(items[2]),
         ),
-        "invoices beyond what an order comes to": Damage(
+        "document of an open item": Damage(
             item_of,
+            ObjectId(billed["id"]),
+            {"$set": {"resource_id": "f" * 24}},
+            frozenset(
+                {
+                    ("finance-open-items", billed["id"], "resource_id"),
+                    ("open-items-invoice", owing["id"], "open_item"),
+                }
+            ),
+        ),
+    }
+
+
+async def _of_bills(admin: Client, order_item: dict[str, Any]) -> dict[str, Damage]:
+    """Damages of invoices; `order_item` is that of a purchase order without an invoice."""
+    stocked = await Goods.stocked(admin, 3)
+    sale = expect(await stocked.deliver(await stocked.sale(3, "10.00")))
+    sold = expect(await admin.get(f"{AT}/receivables?resource_id={sale['id']}"))["items"][0]
+    body = {"direction": "out", "counterparty": "s", "open_item_id": sold["id"], "amount": "10.00"}
+    bills = [expect(await admin.post(f"{AT}/invoices", {**body, "number": unique("INV")})) for _ in "ab"]
+    for one in bills:
+        expect(await admin.post(f"{AT}/invoices/{one['id']}/confirm"))
+    alone = {"direction": "in", "number": unique("INV"), "counterparty": "s", "amount": order_item["amount"]}
+    twice = expect(await admin.post(f"{AT}/invoices", {**alone, "supplier_id": await stocked.supplier()}))
+    expect(await admin.post(f"{AT}/invoices/{twice['id']}/confirm"))
+    return {
+        "invoices beyond what an order comes to": Damage(
+            "finance_open_items",
             ObjectId(sold["id"]),
             {"$set": {"net": CENT}},
             frozenset({("finance-bills", sold["id"], "invoiced")}),
@@ -260,19 +279,8 @@ async def _of_open_items(admin: Client) -> dict[str, Damage]:
         "an invoice of what an order owes too": Damage(
             "finance_invoices",
             ObjectId(twice["id"]),
-            {"$set": {"supplier_id": ObjectId(items[3]["supplier_id"])}},
-            frozenset({("finance-bills", items[3]["id"], "invoiced")}),
-        ),
-        "document of an open item": Damage(
-            item_of,
-            ObjectId(billed["id"]),
-            {"$set": {"resource_id": "f" * 24}},
-            frozenset(
-                {
-                    ("finance-open-items", billed["id"], "resource_id"),
-                    ("open-items-invoice", owing["id"], "open_item"),
-                }
-            ),
+            {"$set": {"supplier_id": ObjectId(order_item["supplier_id"])}},
+            frozenset({("finance-bills", order_item["id"], "invoiced")}),
         ),
     }
 

@@ -144,7 +144,7 @@ class _Caller(asyncio.Protocol):
         self._times: list[float] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport: asyncio.Transport = transport  # type: ignore[assignment]
+        self._transport: asyncio.Transport = transport  # type: ignore[assignment]  # asyncio says BaseTransport
         self._send()
 
     def _send(self) -> None:

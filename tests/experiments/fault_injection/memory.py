@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import xlsxwriter  # type: ignore[import-untyped]
+import xlsxwriter  # type: ignore[import-untyped]  # it has no types
 from PIL import Image
 
 from tests.experiments.fault_injection.clients import Connection

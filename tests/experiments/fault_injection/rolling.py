@@ -170,7 +170,7 @@ if __name__ == "__main__":
     from pathlib import Path
 
     inside = Bench(Path(sys.argv[1]), float(sys.argv[2]), {"inside": "yes"})
-    inside.tell = lambda experiment, measure, figure, expected="", holds=None: print(  # type: ignore[method-assign]
+    inside.tell = lambda experiment, measure, figure, expected="", holds=None: print(  # type: ignore[method-assign]  # of this one run
         measure, figure, expected, holds, sep="\x1f", flush=True
     )
     asyncio.run(run(inside))

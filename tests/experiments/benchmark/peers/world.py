@@ -48,7 +48,7 @@ class RecordBody(BaseModel):
     email: str | None = Field(None, max_length=200, pattern=r"^[^@\s]+@[^@\s]+$")
     website: str | None = Field(None, max_length=300)
     address: str | None = Field(None, max_length=500)
-    amount: condecimal(ge=0, max_digits=15, decimal_places=2) | None = None  # type: ignore[valid-type]
+    amount: condecimal(ge=0, max_digits=15, decimal_places=2) | None = None  # type: ignore[valid-type]  # a type made by a call
     tags: list[str] = Field(default_factory=list, max_length=50)
     remark: str | None = Field(None, max_length=2000)
 
