@@ -97,8 +97,12 @@ class StateMachine:
 
         True of records that somebody decides on, as soon as they have left their initial state.
         """
-        decided = any(one.decides for one in self.transitions.values())
-        return decided and record[self.field] != self.initial
+        return self.keeps_evidence and record[self.field] != self.initial
+
+    @property
+    def keeps_evidence(self) -> bool:
+        """Whether somebody decides on such records."""
+        return any(one.decides for one in self.transitions.values())
 
     def after(self, action: str) -> str:
         """Return the state that the action leads to."""

@@ -89,16 +89,23 @@ async def delete(req: Request) -> None:
     """
     attachment = await req.store(ATTACHMENTS).get(req.path["id"])
     biz_type = attachment["biz_type"]
-    if biz_type not in req.part(Catalogue).biz_types:
+    collection = req.part(Catalogue).biz_types.get(biz_type)
+    if collection is None:
         raise ApiError(NOT_FOUND)
     record = await get_visible_record(req, biz_type, attachment["resource_id"])
     own = req.actor.user_id in (attachment["uploader"]["id"], attachment["creator_id"])
     if not own and not await may_change(req, biz_type):
         raise ApiError(FORBIDDEN, NOT_YOURS_TO_DELETE)
-    states = req.part(Catalogue).biz_types[biz_type].states
-    if states is not None and states.holds_evidence(record):
-        raise ApiError(CONFLICT, EVIDENCE)
-    await req.store(ATTACHMENTS).delete(attachment["id"])
+
+    async def work() -> None:
+        """Wait for whoever submits the record in this moment."""
+        await req.service.database.lock_all(collection, record["id"])
+        now = await req.system_store(collection).get(record["id"])
+        if collection.states is not None and collection.states.holds_evidence(now):
+            raise ApiError(CONFLICT, EVIDENCE)
+        await req.store(ATTACHMENTS).delete(attachment["id"])
+
+    await req.transaction(work)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -25,11 +25,12 @@ from plugins.api import (
 )
 from plugins.api.values import start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
+from plugins.hrm.leave_counts import days_taken
 from plugins.hrm.leave_owners import of_person
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, LEAVE_TYPES, LEAVES
 from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.timetable import Calendar, working_days
+from plugins.hrm.timetable import Calendar
 
 _ZERO = Decimal(0)
 
@@ -156,13 +157,8 @@ async def _sum_taken(
 
 def _count_days(service: Service, calendar: Calendar | None, leave: Mapping[str, Any], year: int) -> Decimal:
     """Return the days of leave that fall into the year."""
-    zone = service.settings.zone
-    begin, end = (start_of(date(one, 1, 1), zone) for one in (year, year + 1))
-    if begin <= leave["starts_at"] and leave["ends_at"] <= end:
-        return exact(leave["days"])
-    within = (max(leave["starts_at"], begin), min(leave["ends_at"], end))
-    starts, ends = (moment.astimezone(zone).replace(tzinfo=None) for moment in within)
-    return working_days(calendar or OFFICE, starts, ends) if starts < ends else _ZERO
+    taken = days_taken(service, calendar or OFFICE, leave)
+    return sum((exact(one["days"]) for one in taken if one["day"].startswith(str(year))), _ZERO)
 
 
 ROUTES: tuple[Route, ...] = (

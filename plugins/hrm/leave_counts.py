@@ -7,30 +7,63 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import NOTIFY, Message, Record, Service, day_of, utc_now
+from plugins.api import NOTIFY, Message, Record, Service, day_of, exact, utc_now
 from plugins.api.requests import as_json
 from plugins.api.values import rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, load_calendar
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
-from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
+from plugins.hrm.timetable import Calendar, taken_days
 
 _NOTIFIED = ("pending", "approved")
 
 
-def count(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> Record:
-    """Return the working days and hours that leave takes by a calendar."""
+def count(service: Service, calendar: Calendar, leave: Mapping[str, Any], kept: Sequence[Record] = ()) -> Record:
+    """Return the working days and hours that leave takes by a calendar, and what of them is taken on which day.
+
+    `kept`: what it takes of closed days, in order; only the days after them are counted.
+    """
+    by_day = [
+        *kept,
+        *(one for one in _by_calendar(service, calendar, leave) if not kept or one["day"] > kept[-1]["day"]),
+    ]
+    return {
+        "days": store_quantity(sum((exact(one["days"]) for one in by_day), Decimal(0))),
+        "hours": store_quantity(rounded(Decimal(sum(one["minutes"] for one in by_day)) / 60)),
+        "by_day": by_day,
+    }
+
+
+def days_taken(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> list[Record]:
+    """Return what leave takes of which day: `day`, `days` and `minutes`, in order.
+
+    Of leave that was counted before this was recorded, the calendar tells; a difference is put on the first day.
+    """
+    if leave.get("by_day") is not None:
+        return list(leave["by_day"])
+    by_day = _by_calendar(service, calendar, leave) or [
+        {"day": day_of(leave["starts_at"], service.settings.zone).isoformat(), "days": 0, "minutes": 0}
+    ]
+    counted, first = count(service, calendar, leave), by_day[0]
+    first["days"] = store_quantity(exact(first["days"]) + exact(leave["days"]) - exact(counted["days"]))
+    first["minutes"] += round((exact(leave["hours"]) - exact(counted["hours"])) * 60) if leave["hours"] else 0
+    return by_day
+
+
+def _by_calendar(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> list[Record]:
     zone = service.settings.zone
     starts, ends = (leave[name].astimezone(zone) for name in ("starts_at", "ends_at"))
-    hours = rounded(Decimal(working_minutes(calendar, starts, ends, zone)) / 60)
-    return {"days": store_quantity(working_days(calendar, *to_local(service, leave))), "hours": store_quantity(hours)}
+    return [
+        {"day": one.day.isoformat(), "days": store_quantity(Decimal(one.halves) / 2), "minutes": one.minutes}
+        for one in taken_days(calendar, starts, ends, zone)
+    ]
 
 
 async def recount(service: Service, employees: Sequence[Mapping[str, Any]]) -> None:
     """Count the leave of these employees anew, within the caller's transaction, and notify whom it concerns.
 
-    Leave that begins on a closed day keeps its days, because wages were paid by them; so does that of over a year ago.
+    What it takes of closed days stays, because wages were paid by it; so does leave of over a year ago.
     """
     closed, calendars = await get_closed_day(service), {}
     people = {employee["id"]: employee for employee in employees}
@@ -42,12 +75,13 @@ async def recount(service: Service, employees: Sequence[Mapping[str, Any]]) -> N
         group = employee["attendance_group_id"]
         if group not in calendars:
             calendars[group] = await load_calendar(service, employee) or OFFICE
-        if closed is None or begins_on(calendars[group], *to_local(service, leave)) > closed:
-            await _replace(service, leave, count(service, calendars[group], leave))
+        taken = days_taken(service, calendars[group], leave) if closed else []
+        kept = [one for one in taken if closed and one["day"] <= closed.isoformat()]
+        await _replace(service, leave, count(service, calendars[group], leave, kept))
 
 
 async def _replace(service: Service, leave: Record, counted: Record) -> None:
-    if all(leave[name] == value for name, value in counted.items()):
+    if all(leave.get(name) == value for name, value in counted.items()):
         return
     changed = await service.database.store(LEAVES).update(leave["id"], counted)
     if changed["days"] == leave["days"] or changed["user_id"] is None or changed["status"] not in _NOTIFIED:

@@ -66,6 +66,7 @@ LEAVES = Collection(
         Index("status", "-created_at"),
         Index("employee_id", "status", "starts_at"),
     ),
+    internal=("by_day",),
     states=LEAVE_STATES,
 )
 REJECT_BODY = shape("LeaveReject", reason=text(max_length=500))

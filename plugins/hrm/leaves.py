@@ -5,8 +5,9 @@ Approval flows decide on it; without a matching flow, whoever holds `hrm:leave:a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from plugins.api import (
@@ -29,11 +30,12 @@ from plugins.api import (
     text,
     transitions,
 )
+from plugins.api.data import Migration, Stage
 from plugins.api.requests import as_json
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import find_open_day, refuse_closed
-from plugins.hrm.leave_counts import count, to_local
+from plugins.hrm.leave_counts import count, days_taken, to_local
 from plugins.hrm.leave_owners import find_person, of_person
 from plugins.hrm.leave_records import LEAVES, REJECT_BODY
 from plugins.hrm.messages import (
@@ -198,6 +200,27 @@ async def measure(req: Request, leave: Mapping[str, Any]) -> Record:
         raise invalid("ends_at", "maximum")
     calendar = await load_calendar(req.service, await find_person(req.service, leave)) or OFFICE
     return count(req.service, calendar, leave)
+
+
+def _stages(service: Service) -> Iterator[Stage]:
+    yield Stage(LEAVES, partial(_note_days, service), {"by_day": None})
+
+
+DAYS_TAKEN = Migration(
+    "2026-11-days-of-leave",
+    "Notes what leave takes of which day, by today's calendar; what differs from the days of older leave is on its first.",
+    _stages,
+)
+
+
+async def _note_days(service: Service, rows: Sequence[Record]) -> int:
+    changed, leaves = 0, service.database.store(LEAVES)
+    for leave in rows:
+        calendar = await load_calendar(service, await find_person(service, leave)) or OFFICE
+        noted = {"$set": {"by_day": days_taken(service, calendar, leave)}}
+        as_read = {"_id": leave["_id"], "version": leave["version"], "by_day": None}
+        changed += await leaves.update_unversioned(as_read, noted) is not None
+    return changed
 
 
 ROUTES: tuple[Route, ...] = (

@@ -50,7 +50,7 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),
-    migrations=(OWNERS, monthly.RECORDED),
+    migrations=(OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
     routes=routes_of(
         employees, positions, shifts, groups, places, punches, attendance, monthly, leaves, allowances, entries, tables
     ),

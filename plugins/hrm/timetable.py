@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from plugins.api.values import start_of
@@ -166,20 +165,27 @@ def minutes_since(moment: datetime, day: date, zone: ZoneInfo) -> int:
     return math.floor((moment.astimezone(UTC) - start_of(day, zone)) / timedelta(minutes=1))
 
 
-def working_days(calendar: Calendar, starts: datetime, ends: datetime) -> Decimal:
-    """Return the working days of leave in steps of half a day; a half that has begun counts. Takes local times."""
-    starts, ends = calendar.timetable.own_days(starts, ends)
-    spans = ((minutes_of(starts, day), minutes_of(ends, day)) for day in _days_between(calendar, starts, ends))
-    return Decimal(sum(calendar.timetable.halves(*span) for span in spans)) / 2
+@dataclass(frozen=True)
+class TakenDay:
+    """What leave takes of a working day: half days, and the minutes of work that really pass."""
+
+    day: date
+    halves: int
+    minutes: int
 
 
-def working_minutes(calendar: Calendar, starts: datetime, ends: datetime, zone: ZoneInfo) -> int:
-    """Return the minutes of work that leave takes, as they really pass. Takes moments in the business time zone."""
+def taken_days(calendar: Calendar, starts: datetime, ends: datetime, zone: ZoneInfo) -> Iterator[TakenDay]:
+    """Yield the working days of which leave takes something. Takes moments in the business time zone.
+
+    A half day that has begun counts as a half.
+    """
     starts, ends = calendar.timetable.own_days(starts, ends)
-    return sum(
-        calendar.timetable.on(day, zone).worked(minutes_since(starts, day, zone), minutes_since(ends, day, zone))
-        for day in _days_between(calendar, starts, ends)
-    )
+    for day in _days_between(calendar, starts, ends):
+        halves = calendar.timetable.halves(minutes_of(starts, day), minutes_of(ends, day))
+        passed = (minutes_since(moment, day, zone) for moment in (starts, ends))
+        minutes = calendar.timetable.on(day, zone).worked(*passed)
+        if halves or minutes:
+            yield TakenDay(day, halves, minutes)
 
 
 def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:

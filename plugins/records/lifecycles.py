@@ -114,6 +114,8 @@ class Lifecycle:
         if action is not None and action.choose is not None:
             step.action = action.choose(step)
         was_pending = self.approval is not None and self.approval.is_pending(step.record, self.collection)
+        if self.collection.machine.keeps_evidence:
+            await step.service.database.share(self.collection, step.record["id"])  # against who removes an attachment
         values = action.values(step) if action is not None and action.values is not None else {}
         store, version = step.store(self.collection), step.body.get("version")
         step.record = await change_state(store, step.record["id"], step.action, values, version=version)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from plugins.testing import Client, People, expect
+from plugins.records.lifecycles import Lifecycle
+from plugins.records.steps import Step
+from plugins.testing import Client, People, Reply, expect
 from tests.api.crm.sales import CONTRACTS, contract
 from tests.api.files.samples import note
 from tests.api.finance.books import AT as FINANCE, Books
@@ -74,3 +77,22 @@ async def test_the_receipt_of_an_approved_claim_is_read_by_whoever_may_read_the_
     await admin.delete(f"{AT}/{receipt['id']}")
     reader = await people.person(["finance:expense-claim:list"], "all")
     assert (await reader.get(f"/api/file/dl?object_key={receipt['object_key']}")).body == b"receipt"
+
+
+async def test_what_hangs_on_a_record_stays_while_somebody_submits_it(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = await claim(admin)
+    receipt = await attached(admin, "EXPENSE", at)
+    removals: list[asyncio.Task[Reply]] = []
+    announce = Lifecycle._announce
+
+    async def remove_first(self: Lifecycle, step: Step) -> None:
+        if not removals:
+            removals.append(asyncio.create_task(admin.delete(f"{AT}/{receipt['id']}")))
+            await asyncio.wait(removals, timeout=0.3)  # a removal that waits for nobody is done by then
+        await announce(self, step)
+
+    monkeypatch.setattr(Lifecycle, "_announce", remove_first)
+    expect(await admin.post(f"{at}/submit"))
+    expect(await removals[0], 40901)

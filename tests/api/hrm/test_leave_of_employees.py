@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bson import ObjectId
+from bson import Decimal128, ObjectId
 
 from plugins.boot.runtime import Running
 from plugins.hrm.leave_owners import _assign
 from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.leaves import _note_days
 from plugins.hrm.results import reconcile
 from plugins.testing import Client, expect
 from tests.api.approval.flows import configured
@@ -107,6 +108,39 @@ async def test_leave_of_closed_days_keeps_its_days(admin: Client) -> None:
     async with configured(admin, hrm_attendance_closed_to=day(6)):
         await declare(staff, day(2))
         assert await taken(staff) == "5"
+
+
+async def test_leave_from_a_closed_month_into_an_open_one_is_counted_anew_after_the_closed_day(admin: Client) -> None:
+    staff = await Staff.hire(admin)
+    leave = await staff.leave(*WEEK, "submit", "approve")
+    async with configured(admin, hrm_attendance_closed_to=day(1)):
+        await declare(staff, day(0), day(1), day(3))
+        counted = expect(await admin.get(f"{AT}/leaves/{leave['id']}"))
+        assert (counted["days"], counted["hours"], await taken(staff)) == ("4", "36", "4")
+
+
+async def test_older_leave_into_an_open_month_is_counted_anew_after_the_closed_day_too(
+    admin: Client, tradewind: Running
+) -> None:
+    staff = await Staff.hire(admin)
+    leave = await staff.leave(*WEEK, "submit", "approve")
+    leaves, id = tradewind.service.database.store(LEAVES), ObjectId(leave["id"])
+    older = await leaves.update_unversioned({"_id": id}, {"$set": {"days": Decimal128("4.5"), "by_day": None}})
+    assert older is not None
+    assert await _note_days(tradewind.service, [{**older, "_id": id}]) == 1
+    async with configured(admin, hrm_attendance_closed_to=day(1)):
+        await declare(staff, day(0), day(3))
+        assert await taken(staff) == "3.5"
+
+
+async def test_leave_over_the_turn_of_the_year_keeps_the_days_of_the_closed_year(admin: Client) -> None:
+    staff = await Staff.hire(admin)
+    await staff.leave("2025-12-29T01:00:00Z", "2026-01-02T10:00:00Z", "submit", "approve")
+    async with configured(admin, hrm_attendance_closed_to="2025-12-31"):
+        await declare(staff, "2025-12-31", "2026-01-01")
+        balances = f"{AT}/employees/{staff.employee['id']}/leave-balances?year="
+        taken = [expect(await admin.get(f"{balances}{year}"))["items"][0]["taken"] for year in (2025, 2026)]
+        assert taken == ["3", "1"]
 
 
 async def test_leave_of_over_a_year_ago_keeps_its_days(admin: Client) -> None:
