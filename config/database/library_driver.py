@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from functools import partial
-from typing import Any, TypeVar, Unpack
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar, Unpack
 
 import pymongo
 from pymongo import ReadPreference, ReturnDocument, WriteConcern
@@ -45,6 +45,7 @@ from config.database.transactions import SESSION, Transactions
 
 log = logging.getLogger("tradewind.database")
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 _INDEX_SECONDS = 600.0  # building an index on a large collection takes long
 _SAME_INDEX = frozenset({85, 86})  # IndexOptionsConflict, IndexKeySpecsConflict: src/mongo/base/error_codes.yml
@@ -67,6 +68,18 @@ _CLIENT_OPTIONS: Mapping[str, Any] = {
     "tz_aware": True,
     "maxPoolSize": MOST_CONNECTIONS,
 }
+
+
+def _in_turn(operation: Callable[Given, Coroutine[Any, Any, Result]]) -> Callable[Given, Coroutine[Any, Any, Result]]:
+    """Let the operations of a transaction wait for each other: a session of the libraries bears one at a time."""
+
+    @wraps(operation)
+    async def wait(*args: Given.args, **options: Given.kwargs) -> Result:
+        session = SESSION.get()
+        async with session.turn if session is not None else nullcontext():
+            return await operation(*args, **options)
+
+    return wait
 
 
 class LibraryDriver(Driver):
@@ -97,6 +110,7 @@ class LibraryDriver(Driver):
             found = self._collections[name] = self._database[name]
         return found
 
+    @_in_turn
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
         fetch = partial(self._fetch, collection, filter, options)
         with self.operations():
@@ -122,6 +136,7 @@ class LibraryDriver(Driver):
         )
         return list(await self._run(cursor.to_list(None)))
 
+    @_in_turn
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
         with self.operations():
             target, sort = self._collection(collection), list(options.get("sort", ())) or None
@@ -158,6 +173,7 @@ class LibraryDriver(Driver):
             if cursor is not None:
                 await self._run(cursor.close())
 
+    @_in_turn
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         target = self._collection(collection)
         with self.operations(long=True):
@@ -171,6 +187,7 @@ class LibraryDriver(Driver):
             reply = await self._barrier.read(lambda: self._run(self._database.command(command)))
             return int(reply["n"])
 
+    @_in_turn
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         with self.operations(long=len(documents) > 1):
             target = self._collection(collection)
@@ -190,6 +207,7 @@ class LibraryDriver(Driver):
                 if "writeErrors" in remaining:
                     raise
 
+    @_in_turn
     async def update_one(
         self,
         collection: str,
@@ -215,11 +233,13 @@ class LibraryDriver(Driver):
                 )
             return changed
 
+    @_in_turn
     async def update_many(self, collection: str, filter: Filter, update: Update) -> int:
         with self.operations(long=True):
             result = await self._run(self._collection(collection).update_many(filter, update, session=_session()))
             return int(result.modified_count)
 
+    @_in_turn
     async def update_each(self, collection: str, changes: Sequence[tuple[Filter, Update]]) -> int:
         if not self.in_transaction:
             raise RuntimeError("several changes are made by one command within a transaction only")
@@ -232,11 +252,13 @@ class LibraryDriver(Driver):
                 raise failure(reply)
             return number(reply, "n")
 
+    @_in_turn
     async def delete_many(self, collection: str, filter: Filter) -> int:
         with self.operations(long=True):
             result = await self._run(self._collection(collection).delete_many(filter, session=_session()))
             return int(result.deleted_count)
 
+    @_in_turn
     async def aggregate(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
@@ -285,6 +307,7 @@ class LibraryDriver(Driver):
         finally:
             await session.end_session()
 
+    @_in_turn
     async def command(self, command: Mapping[str, Any]) -> Document:
         with self.operations():
             reply: Document = await self._run(self._database.command(command, session=_session()))

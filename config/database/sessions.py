@@ -34,6 +34,7 @@ class OpenSession:
     handle: Any
     running: set[asyncio.Future[Any]] = field(default_factory=set)
     in_doubt: bool = False
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def id(self) -> bytes:

@@ -91,7 +91,7 @@ async def test_the_database_is_asked_once_a_second_however_many_want_to_know(
     while len(asked_at) < 3:
         await asyncio.gather(*(anonymous.get("/api/health/ready") for _ in range(20)))
     waits = [after - before for before, after in pairwise(asked_at)]
-    assert min(waits) >= 0.99  # the clocks of the two loops tick in milliseconds
+    assert min(waits) >= 0.9  # a busy machine notes the moment of asking late
 
 
 async def test_a_draining_process_is_not_ready(
