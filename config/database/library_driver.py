@@ -334,28 +334,9 @@ class LibraryDriver(Driver):
             for name, seconds in steps.expire:
                 expiry = {"name": name, "expireAfterSeconds": seconds}
                 await self._run(self._database.command({"collMod": collection, "index": expiry}))
-            dropped = await self._create_indexes(collection, steps)
+            dropped = await _create_indexes(self._run, self._collection(collection), steps)
             for name in steps.drop if not dropped else ():
                 await self._run(self._collection(collection).drop_index(name))
-
-    async def _create_indexes(self, collection: str, steps: IndexPlan) -> bool:
-        """Create the missing indexes; return whether the old ones had to be dropped first.
-
-        MongoDB refuses a new index that it considers the same as an existing one.
-        """
-        missing, target = [index_model(spec) for spec in steps.create], self._collection(collection)
-        if not missing:
-            return False
-        try:
-            await self._run(target.create_indexes(missing))
-        except OperationFailure as error:
-            if error.code not in _SAME_INDEX:
-                raise
-            for name in steps.drop:
-                await self._run(target.drop_index(name))
-            await self._run(target.create_indexes(missing))
-            return True
-        return False
 
     async def find_primary(self) -> None:
         """Return once there is a primary, or raise after the time limit of an operation."""
@@ -404,3 +385,23 @@ async def _changes(stream: Any) -> AsyncIterator[Change]:
             if event is not None and "documentKey" in event:
                 yield Change(event["ns"]["coll"], event["documentKey"]["_id"])
     raise DatabaseUnavailable("the change stream ended")
+
+
+async def _create_indexes(run: Callable[[Any], Awaitable[Any]], target: Any, steps: IndexPlan) -> bool:
+    """Create the missing indexes; return whether the old ones had to be dropped first.
+
+    MongoDB refuses a new index that it considers the same as an existing one.
+    """
+    missing = [index_model(spec) for spec in steps.create]
+    if not missing:
+        return False
+    try:
+        await run(target.create_indexes(missing))
+    except OperationFailure as error:
+        if error.code not in _SAME_INDEX:
+            raise
+        for name in steps.drop:
+            await run(target.drop_index(name))
+        await run(target.create_indexes(missing))
+        return True
+    return False

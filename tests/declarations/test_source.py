@@ -12,7 +12,7 @@ from scripts.source_survey.sizes import PRODUCT, Sizes, measure, packed_marks
 from tests.support.catalogue import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
-MAX_FILE, MAX_CLASS, MAX_PLUGIN = 400, 300, 80
+MAX_FILE, MAX_CLASS, MAX_PLUGIN = 600, 300, 80
 pytestmark = pytest.mark.usefixtures("no_collection")
 
 
@@ -59,7 +59,7 @@ def test_the_formatter_is_switched_off_nowhere() -> None:
     assert packed_marks(ROOT) == 0
 
 
-def test_no_file_is_longer_than_400_lines(sizes: Sizes) -> None:
+def test_no_file_is_longer_than_600_lines(sizes: Sizes) -> None:
     assert {name: lines for name, lines in sizes.files.items() if lines > MAX_FILE} == {}
 
 
