@@ -7,6 +7,7 @@ from typing import Protocol
 from handlers.access.actor import Actor
 from handlers.data.visible.delegated_access import Passes as Passes
 from handlers.data.visible.scope import Scope
+from handlers.parts import Port
 from handlers.route import Route
 from handlers.schema.values import Body
 
@@ -28,25 +29,28 @@ class Authorizer(Protocol):
         """Return the data scope of the actor: the union of the scopes of their enabled roles, narrowed by `Keeping`."""
 
 
-class Departments(Protocol):
+class Departments(Port):
     """Knows the tree of departments. The plugin that owns them provides it; without it, none is below another."""
 
     async def below(self, id: int) -> frozenset[int]:
         """Return the ids of the department and of all departments below it."""
+        return frozenset({id})
 
 
-class OwnRequests(Protocol):
+class OwnRequests(Port):
     """Decides about own requests. A plugin may provide it; without one, people never decide on their own requests."""
 
     async def allowed(self) -> bool:
         """Return whether people may approve or reject their own requests."""
+        return False
 
 
-class Approvals(Protocol):
+class Approvals(Port):
     """Knows which records wait in a flow. A plugin may provide it; without one, none does."""
 
     async def pending(self, biz_type: str, resource_id: str) -> str | None:
         """Return the id of the approval that the record waits for."""
+        return None
 
 
 class OptionValues(Protocol):

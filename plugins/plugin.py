@@ -15,13 +15,14 @@ from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
 from handlers.events import Event
 from handlers.operations.migrations import Migration
-from handlers.reports.audits import Audit, Debt
+from handlers.reports.audits import Audit
 from handlers.reports.dashboards import Dashboard
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload
 from handlers.service import Service
+from plugins.business.debts import Debt
 
 API_VERSION = 1  # goes up when a name leaves `plugins.api`, or means something else
 
@@ -61,7 +62,7 @@ class Plugin:
     `api` is the version of `plugins.api` that it is written for. `version` is that of the package that contains it; empty
     for built-in ones. `requires`: plugins that must be loaded
     before it. `start`: a context manager around the life of the process, which may `service.provide` parts; `provides`
-    names those parts that are ports of the core. `prepare` runs at every start of a process, on one instance at a time,
+    names those parts that are ports. `prepare` runs at every start of a process, on one instance at a time,
     and must be repeatable. `demo` loads demonstration data into a new database. `permissions`: titles of actions other
     than list, read, create, update and delete. `options`: settings that administrators change while the service runs;
     `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard` serves.

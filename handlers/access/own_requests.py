@@ -45,5 +45,4 @@ async def refuse_own(req: Request, people: Collection[int]) -> None:
 
 async def may_decide_on_own(parts: Parts) -> bool:
     """Return whether administrators let people decide on their own requests; False without a plugin for the setting."""
-    setting: OwnRequests | None = parts.get(OwnRequests)
-    return setting is not None and await setting.allowed()
+    return await parts[OwnRequests].allowed()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from handlers.catalogue.dictionaries import Entry
 from handlers.catalogue.responsibilities import Holding
@@ -12,7 +13,7 @@ from handlers.catalogue.views import View
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
 from handlers.operations.migrations import Migration
-from handlers.reports.audits import Audit, Debt
+from handlers.reports.audits import Audit
 from handlers.reports.dashboards import Dashboard
 from handlers.route import Route
 from handlers.schema.conversion import decode
@@ -22,6 +23,7 @@ from handlers.schema.messages import Message, as_message
 from handlers.schema.validation import Checker
 from handlers.schema.values import Body
 
+Declared = TypeVar("Declared")
 # the titles of the permissions that `crud` and tables declare
 ACTION_TITLES: Mapping[str, Message] = {
     "list": Message("查询", "List"),
@@ -143,11 +145,15 @@ class Catalogue:
     dashboards: tuple[Dashboard, ...] = ()
     holdings: tuple[Holding, ...] = ()
     audits: tuple[Audit, ...] = ()
-    debts: tuple[Debt, ...] = ()
     migrations: tuple[tuple[str, Migration], ...] = ()  # each with the name of its plugin
     views: tuple[View, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
     transition_labels: Mapping[str, Message] = field(default_factory=dict)  # by the name of the route
+    further: tuple[object, ...] = ()  # of kinds that the core does not know
+
+    def of_kind(self, kind: type[Declared]) -> tuple[Declared, ...]:
+        """Return the declarations of a kind that the core does not know."""
+        return tuple(one for one in self.further if isinstance(one, kind))
 
     def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:
         """Yield the collections that these plugins declare."""

@@ -6,7 +6,7 @@ so all of its reads see the same moment, and concurrent writes make no differenc
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -97,29 +97,6 @@ class Audit:
     collection: Collection
     check: Check
     remarks: Message | None = None
-
-
-@dataclass(frozen=True)
-class Due:
-    """What is owed for a record. `paid` is how much of it the record itself says was paid; None if it does not say.
-
-    `undelivered` is what will be owed besides, and may be invoiced already.
-    """
-
-    amount: Decimal
-    paid: Decimal | None = None
-    undelivered: Decimal = Decimal(0)
-
-
-@dataclass(frozen=True)
-class Debt:
-    """What is owed for the records of a business type, computed from their entries and compared with open items.
-
-    `compute` returns the amounts, keyed by the id of the record; nothing is owed for a record that it leaves out.
-    """
-
-    biz_type: str
-    compute: Callable[[Piece], Awaitable[Mapping[RecordId, Due]]]
 
 
 @dataclass(frozen=True)

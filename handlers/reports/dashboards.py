@@ -53,9 +53,7 @@ async def narrow_to_department(req: Request) -> None:
     """
     id = req.query.get(_DEPARTMENT)
     if id is not None:
-        known: Departments | None = req.service.parts.get(Departments)
-        within = await known.below(id) if known is not None else frozenset({id})
-        req.scope = replace(req.scope, within=within)
+        req.scope = replace(req.scope, within=await req.part(Departments).below(id))
 
 
 def summed(name: str, *figures: Figures) -> Dashboard:

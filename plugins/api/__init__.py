@@ -1,12 +1,14 @@
 """What every plugin imports, with a line for each name. Editors show the rest at the name.
 
 Start with `Plugin`, `Collection`, the fields, `crud` and `route`. The modules beside this one have the rest by subject:
-`fields`, `values`, `errors`, `events`, `records`, `data`, `reports`, `spreadsheets`, `requests`, `workers`, `ports`.
+`fields`, `values`, `errors`, `events`, `records`, `data`, `reports`, `spreadsheets`, `requests`, `workers`, `ports`,
+`business`.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -161,14 +163,22 @@ _SUBJECTS = (
     "requests",
     "workers",
     "ports",
+    "business",
 )
 
 
 def __getattr__(name: str) -> Any:
-    """Find a name where it is now, for plugins that were written when all names were here."""
-    for subject in () if name.startswith("_") else _SUBJECTS:
+    return find_moved(__name__, _SUBJECTS, name, calls=2)
+
+
+def find_moved(former: str, subjects: Iterable[str], name: str, calls: int = 1) -> Any:
+    """Find a name that the module `former` had where it is now, for plugins that were written before it moved.
+
+    Warns whoever is that many `calls` above. Raises AttributeError for a name that is in none of the modules `subjects`.
+    """
+    for subject in () if name.startswith("_") else subjects:
         module = import_module(f"plugins.api.{subject}")
         if name in vars(module):
-            warnings.warn(f"import {name} from plugins.api.{subject}", DeprecationWarning, stacklevel=2)
+            warnings.warn(f"import {name} from plugins.api.{subject}", DeprecationWarning, stacklevel=calls + 1)
             return getattr(module, name)
-    raise AttributeError(f"module 'plugins.api' has no attribute {name!r}")
+    raise AttributeError(f"module {former!r} has no attribute {name!r}")

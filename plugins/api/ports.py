@@ -32,6 +32,9 @@ from handlers.operations.processes import (
     Processes as Processes,  # the processes of this port
     ProcessState as ProcessState,  # what a process reports about itself
 )
+from handlers.parts import (
+    Port as Port,  # a question to a plugin that need not be loaded; derive your own from it
+)
 from handlers.ports import (
     Accounts as Accounts,  # port: finds people, for work on their behalf
     Approvals as Approvals,  # port: which records wait in a flow

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 from handlers.catalogue.declarations import (
     ACTION_TITLES as ACTION_TITLES,  # the titles of the permissions that `crud` and tables make
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
@@ -19,9 +22,7 @@ from handlers.catalogue.responsibilities import (
     Holding as Holding,  # the records that people are responsible for, to be handed over when somebody leaves
     Move as Move,  # the hand-over of some records to another person, as the `move` of a holding gets it
 )
-from plugins.records.booking_days import (
-    find_booked_on as find_booked_on,  # the day on which the effect of a date is booked
-)
+from plugins.api import find_moved
 from plugins.records.crud import (
     FINAL as FINAL,  # the description of a deletion without restoring
     history_of as history_of,  # the route that lists the changes of a record
@@ -38,10 +39,6 @@ from plugins.records.on_hold import (
     hold_fields as hold_fields,  # the fields of records that can be put on hold
     holds as holds,  # the routes to put records on hold and to release them
 )
-from plugins.records.payment_terms import (
-    due_after as due_after,  # the day on which something is due, so many days after another day
-    payment_terms as payment_terms,  # the field with the number of days within which somebody has to pay
-)
 from plugins.records.steps import (
     Hook as Hook,  # the type of a hook: a coroutine function of a `Step`
     change_state as change_state,  # make a transition that no request asks for
@@ -52,3 +49,6 @@ from plugins.records.transitions import (
     bars_of as bars_of,  # the fields of a record that forbid the action of such a route, with the reasons
     transitions_of as transitions_of,  # the transitions that such a route may make
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = partial(find_moved, __name__, ("business",))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 from handlers.reports.audits import (
     Audit as Audit,  # a check of stored sums against their entries, piece by piece
-    Debt as Debt,  # what the records of a business type owe, by their entries
     Difference as Difference,  # a record that does not agree with its entries
-    Due as Due,  # what is owed for a record
     Piece as Piece,  # the records that a check gets at once, and what to compare them with
     Remark as Remark,  # a record that a check counts, but that is no difference
     audit_piece as audit_piece,  # run a check over the next records
@@ -30,3 +31,7 @@ from handlers.reports.periods import (
     end_of_month as end_of_month,  # the last day of the month of a day
     period_of as period_of,  # the period that a query names
 )
+from plugins.api import find_moved
+
+if not TYPE_CHECKING:
+    __getattr__ = partial(find_moved, __name__, ("business",))

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from plugins.api import Service
-from plugins.api.ports import may_decide_on_own
+from plugins.api.ports import OwnRequests, may_decide_on_own
 from plugins.approval.flow import Assignee, Panel, count_needed, people_behind
 from plugins.approval.options import OWN_REQUESTS
 from plugins.approval.records import DELEGATIONS, MAX_PEOPLE
@@ -22,7 +22,7 @@ DEFAULT_RULE = "leader"
 _FIRST_USER = 1
 
 
-class OwnRequestsSetting:
+class OwnRequestsSetting(OwnRequests):
     """The option about decisions on one's own requests, in flows and at records."""
 
     def __init__(self, configs: Configs) -> None:

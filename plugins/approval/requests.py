@@ -14,6 +14,7 @@ from typing import Any
 from plugins.api import CONFLICT, Actor, ApiError, Message, Service, utc_now
 from plugins.api.data import Database
 from plugins.api.events import APPROVAL_FINISHED
+from plugins.api.ports import Approvals
 from plugins.api.requests import SYSTEM
 from plugins.approval import flow
 from plugins.approval.conditions import matches
@@ -100,8 +101,8 @@ async def _apply_fallback(context: ApprovalContext, payload: Mapping[str, Any]) 
     )
 
 
-class PendingApprovals:
-    """The port `Approvals` of the core."""
+class PendingApprovals(Approvals):
+    """The approvals that wait for somebody."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -50,8 +50,8 @@ from plugins.boot.connect import connected
 from plugins.boot.known_plugins import holders_of, note_plugins
 from plugins.boot.listen import StartError, start_listening
 from plugins.boot.registry import freeze
+from plugins.checks.events import SHARED_EVENTS
 from plugins.plugin import Job, Plugin
-from plugins.records.shared_events import PROTOCOLS
 from plugins.records.transitions import listen_to_approvals
 
 log = logging.getLogger("tradewind")
@@ -167,7 +167,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     operations.start()
     stack.push_async_callback(operations.stop)
     listen_to_approvals(service, service.part(Catalogue).routes)
-    service.events.declare(PROTOCOLS)
+    service.events.declare(SHARED_EVENTS)
     for plugin in plugins:
         service.events.declare(plugin.emits)
         for listener in plugin.listens:

@@ -131,7 +131,8 @@ def _business_type_problems(plugin: Plugin, known: Sequence[Collection]) -> Iter
 
 
 def _ports(plugins: Sequence[Plugin]) -> Iterator[str]:
-    for port in (Authenticator, Authorizer):
+    needed = (Authenticator, Authorizer)
+    for port in dict.fromkeys((*needed, *all_of(plugins, lambda plugin: plugin.provides))):
         providers = [plugin.name for plugin in plugins if port in plugin.provides]
         if not providers:
             yield f"No plugin provides {port.__name__}; load the plugins auth and rbac, or others that do."

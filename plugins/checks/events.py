@@ -6,20 +6,25 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 
 from handlers.events import Event, name_of
+from plugins.business.events import EVENTS
+from plugins.business.old_questions import ANSWERS, QUESTIONS
 from plugins.checks.states import machines_of
 from plugins.plugin import Plugin
 from plugins.records.shared_events import PROTOCOLS
 
+SHARED_EVENTS = (*PROTOCOLS, *EVENTS, *QUESTIONS)
+"""Events that every plugin may emit."""
+
 
 def event_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
     """Yield a sentence for each fault in the events and jobs of these plugins."""
-    known: dict[str, tuple[Event, str]] = {event.name: (event, "the core") for event in PROTOCOLS}
+    known: dict[str, tuple[Event, str]] = {event.name: (event, "the core") for event in SHARED_EVENTS}
     for plugin in plugins:
         for event in _values_of(plugin):
             first, declarer = known.setdefault(event.name, (event, f"plugin {plugin.name}"))
             if first != event:
                 yield f"Plugin {plugin.name} declares the event {event.name} with other fields than {declarer}."
-    emitted = {event.name for event in PROTOCOLS} | {name for plugin in plugins for name in emitted_names(plugin)}
+    emitted = {event.name for event in SHARED_EVENTS} | {name for plugin in plugins for name in emitted_names(plugin)}
     for plugin in plugins:
         yield from _listener_problems(plugin, emitted)
         yield from _route_problems(plugin)
@@ -43,13 +48,15 @@ def _listener_problems(plugin: Plugin, emitted: set[str]) -> Iterator[str]:
         # events of its own name may be emitted by other plugins, which need not be loaded
         if name not in emitted and not name.startswith(f"{plugin.name}."):
             yield f"Plugin {plugin.name} listens for {name}, which no loaded plugin emits."
+        if one.event in QUESTIONS and one not in ANSWERS:
+            yield f"Plugin {plugin.name} listens for {name}, which is asked by a port of plugins.api.business: provide it."
         yield from _function_problems(f"Plugin {plugin.name}: its listener for {name}", one.call, "service", "payload")
 
 
 def _route_problems(plugin: Plugin) -> Iterator[str]:
     for route in plugin.routes:
         for event in route.events:
-            if isinstance(event, Event) and event not in (*plugin.emits, *PROTOCOLS):
+            if isinstance(event, Event) and event not in (*plugin.emits, *SHARED_EVENTS):
                 where = f"Plugin {plugin.name}: route {route.method} {route.path}"
                 yield f"{where} emits {event.name}, which is not in the emits of the plugin."
 

@@ -18,12 +18,13 @@ from handlers.data.collection import Collection
 from handlers.data.states import StateMachine, Transition
 from handlers.events import Event
 from handlers.operations.migrations import Migration
-from handlers.reports.audits import Audit, Debt
+from handlers.reports.audits import Audit
 from handlers.reports.dashboards import Dashboard
 from handlers.request import Request
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.service import Service
+from plugins.business.debts import Debt
 from plugins.plugin import Job, Listener, Plugin
 
 _KINDS = (

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from plugins.api import Message, exact
-from plugins.api.reports import Audit, Debt, Difference, Due, Piece, Remark, compare, difference
+from plugins.api.business import Debt, Due
+from plugins.api.reports import Audit, Difference, Piece, Remark, compare, difference
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.receivables import BIZ_TYPE, OWED
 

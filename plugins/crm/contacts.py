@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import Record, Request, Route, Service, crud
+from plugins.api import Record, Request, Route, crud
+from plugins.api.business import Contact
 from plugins.api.errors import STALE
 from plugins.crm import customer_children
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
@@ -43,25 +44,23 @@ async def delete(req: Request) -> None:
     await req.store(CONTACTS).delete(contact["id"])
 
 
-async def tell_contacts(_: Service, payload: Mapping[str, Any]) -> None:
-    """Fill `found` of the payload with the person to call at each of the customers that the caller may see.
+async def find_contacts(req: Request, customer_ids: Sequence[Any]) -> dict[Any, Contact]:
+    """Return whom to call at each of the customers that the caller may see, by the id of the customer.
 
     That is the primary contact, if any. A contact without a phone number is called on the mobile phone; a number or an
     e-mail address that is still missing is taken from the customer.
     """
-    req: Request = payload["request"]
     called = ("name", "phone", "email")
-    customers = await req.store(CUSTOMERS).find({"_id": {"$in": payload["customer_ids"]}}, fields=called)
+    customers = await req.store(CUSTOMERS).find({"_id": {"$in": customer_ids}}, fields=called)
     primary = {"customer_id": {"$in": [one["id"] for one in customers]}, "is_primary": True}
     contacts = await req.store(CONTACTS).find(primary, fields=("customer_id", "mobile", *called))
     people = {one["customer_id"]: one for one in contacts}
-    for customer in customers:
-        person = people.get(customer["id"], {"name": None})
-        payload["found"][customer["id"]] = {
-            "name": person["name"],
-            "phone": person.get("phone") or person.get("mobile") or customer["phone"],
-            "email": person.get("email") or customer["email"],
-        }
+    return {customer["id"]: _choose_contact(customer, people.get(customer["id"], {})) for customer in customers}
+
+
+def _choose_contact(customer: Record, person: Record) -> Contact:
+    phone = person.get("phone") or person.get("mobile") or customer["phone"]
+    return Contact(person.get("name"), phone, person.get("email") or customer["email"])
 
 
 async def _unset_other_primaries(req: Request, contact: Record) -> None:

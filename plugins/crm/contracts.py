@@ -24,8 +24,9 @@ from plugins.api import (
     text,
     transitions,
 )
+from plugins.api.business import find_booked_on
 from plugins.api.errors import DUPLICATE, STALE
-from plugins.api.records import find_booked_on, holds
+from plugins.api.records import holds
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY

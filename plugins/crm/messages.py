@@ -39,10 +39,6 @@ REFUNDED = Message(
 ENTERED_IN_FINANCE = Message(
     "该回款由财务收付款单登记，请在财务中冲销", "The payment was entered in finance; reverse it there"
 )
-OVER_CREDIT_LIMIT = Message(
-    "超过客户信用额度 {limit}：已占用 {open}，本单 {requested}",
-    "This exceeds the customer's credit limit of {limit}: {open} is already used, and this order adds {requested}",
-)
 OVERPLANNED = Message(
     "回款计划金额合计超过合同金额", "The payment plans would add up to more than the amount of the contract"
 )

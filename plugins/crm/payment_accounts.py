@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Request, invalid
-from plugins.api.events import MONEY_MOVED, MONEY_RETURNED
+from plugins.api.business import MONEY_MOVED, MONEY_RETURNED
 from plugins.crm.contract_records import PAYMENTS
 from plugins.crm.options import PAYMENT_ACCOUNT_KEY
 from plugins.crm.receivables import BIZ_TYPE

@@ -22,9 +22,9 @@ from plugins.api import (
     route,
     store_money,
 )
+from plugins.api.business import DATED, MONEY_MOVED, MONEY_RETURNED
 from plugins.api.data import new_id
 from plugins.api.errors import STALE
-from plugins.api.events import DATED, MONEY_MOVED, MONEY_RETURNED
 from plugins.api.values import start_of
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REVERSE_PAYMENT

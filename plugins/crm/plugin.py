@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from plugins.api import Job, Message, Plugin, routes_of
+from plugins.api.business import Customers
 from plugins.crm import (
     contacts,
     contracts,
+    credit,
     customer_tables,
     customers,
     demo,
@@ -43,6 +45,8 @@ plugin = Plugin(
     title=Message("客户管理", "CRM"),
     requires=("rbac", "system"),
     settings=CrmSettings,
+    provides=(Customers,),
+    start=credit.start,
     emits=(pool.RELEASED_EVENT, payments.RECEIVED_EVENT, payments.REMOVED_EVENT, customer_tables.IMPORTED_EVENT),
     listens=LISTENS,
     jobs=(
@@ -59,20 +63,9 @@ plugin = Plugin(
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=routes_of(
-        pool,
-        duplicates,
-        customers,
-        nearby,
-        customer_tables,
-        contacts,
-        leads,
-        opportunities,
-        follow_ups,
-        contracts,
-        payment_plans,
-        payments,
-        tables,
+    routes=(
+        *routes_of(pool, duplicates, customers, nearby, customer_tables, contacts, leads, opportunities, follow_ups),
+        *routes_of(contracts, payment_plans, payments, tables),
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import Record, Request, Service, day_of
-from plugins.api.events import RECEIVABLE_CHANGED
+from plugins.api.business import RECEIVABLE_CHANGED
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.records import CUSTOMERS
 

@@ -20,7 +20,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.records import payment_terms
+from plugins.api.business import payment_terms
 from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from plugins.api import Listener, conflicts
-from plugins.api.events import (
+from plugins.api.business import (
     DATED,
     DEBT_ASKED,
     MONEY_MOVED,
     MONEY_RETURNED,
-    OPEN_DAY_ASKED,
-    OWED_ASKED,
+    OF_BOOKS,
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
 )
@@ -22,7 +21,6 @@ from plugins.finance.messages import PAID_BACK
 from plugins.finance.migrations import older_invoices
 from plugins.finance.open_items import open_items
 from plugins.finance.payments import entering
-from plugins.finance.reports import ageing
 
 LISTENS = (
     Listener(vouchers.REVERSED_EVENT, claims.reopen_payment),
@@ -32,10 +30,9 @@ LISTENS = (
     Listener(MONEY_MOVED, entering.enter_from_event, periods.DATED_REFUSALS),
     Listener(MONEY_RETURNED, entering.return_from_event, (*periods.DATED_REFUSALS, *conflicts(PAID_BACK))),
     Listener(DATED, periods.check_open, periods.DATED_REFUSALS),
-    Listener(OPEN_DAY_ASKED, periods.tell_open_day),
     Listener(RECEIVABLE_CHANGED, partial(open_items.update_from_event, "out")),
     Listener(PAYABLE_CHANGED, partial(open_items.update_from_event, "in")),
-    Listener(OWED_ASKED, ageing.tell_owed),
     Listener(DEBT_ASKED, claims.report_owed),
     Listener(DEBT_ASKED, older_invoices.report_owed),
+    *OF_BOOKS,
 )

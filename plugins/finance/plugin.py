@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Job, Message, Plugin, View, routes_of
+from plugins.api.business import Books
 from plugins.finance import demo, tables
 from plugins.finance.audit import routes, runs
 from plugins.finance.audit.book_checks import AUDITS, DEBTS
@@ -36,6 +37,7 @@ plugin = Plugin(
     title=Message("财务", "Finance"),
     requires=("rbac",),
     settings=FinanceSettings,
+    provides=(Books,),
     start=start,
     demo=demo.load,
     emits=(vouchers.REVERSED_EVENT, credit_notes.CREDITED, credit_notes.NOTE_REVERSED),

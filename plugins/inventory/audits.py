@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Collection, Message, Record, exact
-from plugins.api.reports import Audit, Debt, Difference, Due, Piece, compare, difference
+from plugins.api.business import Debt, Due
+from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.inventory.orders.owed import count_undelivered
 from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.orders.trades import PURCHASE, SALE, Trade

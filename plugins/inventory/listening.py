@@ -1,22 +1,36 @@
-"""The events of other plugins that inventory listens to."""
+"""What inventory answers other plugins, and the events of theirs that it listens to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import Listener, Service
-from plugins.api.events import DEBT_ASKED, TERMS_ASKED
+from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Suppliers
 from plugins.inventory.orders.owed import find_history, find_order, publish
 from plugins.inventory.orders.trades import PURCHASE, SALE
 from plugins.inventory.records import SUPPLIERS
 
 
-async def tell_terms(service: Service, payload: Mapping[str, Any]) -> None:
-    """Put the number of days within which a supplier is paid into `found` of the payload."""
-    if payload.get("supplier_id") is not None:
-        supplier = await service.database.store(SUPPLIERS).find_one({"_id": payload["supplier_id"]})
-        payload["found"]["days"] = supplier["terms_days"] if supplier is not None else None
+@dataclass(frozen=True)
+class KeptSuppliers(Suppliers):
+    """The suppliers that inventory keeps."""
+
+    service: Service
+
+    async def find_terms(self, supplier_id: Any) -> int | None:
+        """Return the number of days within which the supplier is paid, or None."""
+        supplier = await self.service.database.store(SUPPLIERS).find_one({"_id": supplier_id})
+        return supplier["terms_days"] if supplier is not None else None
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Provide the suppliers."""
+    service.provide(Suppliers, KeptSuppliers(service))
+    yield
 
 
 async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
@@ -32,4 +46,4 @@ async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
         await publish(trade, service, payload.get("request"), order, shipments, day)
 
 
-LISTENS = (Listener(TERMS_ASKED, tell_terms), Listener(DEBT_ASKED, report_owed))
+LISTENS = (Listener(DEBT_ASKED, report_owed), *OF_SUPPLIERS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from plugins.api import Message, Plugin, routes_of
+from plugins.api.business import Suppliers
 from plugins.api.records import Holding
 from plugins.inventory import demo, master_data, tables
 from plugins.inventory.audits import AUDITS, DEBTS
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
-from plugins.inventory.listening import LISTENS
+from plugins.inventory.listening import LISTENS, start
 from plugins.inventory.menus import MENUS, PERMISSIONS
 from plugins.inventory.migrations import MIGRATIONS
 from plugins.inventory.numbers import OPTIONS
@@ -30,6 +31,8 @@ plugin = Plugin(
     name="inventory",
     title=Message("进销存", "Inventory"),
     requires=("rbac",),
+    provides=(Suppliers,),
+    start=start,
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
     emits=tuple(

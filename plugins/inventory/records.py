@@ -20,8 +20,8 @@ from plugins.api import (
     service_fields,
     text,
 )
+from plugins.api.business import payment_terms
 from plugins.api.fields import FieldOptions, record_code
-from plugins.api.records import payment_terms
 from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT
 
 MAX_QUANTITY = "999999999.9999"

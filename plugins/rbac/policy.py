@@ -15,6 +15,7 @@ from lru import LRU
 
 from plugins.api import Actor, Route
 from plugins.api.data import CachedSnapshot, Database, Scope
+from plugins.api.ports import Departments
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES
 
 EVERYTHING = "*:*:*"
@@ -130,7 +131,7 @@ async def load_rules(database: Database) -> Rules:
     return Rules(roles, menus, departments, {id: frozenset(ids) for id, ids in below.items()}, withdrawn)
 
 
-class Policy:
+class Policy(Departments):
     """The ports `Authorizer` and `Departments` of the core, over the current `snapshot` of the rules."""
 
     def __init__(self, database: Database) -> None:

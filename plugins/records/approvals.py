@@ -76,8 +76,7 @@ class Approval:
         own = people_behind(step.record)
         about = refer_to(step)
         await step.emit(APPROVAL_REQUESTED, title=title, record=shown, own=own, **about)
-        approvals: Approvals | None = step.service.parts.get(Approvals)
-        found = await approvals.pending(about["biz_type"], about["resource_id"]) if approvals is not None else None
+        found = await step.service.part(Approvals).pending(about["biz_type"], about["resource_id"])
         if found is None and step.request is not None:
             step.request.response_headers[NO_FLOW_HEADER] = "none"
         return found

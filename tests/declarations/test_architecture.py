@@ -9,11 +9,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from plugins import api
+from plugins.api import business
 from plugins.boot.registry import built_in_names, load_plugins
 
 pytestmark = pytest.mark.usefixtures("no_collection")
@@ -183,6 +185,12 @@ def test_a_name_of_the_version_before_is_found_and_says_where_it_is_now() -> Non
     for name in ONCE_THERE:
         with pytest.warns(DeprecationWarning, match=rf"import {name} from plugins\.api\.[a-z]+"):
             assert getattr(api, name) is not None
+
+
+def test_a_name_that_moved_between_the_subjects_is_found_where_it_was() -> None:
+    for subject, name in (("events", "RECEIVABLE_CHANGED"), ("records", "payment_terms"), ("reports", "Debt")):
+        with pytest.warns(DeprecationWarning, match=rf"import {name} from plugins\.api\.business"):
+            assert getattr(import_module(f"plugins.api.{subject}"), name) is getattr(business, name)
 
 
 def test_every_name_of_the_plugin_api_has_a_line_that_says_what_it_is() -> None:

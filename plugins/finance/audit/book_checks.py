@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Message, exact, store_money
+from plugins.api.business import Debt, Due
 from plugins.api.records import Catalogue
-from plugins.api.reports import Audit, Debt, Difference, Due, Piece, compare, difference
+from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.finance.audit.documents import find_existing_documents
 from plugins.finance.audit.paid_sums import sum_paid_of_invoices, sum_paid_of_items
 from plugins.finance.audit.payment_checks import audits_of_sources
@@ -298,7 +299,11 @@ def audits_of(catalogue: Catalogue) -> tuple[Audit, ...]:
     """
     if OPEN_ITEMS.name not in catalogue.collections:
         return tuple(catalogue.audits)
-    return (*catalogue.audits, *(_audit_of(debt, catalogue) for debt in catalogue.debts), *audits_of_sources(catalogue))
+    return (
+        *catalogue.audits,
+        *(_audit_of(debt, catalogue) for debt in catalogue.of_kind(Debt)),
+        *audits_of_sources(catalogue),
+    )
 
 
 def _audit_of(debt: Debt, catalogue: Catalogue) -> Audit:

@@ -122,11 +122,6 @@ async def find_open_day(service: Service, day: str) -> str:
     return day
 
 
-async def tell_open_day(service: Service, payload: Mapping[str, Any]) -> None:
-    """Put the day on which the effect of something dated the `day` of the payload is booked into its `found`."""
-    payload["found"]["day"] = await find_open_day(service, payload["day"])
-
-
 async def close(req: Request) -> dict[str, Any]:
     """Close a month for good: nothing can be dated into it afterwards, and corrections go into an open month.
 

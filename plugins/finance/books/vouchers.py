@@ -22,9 +22,9 @@ from plugins.api import (
     route,
     store_money,
 )
+from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.api.events import MONEY_ALLOCATED
 from plugins.finance.books.periods import in_period, take_number, take_turn
 from plugins.finance.books.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
 from plugins.finance.messages import ALREADY_REVERSED, NOT_CASHIER, PERIOD_CLOSED

@@ -22,8 +22,7 @@ from plugins.api import (
     store_money,
     transitions,
 )
-from plugins.api.events import TERMS_ASKED
-from plugins.api.records import due_after
+from plugins.api.business import Customers, Suppliers, due_after
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import MAX_AMOUNT
 from plugins.finance.books.vouchers import get_day
@@ -59,11 +58,11 @@ async def create(req: Request) -> Record:
 
 async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
     """Return the day on which an invoice is due by the terms of its customer or supplier, or None without terms."""
-    party = {name: values[name] for name in ("customer_id", "supplier_id") if values.get(name) is not None}
-    found: dict[str, int | None] = {}
-    if party:
-        await req.emit(TERMS_ASKED, **party, found=found)
-    days = found.get("days")
+    days = None
+    if values.get("customer_id") is not None:
+        days = await req.part(Customers).find_terms(values["customer_id"])
+    elif values.get("supplier_id") is not None:
+        days = await req.part(Suppliers).find_terms(values["supplier_id"])
     return due_after(values["day"], days) if days is not None else None
 
 

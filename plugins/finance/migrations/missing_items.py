@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Record, Service
+from plugins.api.business import DEBT_ASKED, Debt
 from plugins.api.data import Migration, Stage
 from plugins.api.errors import DatabaseUnavailable
-from plugins.api.events import DEBT_ASKED
 from plugins.api.records import Catalogue
-from plugins.api.reports import Debt, Piece
+from plugins.api.reports import Piece
 from plugins.finance.open_items.entries import adopt
 from plugins.finance.open_items.records import OPEN_ITEMS
 
@@ -23,7 +23,7 @@ def _stages(service: Service) -> Iterator[Stage]:
     """Yield a stage for the items that an older version has stored, then one for each kind of record that may owe."""
     yield Stage(OPEN_ITEMS, partial(_complete, service), {"day": None, "deleted": False})
     catalogue = service.part(Catalogue)
-    for debt in catalogue.debts:
+    for debt in catalogue.of_kind(Debt):
         yield Stage(catalogue.biz_types[debt.biz_type], partial(_fill, service, debt))
 
 

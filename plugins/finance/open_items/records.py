@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, array, boolean, choice, day, money, obj, service_fields, text
-from plugins.api.records import payment_terms
+from plugins.api.business import payment_terms
 from plugins.finance.books.records import COUNTERPARTY, CUSTOMER, SUPPLIER
 from plugins.finance.states import OPEN_ITEM_STATES
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, exact, invalid, store_money
-from plugins.api.events import MONEY_ALLOCATED
+from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.records import change_state
 from plugins.finance.claims.records import EXPENSE_CLAIMS
 from plugins.finance.invoices.records import INVOICES

@@ -20,8 +20,8 @@ from plugins.api import (
     store_money,
     transitions,
 )
+from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.data import RecordNames
-from plugins.api.events import MONEY_ALLOCATED
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import VOUCHERS
 from plugins.finance.books.vouchers import REVERSED_EVENT, book_in_transaction, check_cashier, get_day, reverse_booked

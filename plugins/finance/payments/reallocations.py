@@ -21,7 +21,7 @@ from plugins.api import (
     route,
     store_money,
 )
-from plugins.api.events import MONEY_ALLOCATED
+from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.records import change_state
 from plugins.api.requests import RouteOptions
 from plugins.finance.books.periods import check_open

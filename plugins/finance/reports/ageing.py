@@ -153,19 +153,19 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row["_id"], "counterparty": row["name"], **{name: row[name] or _ZERO for name in _SUMS}}
 
 
-async def tell_owed(service: Service, payload: Mapping[str, Any]) -> None:
-    """Put what a customer owes now into `found` for the plugin that asks. What was paid too much is taken off.
+async def find_owed(service: Service, customer_id: Any) -> Decimal:
+    """Return what a customer owes now. What was paid too much is taken off.
 
     So is what is billed ahead of a delivery: whoever asks counts the whole order.
     """
     # entries that are settled on any day add up to zero
-    counted = {"customer_id": payload["customer_id"], **unsettled(_LAST_DAY)}
+    counted = {"customer_id": customer_id, **unsettled(_LAST_DAY)}
     # grouped by the stored value: an expression would take longer than the sum itself
     total = [{"$match": counted}, {"$group": {"_id": "$direction", "amount": {"$sum": "$amount"}}}]
     found = await service.database.store(ENTRIES).aggregate(total)
     sums = {row["_id"]: exact(row["amount"]) for row in found}
     owed = sums.get("out", Decimal(0)) - sums.get("in", Decimal(0))
-    payload["found"]["owed"] = owed - await _sum_billed_ahead(service, payload["customer_id"])
+    return owed - await _sum_billed_ahead(service, customer_id)
 
 
 async def _sum_billed_ahead(service: Service, customer_id: Any) -> Decimal:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Record, Request, Route, array, boolean, day, integer, money, obj, object_id, route, shape, text
-from plugins.api.events import CONTACTS_ASKED
+from plugins.api.business import Customers
 from plugins.api.values import rounded
 from plugins.finance.open_items.entries import ENTRIES
 from plugins.finance.open_items.records import OPEN_ITEMS
@@ -101,11 +101,9 @@ async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mappin
 
 async def _find_contacts(req: Request, rows: Sequence[Mapping[str, Any]]) -> Mapping[Any, Record]:
     """Return whom to call at the customers of these rows, by customer id, as the plugin that keeps customers says."""
-    found: dict[Any, Record] = {}
     ids = [row["_id"]["customer_id"] for row in rows if row["_id"]["customer_id"] is not None]
-    if ids:
-        await req.emit(CONTACTS_ASKED, customer_ids=ids, found=found)
-    return found
+    found = await req.part(Customers).find_contacts(req, ids) if ids else {}
+    return {id: vars(contact) for id, contact in found.items()}
 
 
 def _count_days(row: Mapping[str, Any], on: str) -> Record:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import Actor, Page, Record, Request, Route, Service, Step, exact, route, store_money
-from plugins.api.events import DATED
-from plugins.api.records import Hook, find_booked_on
+from plugins.api.business import DATED, find_booked_on
+from plugins.api.records import Hook
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
 from plugins.inventory.orders.trades import Trade

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import Record, Step, exact, store_money
-from plugins.api.events import CREDIT_ASKED
+from plugins.api.business import Customers
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.records import SALES_ORDERS
 
@@ -13,7 +13,7 @@ _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 
 async def ask_for_credit(step: Step) -> None:
-    """Ask whether the customer has credit for this order in addition to their other open orders. A listener may refuse.
+    """Ask whether the customer has credit for this order in addition to their other open orders. Raises 40901 if refused.
 
     Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
     """
@@ -22,15 +22,11 @@ async def ask_for_credit(step: Step) -> None:
         return
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
     waiting = await step.store(SALES_ORDERS).find(others, fields=("lines", "amount", "shipped_amount"))
-    found: dict[str, Decimal] = {}
-    await step.emit(
-        CREDIT_ASKED,
-        customer_id=order["customer_id"],
+    step.payload["credit_excess"] = await step.service.part(Customers).find_credit_excess(
+        order["customer_id"],
         requested=exact(order["amount"]),
         ordered=sum(map(_compute_undelivered, waiting), Decimal(0)),
-        found=found,
     )
-    step.payload["credit_excess"] = found.get("excess")
 
 
 def confirm_values(step: Step) -> Record:

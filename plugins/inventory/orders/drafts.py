@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Handler, Record, Request, invalid
-from plugins.api.events import TERMS_ASKED
+from plugins.api.business import Customers
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
 from plugins.inventory.orders.amounts import TERMS, compute_amounts
 from plugins.inventory.orders.lines import ENABLED, get_today, price_lines
@@ -76,10 +76,9 @@ async def _find_terms(req: Request, values: Record) -> int | None:
             raise invalid("supplier_id", "reference")
         terms: int | None = supplier["terms_days"]
         return terms
-    found: dict[str, int | None] = {}
     if values.get("customer_id") is not None:
-        await req.emit(TERMS_ASKED, customer_id=values["customer_id"], found=found)
-    return found.get("days")
+        return await req.part(Customers).find_terms(values["customer_id"])
+    return None
 
 
 def _drop_nulls(body: Record) -> Record:

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Record, Request, day_of, exact, invalid, store_money
+from plugins.api.business import DATED
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.api.events import DATED
 from plugins.api.values import store_quantity
 from plugins.inventory.records import PRODUCTS, WAREHOUSES
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Record, Request, Service, Step, day_of, exact, store_money
-from plugins.api.records import due_after
+from plugins.api.business import due_after
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.records import SUPPLIERS
 

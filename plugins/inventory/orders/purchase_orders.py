@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from plugins.api import Action, Approval, Record, Route, Step, conflicts, crud, text, transitions
-from plugins.api.events import DATED
+from plugins.api.business import DATED
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE

@@ -22,7 +22,8 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.records import hold_fields, payment_terms
+from plugins.api.business import payment_terms
+from plugins.api.records import hold_fields
 from plugins.inventory.document_fields import (
     AMOUNT,
     MAX_LINES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from plugins.api import Action, Route, Step, conflicts, crud, transitions
-from plugins.api.events import CREDIT_ASKED, DATED
+from plugins.api.business import CREDIT_REFUSALS, DATED
 from plugins.api.records import holds
 from plugins.inventory.messages import (
     MORE_THAN_OPEN,
@@ -48,7 +48,8 @@ ROUTES: tuple[Route, ...] = (
             before=_check_before_confirming,
             values=confirm_values,
             after=partial(announce_confirmed, SALE),
-            events=(CREDIT_ASKED, DATED),
+            events=(DATED,),
+            refusals=CREDIT_REFUSALS,
             waits=True,
         ),
         Action(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import Collection, Event
-from plugins.api.events import PAYABLE_CHANGED, RECEIVABLE_CHANGED
+from plugins.api.business import PAYABLE_CHANGED, RECEIVABLE_CHANGED
 from plugins.api.records import Numbering
 from plugins.inventory.numbers import (
     DELIVERY_NUMBERS,

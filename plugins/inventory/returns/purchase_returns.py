@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Route, conflicts, crud, route
-from plugins.api.events import DATED
+from plugins.api.business import DATED
 from plugins.inventory.messages import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import Record, Request, Route, conflicts, crud, exact, route, store_money
+from plugins.api.business import DATED
 from plugins.api.data import new_id
-from plugins.api.events import DATED
 from plugins.api.values import share, store_quantity, times
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import STOCK_COUNT_NUMBERS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plugins.api import Record, Request, Route, conflicts, crud, exact, invalid, route, store_money
+from plugins.api.business import DATED
 from plugins.api.data import new_id
-from plugins.api.events import DATED
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import TRANSFER_NUMBERS
 from plugins.inventory.orders.lines import ENABLED, add_up, date_movement, find_products, find_warehouse

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from plugins.api.business import Books as KeptBooks
 from plugins.api.data import new_id
-from plugins.api.events import OWED_ASKED
 from plugins.boot.runtime import Running
 from plugins.finance.open_items.entries import ENTRIES
 from plugins.finance.open_items.settled_entries import mark_settled
@@ -109,10 +109,7 @@ async def test_what_a_customer_owes_is_the_same_without_the_settled_entries(admi
     expect(await admin.post(f"{AT}/payments", body))
 
     async def owed() -> Decimal:
-        found: dict[str, Decimal] = {}
-        asked = {"customer_id": of_customer(party)["customer_id"], "found": found}
-        await tradewind.service.events.emit(OWED_ASKED, asked)
-        return found["owed"]
+        return await tradewind.service.part(KeptBooks).find_owed(of_customer(party)["customer_id"])
 
     assert await owed() == Decimal(45)
     assert len([day for _, _, day in await marks(tradewind, party) if day is not None]) == 2

@@ -48,11 +48,12 @@ from plugins.api import (
     text,
     transitions,
 )
+from plugins.api.business import TERMS_ASKED, Debt, Due
 from plugins.api.data import Migration, Stage
 from plugins.api.events import DATA_RESET
 from plugins.api.ports import Authenticator
 from plugins.api.records import Holding, Item
-from plugins.api.reports import Audit, ByTime, Dashboard, Debt, Difference, Due, Figures, Piece, summed
+from plugins.api.reports import Audit, ByTime, Dashboard, Difference, Figures, Piece, summed
 from plugins.boot.registry import RegistryError, freeze, load_plugins
 from tests.support.labels import labelled
 
@@ -547,6 +548,10 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "event that nobody emits": (
         [ACME, other(listens=(Listener(SIGNED, hear),))],
         "Plugin other listens for acme.thing.signed, which no loaded plugin emits.",
+    ),
+    "question that is answered by an event": (
+        [other(listens=(Listener(TERMS_ASKED, hear),))],
+        "Plugin other listens for finance.terms.asked, which is asked by a port of plugins.api.business: provide it.",
     ),
     "event of two kinds": (
         [acme(emits=(SIGNED,)), other(listens=(Listener(Event("acme.thing.signed", thing=str), hear),))],

@@ -1,0 +1,39 @@
+"""Ports: what holds when no plugin answers is stated for every question."""
+
+from __future__ import annotations
+
+import inspect
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from handlers.parts import Parts, Port
+from handlers.ports import Approvals, Departments, OwnRequests
+from plugins.api.business import Books, Customers, Suppliers
+
+pytestmark = pytest.mark.gen_test
+# the answer to each question, with what it is asked about
+UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
+    (Departments, "below"): ({"id": 7}, {7}),
+    (OwnRequests, "allowed"): ({}, False),
+    (Approvals, "pending"): ({"biz_type": "CONTRACT", "resource_id": "7"}, None),
+    (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
+    (Books, "find_owed"): ({"customer_id": 7}, Decimal(0)),
+    (Customers, "find_terms"): ({"customer_id": 7}, None),
+    (Customers, "find_credit_excess"): ({"customer_id": 7, "requested": Decimal(9), "ordered": Decimal(9)}, None),
+    (Customers, "find_contacts"): ({"req": None, "customer_ids": [7]}, {}),
+    (Suppliers, "find_terms"): ({"supplier_id": 7}, None),
+}
+
+
+@pytest.mark.parametrize(("port", "question"), UNANSWERED, ids=lambda one: getattr(one, "__name__", one))
+async def test_a_question_that_no_plugin_answers_has_a_stated_answer(port: type[Any], question: str) -> None:
+    about, answer = UNANSWERED[port, question]
+    assert await getattr(Parts()[port], question)(**about) == answer
+
+
+def test_no_question_is_without_one() -> None:
+    ports = [port for port in Port.__subclasses__() if port.__module__.endswith(".ports")]
+    asked = {(port, name) for port in ports for name, _ in inspect.getmembers(port, inspect.isfunction)}
+    assert asked == set(UNANSWERED)
