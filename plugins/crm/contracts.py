@@ -125,25 +125,19 @@ def _submission(step: Step) -> Record:
     return {"submitted_at": step.now, "submitted_by": step.by, "decided_at": None, "reason": None}
 
 
-async def _find_days(step: Step) -> None:
-    """Find the day by which figures count the contract. An approved contract needs a signing date for it."""
+async def _approval(step: Step) -> Record:
+    """Figures count the contract by its day. An approved contract needs a signing date for it."""
     signed = step.record["signed_date"] or step.today
-    step.payload["days"] = {"signed_date": signed, "booked_on": await find_booked_on(step.service, signed)}
+    days = {"signed_date": signed, "booked_on": await find_booked_on(step.service, signed)}
+    return {"decided_at": step.now, "salesperson_id": step.record["owner_id"], **days}
 
 
-def _approval(step: Step) -> Record:
-    return {"decided_at": step.now, "salesperson_id": step.record["owner_id"], **step.payload.pop("days")}
-
-
-async def _find_end(step: Step) -> None:
-    """Find out whether the month by which figures count the contract is closed, so that it stays there."""
+async def _end(step: Step) -> Record:
+    """If the month by which figures count the contract is closed, it stays there."""
     booked = step.record["booked_on"] or step.record["signed_date"]
     is_closed = await find_booked_on(step.service, booked) != booked
-    step.payload["days"] = {"booked_on": booked, "taken_off_on": step.today if is_closed else None}
-
-
-def _end(step: Step) -> Record:
-    return {"ended_at": step.now, "reason": step.reason, **step.payload.pop("days")}
+    days = {"booked_on": booked, "taken_off_on": step.today if is_closed else None}
+    return {"ended_at": step.now, "reason": step.reason, **days}
 
 
 async def _publish(step: Step) -> None:
@@ -190,7 +184,6 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/crm/contracts/{id}/approve",
             access="crm:contract:approve",
             body=VERSION_BODY,
-            before=_find_days,
             values=_approval,
             waits=True,
         ),
@@ -213,7 +206,6 @@ ROUTES: tuple[Route, ...] = (
             access="crm:contract:terminate",
             summary="Terminate a contract early",
             body=TERMINATE,
-            before=_find_end,
             values=_end,
         ),
         find=get_editable,

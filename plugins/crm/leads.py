@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import CONFLICT, Action, ApiError, Record, Request, Route, Step, conflicts, crud, invalid, transitions
 from plugins.api.errors import DUPLICATE, STALE
-from plugins.api.records import Dictionaries
+from plugins.api.records import Announced, Dictionaries
 from plugins.crm import customer_children, opportunities
 from plugins.crm.bodies import CONVERT, CONVERTED
 from plugins.crm.customers import build_customer, warn_of_duplicates
@@ -61,6 +62,15 @@ async def delete(req: Request) -> None:
     await req.store(LEADS).delete(lead["id"])
 
 
+@dataclass(frozen=True)
+class Converted(Announced):
+    """What was made of a lead."""
+
+    customer: Record
+    contact: Record
+    opportunity: Record | None
+
+
 async def _create_records(step: Step) -> None:
     """Create a contact and an opportunity from a lead, for the customer in the body or a new one."""
     req, lead = step.req, step.record
@@ -78,7 +88,7 @@ async def _create_records(step: Step) -> None:
     }
     converted = await step.store(LEADS).update_unversioned({"_id": lead["id"]}, {"$set": made})
     step.record = converted or lead
-    step.payload = {"customer": customer, "contact": contact, "opportunity": opportunity}
+    step.keep(Converted(customer, contact, opportunity))
 
 
 async def _get_or_create_customer(req: Request, lead: Mapping[str, Any]) -> Record:
@@ -128,7 +138,7 @@ ROUTES: tuple[Route, ...] = (
             values=lambda step: {"converted_at": step.now},
             # the lead is written first, so that concurrent conversions conflict on it
             after=_create_records,
-            respond=lambda step: {"lead": step.record, **step.payload},
+            respond=lambda step: {"lead": step.record, **vars(step.kept[Converted])},
             returns=CONVERTED,
         ),
         find=get_editable,

@@ -6,14 +6,17 @@ store the new state with `values`; run `after`; emit the event of the transition
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import isawaitable
 
 from handlers.access.own_requests import people_behind, refuse_own
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.events import Event
+from handlers.parts import Parts
 from handlers.request import Request
 from handlers.route import Refusal
 from handlers.schema.errors import ErrorKind
@@ -22,7 +25,7 @@ from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record, RecordId
 from handlers.service import Service
 from plugins.records.approvals import Approval, is_about, refer_to
-from plugins.records.steps import Hook, Step, change_state
+from plugins.records.steps import Announced, Hook, Step, change_state
 
 Find = Callable[[Request, Collection, RecordId], Awaitable[Record]]
 Work = Callable[[], Awaitable[Record]]
@@ -37,9 +40,9 @@ class Action:
     It makes the transition that the last part of the path names, or those that `does` names; of several, `choose`
     returns the one for a step. `summary` is by default the label of the transition with the noun of the collection.
     `body` has the fields besides `version`, which every action takes, or is an object with them; if no field is
-    required, the request may come without a body. `values` returns what else changes; names that begin with `$` are
-    update operators. `before` may refuse, once it is known that the state allows the action; `after` sees the changed
-    record. `within` runs the transaction, for work that must be done outside it. `respond` makes the response of the
+    required, the request may come without a body. `values` returns what else changes, or is a
+    coroutine function that does; names that begin with `$` are update operators. `before` may refuse, once it is known
+    that the state allows the action; `after` sees the changed record. `within` runs the transaction, for work that must be done outside it. `respond` makes the response of the
     shape `returns`; without them it is the record. With `waits`, the action is refused while the record is on hold,
     even if an approval asks for it. `unless` maps boolean fields of the record to messages: while one of them is true,
     the action is refused with its message, and the console shows the message at the disabled button.
@@ -50,7 +53,7 @@ class Action:
     does: tuple[str, ...] = ()
     summary: str = ""
     body: Field | Mapping[str, Field] | None = None
-    values: Callable[[Step], ReadOnlyRecord] | None = None
+    values: Callable[[Step], ReadOnlyRecord | Awaitable[ReadOnlyRecord]] | None = None
     before: Hook | None = None
     choose: Callable[[Step], str] | None = None
     after: Hook | None = None
@@ -116,7 +119,8 @@ class Lifecycle:
         was_pending = self.approval is not None and self.approval.is_pending(step.record, self.collection)
         if self.collection.machine.keeps_evidence:
             await step.service.database.share(self.collection, step.record["id"])  # against who removes an attachment
-        values = action.values(step) if action is not None and action.values is not None else {}
+        given = action.values(step) if action is not None and action.values is not None else {}
+        values = await given if isawaitable(given) else given
         store, version = step.store(self.collection), step.body.get("version")
         step.record = await change_state(store, step.record["id"], step.action, values, version=version)
         for hook in (action.after if action is not None else None, self.after):
@@ -131,7 +135,8 @@ class Lifecycle:
         event = machine.transitions[step.action].event
         if event:
             reference = refer_to(step) if self.approval is not None else {}
-            await step.emit(event, **{**reference, **step.payload, machine.record: step.record})
+            announced = ChainMap(*(vars(one) for one in step.kept.values() if isinstance(one, Announced)))
+            await step.emit(event, **{**reference, **step.payload, **announced, machine.record: step.record})
 
     async def apply_outcome(self, service: Service, payload: Payload) -> None:
         """Apply the outcome of an approval to its record. A record that is no longer pending stays unchanged."""
@@ -147,7 +152,7 @@ class Lifecycle:
         async def work() -> None:
             record = await first.store(self.collection).get(payload["resource_id"])
             if approval.is_pending(record, self.collection):
-                step, action = replace(first, record=record, payload=dict(given)), self._action(name)
+                step, action = replace(first, record=record, payload=dict(given), kept=Parts()), self._action(name)
                 if action is not None:
                     step.refuse_barred(action.unless, waits=action.waits)
                 await self._make(step, action)

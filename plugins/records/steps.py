@@ -9,6 +9,7 @@ from datetime import datetime
 from handlers.data.collection import Collection
 from handlers.data.store import Store
 from handlers.events import Event
+from handlers.parts import Parts
 from handlers.request import Request
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import CONFLICT, ApiError
@@ -19,14 +20,18 @@ from handlers.service import Service
 ON_HOLD = Message("已挂起：{reason}", "It is on hold: {reason}")
 
 
+class Announced:
+    """Base of what a hook keeps for later hooks if the event of the transition carries its fields too."""
+
+
 @dataclass(slots=True)
 class Step:
     """One transition of one record.
 
     `record` is the record as it was; in the hook `after` it is the changed record. `by` is the id of the person who
-    acts, `reason` the reason that they gave; `body` is the body of the action, empty if an approval acts. `payload` is
-    what the event of the transition carries besides the record; hooks may add to it. `approval_id` is the approval that
-    was asked for.
+    acts, `reason` the reason that they gave; `body` is the body of the action, empty if an approval acts. `kept` has what
+    earlier hooks keep, by its type: `step.kept[Shipped].shipment`. `payload` is what the event of the transition carries
+    besides the record and what is `Announced`. `approval_id` is the approval that was asked for.
     """
 
     service: Service
@@ -41,6 +46,11 @@ class Step:
     by_approval: bool = False
     payload: Record = field(default_factory=dict)
     approval_id: str | None = None
+    kept: Parts = field(default_factory=Parts)
+
+    def keep(self, result: object) -> None:
+        """Keep a value of a dataclass for later hooks."""
+        self.kept[type(result)] = result
 
     @property
     def req(self) -> Request:

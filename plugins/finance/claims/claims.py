@@ -32,7 +32,7 @@ from plugins.finance.books.vouchers import get_day
 from plugins.finance.claims.records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
 from plugins.finance.open_items import open_items
-from plugins.finance.open_items.paying import in_books
+from plugins.finance.open_items.paying import Booked, in_books
 from plugins.finance.payments.entering import pay
 from plugins.finance.states import CLAIM_STATES
 
@@ -99,7 +99,7 @@ async def _owe_nothing(step: Step) -> None:
 
 
 async def _update_paid_item(step: Step) -> None:
-    await open_items.update_from_claim(step.service, step.record, step.payload["voucher"]["day"])
+    await open_items.update_from_claim(step.service, step.record, step.kept[Booked].voucher["day"])
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
@@ -172,7 +172,7 @@ ROUTES: tuple[Route, ...] = (
             access="finance:expense-claim:pay",
             body=PAY_CLAIM_BODY,
             before=_book,
-            values=lambda step: {"paid_at": step.now, "voucher_id": step.payload["voucher"]["id"]},
+            values=lambda step: {"paid_at": step.now, "voucher_id": step.kept[Booked].voucher["id"]},
             after=_update_paid_item,
             within=in_books,
             refusals=conflicts(PERIOD_CLOSED),

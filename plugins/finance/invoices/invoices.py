@@ -36,7 +36,7 @@ from plugins.finance.messages import (
     PERIOD_CLOSED,
 )
 from plugins.finance.open_items import open_items
-from plugins.finance.open_items.paying import add_payment, get_amount, get_owed, in_books, settle_invoice
+from plugins.finance.open_items.paying import Booked, Paid, add_payment, get_amount, get_owed, in_books, settle_invoice
 from plugins.finance.payments.entering import pay
 
 _ZERO = store_money(Decimal(0))
@@ -127,12 +127,11 @@ async def _book(step: Step) -> None:
     item = await open_items.find_item(step.req, open_items.INVOICE, invoice["id"])
     if item is None:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
-    step.payload["item"] = item
     await pay(step, item, amount, {"category": invoice["category"], "invoice_id": invoice["id"]})
 
 
 async def _update_paid_item(step: Step) -> None:
-    day, item = step.payload["voucher"]["day"], step.payload.pop("item")
+    day, item = step.kept[Booked].voucher["day"], step.kept[Paid].item
     await open_items.update_from_invoice(step.req, step.record, day, item)
 
 

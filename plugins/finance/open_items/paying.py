@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Step, Store, exact
-from plugins.api.records import change_state
+from plugins.api.records import Announced, change_state
 from plugins.finance.books.vouchers import book_in_transaction, get_day
 from plugins.finance.messages import MORE_THAN_OPEN
 
 # the action that leads an invoice to each state when what is owed or paid changes; `_OF_UNPAID` if it is `confirmed`
 _ACTIONS = {"confirmed": "unpay", "partly_paid": "unpay-part", "paid": "settle", "credited": "credit"}
 _OF_UNPAID = {**_ACTIONS, "partly_paid": "pay-part", "paid": "pay"}
+
+
+@dataclass(frozen=True)
+class Paid:
+    """The open item that an action pays, as it was before."""
+
+    item: Record
+
+
+@dataclass(frozen=True)
+class Booked(Announced):
+    """The voucher of the payment that an action enters."""
+
+    voucher: Record
 
 
 async def in_books(req: Request, work: Callable[[], Awaitable[Record]]) -> Record:
@@ -31,7 +46,7 @@ def get_amount(step: Step, unpaid: Decimal) -> Decimal:
 
 def add_payment(step: Step) -> Decimal:
     """Return how much of the record is paid, including the voucher of the step."""
-    return exact(step.record["paid"]) + exact(step.payload["voucher"]["amount"])
+    return exact(step.record["paid"]) + exact(step.kept[Booked].voucher["amount"])
 
 
 def get_owed(invoice: Mapping[str, Any]) -> Decimal:

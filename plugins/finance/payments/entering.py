@@ -16,6 +16,7 @@ from plugins.finance.messages import PAID_BACK
 from plugins.finance.open_items.advances import find_first_reversal_day, find_least_paid, repay
 from plugins.finance.open_items.entries import enter_advance
 from plugins.finance.open_items.open_items import find_item
+from plugins.finance.open_items.paying import Booked, Paid
 from plugins.finance.open_items.settlements import settle
 from plugins.finance.payments.records import PAYMENT_NUMBERS, PAYMENTS
 
@@ -73,8 +74,8 @@ def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
     return [{"open_item_id": item["id"], "amount": store_money(amount), "day": day} for item, amount in parts]
 
 
-async def pay(step: Step, item: Mapping[str, Any], amount: Decimal, links: Mapping[str, Any]) -> None:
-    """Enter a payment of `amount` for an item that the step itself changes; the step's payload gets the voucher."""
+async def pay(step: Step, item: Record, amount: Decimal, links: Mapping[str, Any]) -> None:
+    """Enter a payment of `amount` for an item that the step itself changes; the step keeps `Paid` and `Booked`."""
     values = {
         "direction": "in" if item["direction"] == "out" else "out",
         "account_id": step.body["account_id"],
@@ -85,7 +86,9 @@ async def pay(step: Step, item: Mapping[str, Any], amount: Decimal, links: Mappi
         "remark": links.get("remark", item["number"]),
     }
     store = step.req.system_store(PAYMENTS)
-    _, step.payload["voucher"] = await enter(step.req, store, values, [(item, amount)], links)
+    _, voucher = await enter(step.req, store, values, [(item, amount)], links)
+    step.keep(Paid(item))
+    step.keep(Booked(voucher))
 
 
 async def take_back(

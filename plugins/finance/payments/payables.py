@@ -22,7 +22,7 @@ from plugins.finance.invoices.records import PAY_INVOICE_BODY
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
 from plugins.finance.open_items.billing import get_with_bills, pay_billed
 from plugins.finance.open_items.entries import adopt, enter_change
-from plugins.finance.open_items.paying import add_payment, get_amount, in_books
+from plugins.finance.open_items.paying import Booked, Paid, add_payment, get_amount, in_books
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.open_items.schedules import pay_earliest
 from plugins.finance.payments.entering import pay
@@ -41,7 +41,6 @@ async def _book(step: Step) -> None:
     item = step.record
     if item["day"] is None:
         await adopt(step.service, item)
-    step.payload["bills"] = item["bills"]
     amount = get_amount(step, exact(item["amount"]) - exact(item["paid"]))
     await pay(step, item, amount, {"category": "purchase", "open_item_id": item["id"]})
 
@@ -56,10 +55,10 @@ def _get_values(step: Step) -> Record:
 
 
 async def _enter_payment(step: Step) -> None:
-    voucher, item = step.payload["voucher"], step.record
+    voucher, item = step.kept[Booked].voucher, step.record
     before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
     await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"])
-    if step.payload.pop("bills"):
+    if step.kept[Paid].item["bills"]:
         await pay_billed(step.service, step.record)
 
 

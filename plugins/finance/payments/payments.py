@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import (
@@ -22,6 +23,7 @@ from plugins.api import (
 )
 from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.data import RecordNames
+from plugins.api.records import Announced
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import VOUCHERS
 from plugins.finance.books.vouchers import REVERSED_EVENT, book_in_transaction, check_cashier, get_day, reverse_booked
@@ -36,12 +38,11 @@ from plugins.finance.messages import (
     PERIOD_CLOSED,
 )
 from plugins.finance.open_items.advances import check_left, repay
-from plugins.finance.open_items.entries import enter_advance
 from plugins.finance.open_items.paying import in_books
 from plugins.finance.open_items.settlements import SETTLING, get_repayable, settles
 from plugins.finance.payments.allocating import add_up, find_parts, is_of, refuse, settle_all
 from plugins.finance.payments.entering import Part, describe_reversal, enter, list_allocations, take_back
-from plugins.finance.payments.reallocations import enter_taken_back, get_taken_back, take_allocation_back
+from plugins.finance.payments.reallocations import Reallocated, enter_reallocated, take_allocation_back
 from plugins.finance.payments.records import (
     ALLOCATE_BODY,
     MAX_ALLOCATIONS,
@@ -129,8 +130,16 @@ async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequenc
 # -- actions
 
 
-async def _allocate(step: Step) -> None:
-    """Settle the items of the body with an advance, or with a part of it."""
+@dataclass(frozen=True)
+class Reversed(Announced):
+    """The voucher of a payment, and the one that reverses it."""
+
+    voucher: Record
+    reversal: Record
+
+
+async def _allocate(step: Step) -> Record:
+    """Settle the items of the body with an advance, or with a part of it. Returns what changes in the payment."""
     req, payment, day = step.req, step.record, get_day(step.req)
     parts = await find_parts(req, step.body["allocations"])
     _check_items(payment, parts)
@@ -142,21 +151,13 @@ async def _allocate(step: Step) -> None:
     await check_open(step.service, {"day": day})
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     await settle_all(req, payment, voucher, parts, day)
-    step.payload["parts"] = parts
-
-
-def _get_allocated(step: Step) -> Record:
-    parts, before = step.payload["parts"], step.record
     added = add_up(parts)
+    step.keep(Reallocated(-added))
     return {
-        "allocations": [*(before["allocations"] or ()), *list_allocations(parts, get_day(step.req))],
-        "allocated": store_money(exact(before["allocated"]) + added),
-        "unallocated": store_money(exact(before["unallocated"]) - added),
+        "allocations": [*(payment["allocations"] or ()), *list_allocations(parts, day)],
+        "allocated": store_money(exact(payment["allocated"]) + added),
+        "unallocated": store_money(exact(payment["unallocated"]) - added),
     }
-
-
-async def _enter_allocated(step: Step) -> None:
-    await enter_advance(step.service, step.record, -add_up(step.payload["parts"]), get_day(step.req))
 
 
 async def _reverse(step: Step) -> None:
@@ -165,12 +166,12 @@ async def _reverse(step: Step) -> None:
     check_cashier(req, payment)
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     reversal = await reverse_booked(req, voucher, get_day(req), step.reason)
-    step.payload |= {"voucher": voucher, "reversal": reversal}
+    step.keep(Reversed(voucher, reversal))
     await take_back(req, payment, voucher, reversal["day"])
 
 
 async def _announce_reversal(step: Step) -> None:
-    await step.emit(REVERSED_EVENT, voucher=step.payload["voucher"], reversal=step.payload["reversal"])
+    await step.emit(REVERSED_EVENT, **vars(step.kept[Reversed]))
 
 
 ROUTES: tuple[Route, ...] = (
@@ -192,9 +193,8 @@ ROUTES: tuple[Route, ...] = (
             does=("allocate",),
             summary="Allocate an advance to open items",
             body=ALLOCATE_BODY,
-            before=_allocate,
-            values=_get_allocated,
-            after=_enter_allocated,
+            values=_allocate,
+            after=enter_reallocated,
             events=(MONEY_ALLOCATED,),
             refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *SETTLING),
         ),
@@ -203,9 +203,8 @@ ROUTES: tuple[Route, ...] = (
             access="finance:payment:allocate",
             summary="Undo an allocation, so that the amount becomes an advance",
             body=TAKE_BACK_BODY,
-            before=take_allocation_back,
-            values=get_taken_back,
-            after=enter_taken_back,
+            values=take_allocation_back,
+            after=enter_reallocated,
             events=(MONEY_ALLOCATED,),
             refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ALLOCATED, NOTHING_ALLOCATED, ENTERED_ELSEWHERE, *SETTLING),
         ),
@@ -214,7 +213,7 @@ ROUTES: tuple[Route, ...] = (
             access="finance:payment:reverse",
             body=REVERSE_PAYMENT_BODY,
             before=_reverse,
-            values=lambda step: describe_reversal(step.req, step.payload["reversal"]),
+            values=lambda step: describe_reversal(step.req, step.kept[Reversed].reversal),
             after=_announce_reversal,
             within=in_books,
             events=(REVERSED_EVENT, MONEY_ALLOCATED),

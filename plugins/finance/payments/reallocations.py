@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -48,8 +49,18 @@ _IDS = ("customer_id", "supplier_id")
 Values = Mapping[str, Any]
 
 
-async def take_allocation_back(step: Step) -> None:
-    """Take back what a payment allocates to the item of the body, or a part of it: the amount is an advance again."""
+@dataclass(frozen=True)
+class Reallocated:
+    """By how much a payment becomes more of an advance; below zero, less."""
+
+    advance: Decimal
+
+
+async def take_allocation_back(step: Step) -> Record:
+    """Take back what a payment allocates to the item of the body, or a part of it: the amount is an advance again.
+
+    Returns the values that change in the payment.
+    """
     req, payment, body = step.req, step.record, step.body
     if payment["biz_type"] is not None:
         raise ApiError(CONFLICT, ENTERED_ELSEWHERE)
@@ -58,18 +69,13 @@ async def take_allocation_back(step: Step) -> None:
     amount = exact(body["amount"]) if body.get("amount") is not None else allocated
     _refuse_more(amount, allocated, MORE_THAN_ALLOCATED if allocated else NOTHING_ALLOCATED)
     await check_open(step.service, {"day": day})
-    step.payload |= {"amount": amount, "values": await _move(req, payment, item_id, amount, (), day)}
+    step.keep(Reallocated(amount))
+    return await _move(req, payment, item_id, amount, (), day)
 
 
-def get_taken_back(step: Step) -> Record:
-    """Return the values that change in the payment."""
-    values: Record = step.payload["values"]
-    return values
-
-
-async def enter_taken_back(step: Step) -> None:
-    """Enter what was taken back as an advance."""
-    await enter_advance(step.service, step.record, step.payload["amount"], get_day(step.req))
+async def enter_reallocated(step: Step) -> None:
+    """Enter what is more or less of an advance."""
+    await enter_advance(step.service, step.record, step.kept[Reallocated].advance, get_day(step.req))
 
 
 def make_credit_handler(direction: str) -> Handler:

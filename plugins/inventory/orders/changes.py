@@ -10,7 +10,6 @@ from decimal import Decimal
 
 from plugins.api import Actor, Page, Record, Request, Route, Service, Step, exact, route, store_money
 from plugins.api.business import DATED, find_booked_on
-from plugins.api.records import Hook
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
 from plugins.inventory.orders.trades import Trade
@@ -51,20 +50,10 @@ async def refuse_closed_month(step: Step) -> None:
     await step.emit(DATED, day=step.record["ordered_on"] or step.today)
 
 
-def end_with(trade: Trade) -> Hook:
-    """Return the hook of the actions that cancel or close an order, for `get_ended`."""
-
-    async def end(step: Step) -> None:
-        after = {**step.record, "status": trade.orders.machine.after(step.action)}
-        step.payload["ended"] = await book_later(step.service, trade, step.record, after, step.today)
-
-    return end
-
-
-def get_ended(step: Step) -> Record:
+async def end(trade: Trade, step: Step) -> Record:
     """Return what else changes in an order that is cancelled or closed."""
-    ended: Record = step.payload.pop("ended")
-    return ended
+    after = {**step.record, "status": trade.orders.machine.after(step.action)}
+    return await book_later(step.service, trade, step.record, after, step.today)
 
 
 async def list_sales(req: Request) -> Page:

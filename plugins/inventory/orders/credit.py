@@ -12,27 +12,24 @@ from plugins.inventory.orders.records import SALES_ORDERS
 _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 
-async def ask_for_credit(step: Step) -> None:
-    """Ask whether the customer has credit for this order in addition to their other open orders. Raises 40901 if refused.
+async def confirm(step: Step) -> Record:
+    """Return the values that the confirmation changes besides the state. Raises 40901 if the customer has no credit."""
+    excess = await _find_excess(step, step.record)
+    return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
+
+
+async def _find_excess(step: Step, order: Record) -> Decimal | None:
+    """Return by how much this order, in addition to their other open orders, exceeds the credit of the customer.
 
     Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
     """
-    order = step.record
     if order["customer_id"] is None or order.get("contract_id") is not None:
-        return
+        return None
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
     waiting = await step.store(SALES_ORDERS).find(others, fields=("lines", "amount", "shipped_amount"))
-    step.payload["credit_excess"] = await step.service.part(Customers).find_credit_excess(
-        order["customer_id"],
-        requested=exact(order["amount"]),
-        ordered=sum(map(_compute_undelivered, waiting), Decimal(0)),
-    )
-
-
-def confirm_values(step: Step) -> Record:
-    """Return the values that the confirmation changes besides the state."""
-    excess = step.payload.get("credit_excess")
-    return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
+    requested, ordered = exact(order["amount"]), sum(map(_compute_undelivered, waiting), Decimal(0))
+    customers = step.service.part(Customers)
+    return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
 
 
 def _compute_undelivered(order: Record) -> Decimal:

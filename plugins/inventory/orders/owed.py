@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from plugins.api import Record, Request, Service, Step, day_of, exact, store_money
 from plugins.api.business import due_after
+from plugins.api.records import Announced
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.records import SUPPLIERS
 
@@ -52,10 +54,18 @@ async def announce_confirmed(trade: Trade, step: Step) -> None:
     await publish(trade, step.service, step.req, step.record, [], step.today, new=True)
 
 
+@dataclass(frozen=True)
+class Shipped(Announced):
+    """The delivery or receipt that an action makes, and the `live` ones before it: those that were not reversed."""
+
+    shipment: Record
+    live: Sequence[Record]
+
+
 async def announce_shipped(trade: Trade, step: Step) -> None:
     """Emit what is owed after a delivery or a receipt."""
-    live, shipment = step.payload["live"], step.payload["shipment"]
-    await publish(trade, step.service, step.req, step.record, [*live, shipment], shipment["day"])
+    made = step.kept[Shipped]
+    await publish(trade, step.service, step.req, step.record, [*made.live, made.shipment], made.shipment["day"])
 
 
 async def announce_ended(trade: Trade, step: Step) -> None:

@@ -9,7 +9,7 @@ from plugins.api.business import DATED
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
-from plugins.inventory.orders.changes import end_with, get_ended, refuse_closed_month
+from plugins.inventory.orders.changes import end, refuse_closed_month
 from plugins.inventory.orders.drafts import make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.orders.owed import announce_confirmed, announce_ended, announce_shipped
 from plugins.inventory.orders.records import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
@@ -77,15 +77,13 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/cancel",
             access="inventory:purchase-order:cancel",
-            before=end_with(PURCHASE),
-            values=get_ended,
+            values=partial(end, PURCHASE),
             after=partial(announce_ended, PURCHASE),
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/close",
             access="inventory:purchase-order:close",
-            before=end_with(PURCHASE),
-            values=get_ended,
+            values=partial(end, PURCHASE),
             after=partial(announce_ended, PURCHASE),
         ),
         Action(

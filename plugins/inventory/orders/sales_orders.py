@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import Action, Route, Step, conflicts, crud, transitions
+from plugins.api import Action, Route, conflicts, crud, transitions
 from plugins.api.business import CREDIT_REFUSALS, DATED
 from plugins.api.records import holds
 from plugins.inventory.messages import (
@@ -15,19 +15,13 @@ from plugins.inventory.messages import (
     NOT_ENOUGH_THEN,
     NOTHING_OPEN,
 )
-from plugins.inventory.orders.changes import end_with, get_ended, refuse_closed_month
-from plugins.inventory.orders.credit import ask_for_credit, confirm_values
+from plugins.inventory.orders.changes import end, refuse_closed_month
+from plugins.inventory.orders.credit import confirm
 from plugins.inventory.orders.drafts import make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.orders.owed import announce_confirmed, announce_ended, announce_shipped
 from plugins.inventory.orders.records import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.orders.shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.orders.trades import SALE
-
-
-async def _check_before_confirming(step: Step) -> None:
-    await refuse_closed_month(step)
-    await ask_for_credit(step)
-
 
 ROUTES: tuple[Route, ...] = (
     *crud(
@@ -45,8 +39,8 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/confirm",
             access="inventory:sales-order:confirm",
-            before=_check_before_confirming,
-            values=confirm_values,
+            before=refuse_closed_month,
+            values=confirm,
             after=partial(announce_confirmed, SALE),
             events=(DATED,),
             refusals=CREDIT_REFUSALS,
@@ -55,15 +49,13 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/cancel",
             access="inventory:sales-order:cancel",
-            before=end_with(SALE),
-            values=get_ended,
+            values=partial(end, SALE),
             after=partial(announce_ended, SALE),
         ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/close",
             access="inventory:sales-order:close",
-            before=end_with(SALE),
-            values=get_ended,
+            values=partial(end, SALE),
             after=partial(announce_ended, SALE),
         ),
         Action(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -13,31 +14,39 @@ from plugins.inventory.orders.lines import add_up
 from plugins.inventory.orders.records import DELIVERIES, RECEIPTS
 from plugins.inventory.stock.stock import Movements, Origin
 
-Part = tuple[Any, Decimal, Decimal, Decimal]
+
+@dataclass(frozen=True)
+class Part:
+    """What is shipped of a product: `net` is the amount without tax."""
+
+    product_id: Any
+    quantity: Decimal
+    amount: Decimal
+    net: Decimal
 
 
 async def ship_lines(
     req: Request, warehouse: Record, shipment: Record, parts: Sequence[Part], incoming: bool
 ) -> Record:
-    """Move the parts (product, quantity, amount, net) in or out. Returns `_id`, `lines`, `amount` and `cost`.
+    """Move the parts in or out. Returns `_id`, `lines`, `amount` and `cost`.
 
     Goods that come in cost their net: the tax on them adds no value to the stock.
     """
     id = new_id()
     origin = Origin("receipt" if incoming else "delivery", id, shipment["number"], shipment["day"])
     moves, lines = Movements(req, warehouse, origin), []
-    await moves.read(part[0] for part in parts)
-    for product_id, quantity, amount, net in sorted(parts, key=lambda part: str(part[0])):
-        cost = net
+    await moves.read(part.product_id for part in parts)
+    for part in sorted(parts, key=lambda part: str(part.product_id)):
+        cost = part.net
         if incoming:
-            await moves.put(product_id, quantity, net)
+            await moves.put(part.product_id, part.quantity, cost)
         else:
-            cost = await moves.take(product_id, quantity)
+            cost = await moves.take(part.product_id, part.quantity)
         lines.append(
             {
-                "product_id": product_id,
-                "quantity": store_quantity(quantity),
-                "amount": store_money(amount),
+                "product_id": part.product_id,
+                "quantity": store_quantity(part.quantity),
+                "amount": store_money(part.amount),
                 "cost": store_money(cost),
                 "returned": store_quantity(Decimal(0)),
             }

@@ -12,7 +12,7 @@ from plugins.api.values import store_quantity
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.lines import add_up, date_movement, find_products, find_warehouse
-from plugins.inventory.orders.owed import find_live
+from plugins.inventory.orders.owed import Shipped, find_live
 from plugins.inventory.orders.shipments import Part, ship_lines
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.stock.stock import take_turns
@@ -44,8 +44,8 @@ def ship_with(trade: Trade) -> Hook:
         parts = _price_parts(trade, order, wanted, live)
         shipment |= await ship_lines(req, warehouse, shipment, parts, trade.incoming)
         shipment |= _add_freight(order, live, shipment)
-        step.payload["live"] = live
-        step.payload["shipment"] = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
+        shipment = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
+        step.keep(Shipped(shipment, live))
 
     return ship
 
@@ -77,7 +77,7 @@ def _get_unfinished(trade: Trade, line: Record) -> Decimal:
 
 
 def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record]) -> list[Part]:
-    """Return product, quantity, amount and net of each part. The parts of a line add up to its sums, to the cent.
+    """Return the parts with their amounts. The parts of a line add up to its sums, to the cent.
 
     `live` are the shipments of the order that were not reversed. A part gets what they have left of the sums so far.
     """
@@ -92,7 +92,7 @@ def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: 
                 max(compute_part(line, after, field) - _add_up(shipped, stored), Decimal(0))
                 for field, stored in (("amount", "amount"), ("net", "cost"))
             )
-            parts.append((line["product_id"], quantity, amount, net))
+            parts.append(Part(line["product_id"], quantity, amount, net))
     return parts
 
 
@@ -108,13 +108,14 @@ def _add_up(records: Sequence[Record], field: str) -> Decimal:
 
 def add_shipment(trade: Trade, step: Step) -> Record:
     """Return the update of the order for the shipment of the step."""
-    shipped = add_up([*step.payload["live"], step.payload["shipment"]], "amount")
+    made = step.kept[Shipped]
+    shipped = add_up([*made.live, made.shipment], "amount")
     # with `$set`, so that no product is looked up: the lines keep theirs
     return {"$set": {"lines": _list_lines(trade, step), "shipped_amount": shipped}}
 
 
 def _list_lines(trade: Trade, step: Step) -> list[Record]:
-    moved = {line["product_id"]: exact(line["quantity"]) for line in step.payload["shipment"]["lines"]}
+    moved = {line["product_id"]: exact(line["quantity"]) for line in step.kept[Shipped].shipment["lines"]}
     return [
         {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) + moved.get(line["product_id"], Decimal(0)))}
         for line in step.record["lines"]
