@@ -1,4 +1,4 @@
-"""Days and months of the business time zone: a payment at 16:30Z belongs to the next day in Shanghai."""
+"""Days and months of the business time zone: what happens at 16:30Z belongs to the next day in Shanghai."""
 
 from __future__ import annotations
 

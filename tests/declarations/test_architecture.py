@@ -215,6 +215,14 @@ def test_the_core_names_no_plugin() -> None:
     assert [f"{file}: {text}" for file, text in texts if isinstance(text, str) and NAMED.search(text)] == []
 
 
+def test_what_plugins_are_made_with_names_no_business() -> None:
+    places = ("plugins/boot", "plugins/checks", "plugins/plugin.py", "plugins/records", "plugins/testing")
+    texts = [(file, text) for file in FILES if within(file, *places) for text in constants(file)]
+    business = re.compile(r"\b(crm|finance|hrm|inventory)\b")
+    assert [f"{file}: {text}" for file, text in texts if isinstance(text, str) and business.search(text)] == []
+    assert offences(lambda file: within(file, "plugins/records"), _packages("plugins.business")) == []
+
+
 # -- importing does nothing
 
 PROBE = """

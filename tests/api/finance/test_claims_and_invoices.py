@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -138,6 +139,29 @@ async def test_submitting_emits_an_event_for_other_plugins(admin: Client, tradew
         return any(payload["resource_id"] == claim["id"] for payload in heard)  # type: ignore[index]
 
     await eventually(has_heard)
+
+
+async def test_events_of_payments_carry_what_they_state_and_nothing_that_hooks_keep(
+    admin: Client, tradewind: Running
+) -> None:
+    heard: list[dict[str, Any]] = []
+
+    async def listener(payload: dict[str, Any]) -> None:
+        heard.append(payload)
+
+    for event in ("finance.invoice.paid", "finance.payment.allocated"):
+        tradewind.service.events.listen(event, listener)
+    books = await Books.fresh(admin)
+    invoice = await books.invoice("out", "100.00", "13.00")
+    expect(await books.pay_invoice(invoice, "50.00"))
+    (item,) = expect(await admin.get(f"{AT}/receivables?resource_id={invoice['id']}"))["items"]
+    body = {"direction": "in", "account_id": books.account_id, "amount": "5.00", "counterparty": item["counterparty"]}
+    advance = expect(await admin.post(f"{AT}/payments", body))
+    parts = {"allocations": [{"open_item_id": item["id"], "amount": "5.00"}]}
+    expect(await admin.post(f"{AT}/payments/{advance['id']}/allocations", parts))
+    ours = {invoice["id"], advance["id"]}  # heard more than once where a transaction is tried again
+    stated = {frozenset(one) for one in heard if str((one.get("invoice") or one["payment"])["id"]) in ours}
+    assert stated == {frozenset({"request", "invoice", "voucher"}), frozenset({"request", "payment"})}
 
 
 async def test_an_invoice_is_paid_in_parts_and_counts_as_receivable_until_then(admin: Client) -> None:
