@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # -- Declare a plugin
 from config.settings import (
@@ -167,18 +168,15 @@ _SUBJECTS = (
 )
 
 
-def __getattr__(name: str) -> Any:
-    return find_moved(__name__, _SUBJECTS, name, calls=2)
-
-
-def find_moved(former: str, subjects: Iterable[str], name: str, calls: int = 1) -> Any:
-    """Find a name that the module `former` had where it is now, for plugins that were written before it moved.
-
-    Warns whoever is that many `calls` above. Raises AttributeError for a name that is in none of the modules `subjects`.
-    """
+def find_moved(former: str, subjects: Iterable[str], name: str) -> Any:
+    """Find a name that the module `former` had where it is now, for plugins that were written before it moved."""
     for subject in () if name.startswith("_") else subjects:
         module = import_module(f"plugins.api.{subject}")
         if name in vars(module):
-            warnings.warn(f"import {name} from plugins.api.{subject}", DeprecationWarning, stacklevel=calls + 1)
+            warnings.warn(f"import {name} from plugins.api.{subject}", DeprecationWarning, stacklevel=2)
             return getattr(module, name)
     raise AttributeError(f"module {former!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:
+    __getattr__ = partial(find_moved, __name__, _SUBJECTS)
