@@ -15,6 +15,7 @@ from config.version import VERSION
 from handlers.catalogue.declarations import Catalogue
 from handlers.catalogue.dictionaries import Dictionaries, Entries
 from handlers.catalogue.pickers import PICKER_ROUTE
+from handlers.catalogue.searching import SEARCH_ROUTE
 from handlers.data.database import Database
 from handlers.docs.openapi import describe, options_of
 from handlers.http.addresses import listed, networks
@@ -348,4 +349,5 @@ CORE_ROUTES: tuple[Route, ...] = (
         tag="meta",
     ),
     PICKER_ROUTE,
+    SEARCH_ROUTE,
 )

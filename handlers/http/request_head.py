@@ -35,6 +35,7 @@ _EXPOSED = ", ".join(
         "Idempotency-Replayed",
         "X-Holdings",
         "X-Approval",
+        "X-Incomplete",
     ]
 )
 _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language

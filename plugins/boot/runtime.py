@@ -21,6 +21,7 @@ from handlers.access.rate_limit import RateLimit
 from handlers.catalogue.declarations import Catalogue
 from handlers.catalogue.dictionaries import Dictionaries
 from handlers.catalogue.pickers import Pickers
+from handlers.catalogue.searching import Searches
 from handlers.confined.pool import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.data.indexing import SearchIndexing
@@ -259,6 +260,7 @@ def _assemble(
     service.provide(Catalogue, catalogue)
     service.provide(Dictionaries, Dictionaries({one.type: one.entries for one in catalogue.dictionaries}))
     service.provide(Pickers, Pickers(catalogue))
+    service.provide(Searches, Searches(catalogue))
     service.provide(Router, Router(catalogue.routes if tracing is None else traced_routes(catalogue.routes)))
     service.provide(RecordNames, RecordNames(service.database))
     service.provide(Jobs, Jobs(service.database, tracing))
