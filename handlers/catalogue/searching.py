@@ -152,12 +152,12 @@ def _shared_out(found: Sequence[Sequence[Record]], size: int) -> Sequence[Record
 _HIT = obj(
     "SearchHit",
     {
-        "kind": text(nullable=False, example="CUSTOMER"),
+        "kind": text(nullable=False, example="AGREEMENT"),
         "kind_name": text(nullable=False, description="What one such record is called, in the caller's language."),
         "id": anything(nullable=False, description="An integer or a string, as in the records of the collection."),
         "name": text(max_length=MAX_NAME, nullable=False),
         "hint": text(description="What else tells the record from others: its code, a further text, its state."),
-        "path": text(nullable=False, example="/api/v1/crm/customers/65f0c0ffee65f0c0ffee65f0"),
+        "path": text(nullable=False, example="/api/v1/acme/agreements/65f0c0ffee65f0c0ffee65f0"),
     },
     nullable=False,
 )
@@ -174,7 +174,7 @@ SEARCH_ROUTE = route(
             text(max_length=64, min_length=1),
             max_items=50,
             nullable=False,
-            example=None,
+            example=[],
             description="Kinds to search, separated by commas; by default all. A kind is the business type as "
             "attachments name it or, without one, the name of the collection.",
         ),
