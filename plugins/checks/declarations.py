@@ -49,7 +49,7 @@ CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPO
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
 _PAGE = re.compile(r"^/[a-z][A-Za-z0-9._{}/-]*$")  # pages that browsers open, and their files, may be outside of /api/
 # names that the store writes or queries itself, besides the audit fields
-_RESERVED = {"id", "_id", "deleted", "shared_with", OWNER_DEPARTMENT, SECOND_DEPARTMENT, HISTORY, *SEARCH_FIELDS}
+_RESERVED = {"id", "_id", "deleted", OWNER_DEPARTMENT, SECOND_DEPARTMENT, HISTORY, *SEARCH_FIELDS}
 _OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
 Value = TypeVar("Value")
 
@@ -327,8 +327,9 @@ def _collection_problems(
     for name in collection.stored_orders:
         if collection.fields[name].kind != "text" or name not in collection.searchable:
             yield f'{where}: {name} has sort="folded", which is for texts that are searched too.'
+    reserved = _RESERVED | ({"shared_with"} if collection.shared else set())
     for name in collection.fields:
-        if name in _RESERVED or name in collection.audit_fields or name in collection.stored_orders.values():
+        if name in reserved or name in collection.audit_fields or name in collection.stored_orders.values():
             yield f"{where} has a field called {name}, which the core writes itself."
 
 

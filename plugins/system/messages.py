@@ -23,3 +23,10 @@ NO_SETTING = Message("没有该设置项", "There is no such setting")
 
 # shown by GET /api/v1/system/authorization/explain
 NO_ITEM = Message("没有该字典，或字典中没有该项", "There is no such dictionary, or it has no such item")
+
+NO_VIEW = Message("没有该视图，或视图未共享给您", "There is no such view, or it is not shared with you")
+NOT_YOUR_VIEW = Message("他人共享的视图不可修改或删除", "A view that somebody else shares cannot be changed or deleted")
+SHARES_WITH_ALL = Message(
+    "共享给全公司需要有修改系统设置的权限", "Sharing with everybody needs the permission to change settings"
+)
+TOO_MANY_VIEWS = Message("每人最多保存 {most} 个视图", "Nobody can save more than {most} views")

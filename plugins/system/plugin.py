@@ -2,12 +2,21 @@
 
 from plugins.api import Dictionary, Message, Plugin, routes_of
 from plugins.api.ports import OptionValues
-from plugins.api.records import Item
-from plugins.system import configs, data_reset, dictionaries, dictionary_items, jobs, operation_logs, processes
+from plugins.api.records import Holding, Item
+from plugins.system import (
+    configs,
+    data_reset,
+    dictionaries,
+    dictionary_items,
+    jobs,
+    operation_logs,
+    processes,
+    saved_views,
+)
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS
 from plugins.system.options import OPTIONS
-from plugins.system.records import CONFIGS, DICTIONARIES
+from plugins.system.records import CONFIGS, DICTIONARIES, SAVED_VIEWS
 
 # the labels that tables show for every field with these two values
 STATUS = Dictionary(
@@ -24,10 +33,11 @@ plugin = Plugin(
     title=Message("系统", "System"),
     requires=("rbac",),
     provides=(OptionValues,),
-    collections=(DICTIONARIES, CONFIGS),
+    holdings=(Holding(SAVED_VIEWS, "shared_with.users", stays=True),),
+    collections=(DICTIONARIES, CONFIGS, SAVED_VIEWS),
     start=start,
     prepare=prepare,
-    routes=routes_of(dictionaries, dictionary_items, configs, operation_logs, data_reset, jobs, processes),
+    routes=routes_of(dictionaries, dictionary_items, configs, operation_logs, data_reset, jobs, processes, saved_views),
     menus=MENUS,
     emits=(configs.CHANGING_EVENT,),
     dictionaries=(STATUS, jobs.RESULTS),

@@ -146,3 +146,57 @@ RESET = shape(
     ),
     removed=integer(minimum=0, nullable=False),
 )
+
+
+MOST_SHARED = 100
+_ID = integer(minimum=1, nullable=False, on_delete="keep")
+AUDIENCE = obj(
+    "ViewAudience",
+    {
+        "all": boolean(label=("全公司", "Everybody"), default=False, nullable=False),
+        "departments": array(
+            _ID.but(ref="rbac_departments"),
+            label=("部门", "Departments"),
+            max_items=MOST_SHARED,
+            unique=True,
+            description="The people of these departments and of those below them.",
+        ),
+        "roles": array(_ID.but(ref="rbac_roles"), label=("角色", "Roles"), max_items=MOST_SHARED, unique=True),
+        "users": array(_ID.but(ref="rbac_users"), label=("人员", "Users"), max_items=MOST_SHARED, unique=True),
+    },
+    label=("共享给", "Shared with"),
+)
+
+# handlers read it only through `saved_views.seen_by`: people see their own views and those shared with them
+SAVED_VIEWS = Collection(
+    name="system_saved_views",
+    title="SavedView",
+    noun=Message("列表视图", "saved view"),
+    default_sort="name",
+    fields={
+        "list": text(
+            label=("列表", "List"),
+            required=True,
+            max_length=200,
+            filter=True,
+            example="/api/v1/system/users",
+            description="The path of a list, without parameters in it.",
+        ),
+        "name": text(label=("视图名称", "View name"), required=True, max_length=100, sort=True, example="本月新增"),
+        "filters": anything(
+            label=("筛选条件", "Filters"),
+            example={"status": "enabled"},
+            description="An object with query parameters of the list, without `sort` and those of pages.",
+        ),
+        "sort": text(label=("排序", "Order"), max_length=200, example="-created_at", description="As in the list."),
+        "columns": array(
+            text(max_length=100, min_length=1, nullable=False, example="username"),
+            label=("显示列", "Columns"),
+            max_items=200,
+            unique=True,
+            description="Fields of the list's rows, in the order in which they are shown.",
+        ),
+        "shared_with": AUDIENCE,
+    },
+    indexes=(Index("creator_id", "list", "name", unique=True), Index("list", "name")),
+)
