@@ -38,22 +38,23 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
         "--port",
         str(port),
         "--api",
-        f"http://127.0.0.1:{_port(arguments)}",
+        f"http://127.0.0.1:{port_of(arguments)}",
     ]
     subprocess.Popen(  # noqa: S603 - our own command
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=end_with_parent
     )
     print(f"WeCom log-in to try: {address}/", flush=True)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """Let a process of the demo end with the server, and give the server precedence."""
     os.nice(10)  # lower priority, so that the server starts first
     # on systems other than Linux the stand-in receives Ctrl-C itself
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _port(arguments: "Sequence[str]") -> str:
+def port_of(arguments: "Sequence[str]") -> str:
     """Return the port of the server: the one given, else the one set, else the default."""
     for at, argument in enumerate(arguments):
         if argument == "--port" and at + 1 < len(arguments):

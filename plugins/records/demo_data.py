@@ -54,11 +54,30 @@ class Demonstration:
         routes = (route for route, one in action_handlers(self._routes) if action in one.names_of(collection))
         return await self._call(next(routes), body or {}, by, at, id=str(record["id"]))
 
+    async def send(
+        self, endpoint: str, by: Actor, at: datetime, body: ReadOnlyRecord | None = None, **path: object
+    ) -> Record:
+        """Send a request to a route such as `POST /api/v1/acme/agreements/{id}/sign`. Raises what the route raises.
+
+        `given` are the parameters in its path.
+        """
+        route = next(one for one in self._routes if one.name == endpoint)
+        return await self._call(route, body or {}, by, at, **{name: str(value) for name, value in path.items()})
+
+    async def rows(self, endpoint: str, by: Actor, at: datetime, **query: object) -> list[Record]:
+        """Return the first rows of a list."""
+        route = next(one for one in self._routes if one.name == endpoint)
+        req = self._request(route, by, at)
+        req.query = route.check_query({name: [str(value)] for name, value in query.items()})
+        page: Any = await route.handler(req)
+        return [dict(row) for row in page.items]
+
+    def _request(self, route: Route, by: Actor, at: datetime, **path: str) -> Request:
+        service = self._service
+        return Request(service, route.method, route.path, "demo", {}, "", now=at, path=path, actor=by, scope=ALL_ROWS)
+
     async def _call(self, route: Route, body: ReadOnlyRecord, by: Actor, at: datetime | None, **path: str) -> Record:
-        now = at or utc_now()
-        req = Request(
-            self._service, route.method, route.path, "demo", {}, "", now=now, path=path, actor=by, scope=ALL_ROWS
-        )
+        req = self._request(route, by, at or utc_now(), **path)
         if route.check_body is not None:
             req.body = req.checked(route.check_body, json.loads(to_json(body)))
         made: Any = await route.handler(req)
