@@ -61,7 +61,8 @@ def _sources(catalogue: Catalogue) -> Iterator[_Source]:
         needs_more = any(field.required for field in one.query.values())
         if collection is None or reading is None or reading.collection != one.collection or needs_more:
             continue
-        if one.method == "GET" and one.paged and not one.parameters and "q" in one.query:
+        # what everybody may read without a permission, such as dictionaries, is no business record
+        if one.method == "GET" and one.paged and one.guarded and not one.parameters and "q" in one.query:
             yield _Source(kinds.get(collection.name, collection.name), collection, one, reading)
 
 
@@ -181,7 +182,7 @@ SEARCH_ROUTE = route(
         "page_size": integer(minimum=1, maximum=_MOST, default=20, example=20),
     },
     returns=array(_HIT, max_items=_MOST, nullable=False),
-    description="Searches the lists that have a `q` and that the caller may use, as far as the caller may read the "
-    "records too. Each kind gets an equal share of `page_size`, and what one leaves goes to the others. Lists that do "
+    description="Searches the lists that have a `q` and whose permission the caller has, as far as the caller may read "
+    "the records too. Each kind gets an equal share of `page_size`, and what one leaves goes to the others. Lists that do "
     f"not respond within two seconds are left out; `{INCOMPLETE_HEADER}` names their kinds.",
 )

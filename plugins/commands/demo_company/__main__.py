@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 import time
-import urllib.request
 from datetime import timedelta
+from typing import Any
 
 from config.settings import Settings
 from handlers.data.database import utc_now
@@ -24,23 +25,26 @@ _NEW = timedelta(hours=1)
 
 def main(port: str) -> int:
     """Return 0 when the business is entered, or if the demo is not a new one."""
-    if not _is_ready(port):
+    if not _listens(int(port)):
         return 1
-    settings = Settings(demo=True)
+    given: dict[str, Any] = {"demo": True}
+    settings = Settings(**given)
     with database_uri(settings) as uri:
         if uri is not None:
             asyncio.run(_enter(settings, uri))
     return 0
 
 
-def _is_ready(port: str) -> bool:
+def _listens(port: int) -> bool:
+    """Wait until the server listens, which it does once the demo data of the plugins are in."""
     until = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < until:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health/ready", timeout=5):
-                return True
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
         except OSError:
             time.sleep(0.5)
+        else:
+            return True
     return False
 
 

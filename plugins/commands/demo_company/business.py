@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
@@ -16,7 +17,11 @@ from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.values import Record
 from handlers.service import Service
 from plugins.commands.demo_company import names
+from plugins.commands.demo_company.pictures import draw
+from plugins.files.objects import Files
+from plugins.files.receiving import Intake
 from plugins.rbac.directory import Directory
+from plugins.rbac.records import DEPARTMENTS
 from plugins.records.demo_data import Demonstration
 
 _YEAR = 360
@@ -97,8 +102,6 @@ class Business:
         self._sellers = [self._people[name] for name in ("sales", "chen.xiaoyan", "lin.zhiqiang", "huang.lijun")]
 
     async def _departments_now(self) -> list[Record]:
-        from plugins.rbac.records import DEPARTMENTS
-
         return await self._service.database.store(DEPARTMENTS).find()
 
     async def _employ(self) -> None:
@@ -379,6 +382,16 @@ class Business:
         }
         for title, category, ago, summary, source in names.ARTICLES:
             body = {"title": title, "category_id": categories[category], "summary": summary}
-            body |= {"format": "markdown", "source": source}
+            body |= {"format": "markdown", "source": source, "cover": await self._picture(category, author)}
             made = await self._send("POST /api/v1/cms/manage/articles", ago, body, author)
             await self._send("POST /api/v1/cms/manage/articles/{id}/publish", ago, {}, author, id=made["id"])
+
+    async def _picture(self, category: str, author: Actor) -> str | None:
+        """Store a picture as an upload does; return its address."""
+        files = self._service.part(Files)
+        async with Intake(files, author, f"{category}.png", "image/png", "public") as intake:
+            await intake.feed(await asyncio.to_thread(draw, category))
+            await intake.end("public")
+            stored = await intake.store()
+            intake.accept()
+        return files.storage.public_url(stored["id"])
