@@ -14,7 +14,7 @@ from handlers.data.database import utc_now
 from handlers.service import Service
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import MARKS, started
-from plugins.commands.demo_company.business import Business
+from plugins.commands.demo_company.business import do_business
 from plugins.commands.doctor import database_uri
 from plugins.rbac.directory import Directory, people_of_the_demo
 
@@ -63,7 +63,7 @@ async def enter(service: Service) -> bool:
     if await driver.find(MARKS, {"_id": MARK}, limit=1):
         return False
     await driver.insert(MARKS, [{"_id": MARK}])  # first: what is interrupted is not entered again
-    await Business(service, people).run()
+    await do_business(service, people)
     return True
 
 
