@@ -58,10 +58,20 @@ class RawDatabase:
         names = (one["name"] for one in found)
         return sorted(name for name in names if not name.startswith("system.") and name != RESTORING)
 
-    async def estimate(self, collection: str) -> int:
-        """Return about how many documents a collection has, without reading them."""
+    async def described(self, collection: str) -> dict[str, Any]:
+        """Return the options, the UUID and the indexes of a collection, as MongoDB lists them."""
         with translated():
-            return await self._database[collection].estimated_document_count()
+            (found,) = await (await self._database.list_collections(filter={"name": collection})).to_list()
+            indexes = await (await self._database[collection].list_indexes()).to_list()
+        return {"options": found["options"], "uuid": found["info"]["uuid"], "indexes": indexes}
+
+    async def measure(self, collection: str, moment: Timestamp) -> tuple[int, int]:
+        """Return how many documents a collection had at that moment, and their bytes."""
+        sums = {"_id": None, "documents": {"$sum": 1}, "bytes": {"$sum": {"$bsonSize": "$$ROOT"}}}
+        concern = {"level": "snapshot", "atClusterTime": moment}
+        command = {"aggregate": collection, "pipeline": [{"$group": sums}], "cursor": {}, "readConcern": concern}
+        batch: Sequence[RawBSONDocument] = (await self._read(command))["cursor"]["firstBatch"]
+        return (int(batch[0]["documents"]), int(batch[0]["bytes"])) if batch else (0, 0)
 
     async def begin(self, collections: Sequence[str]) -> Timestamp:
         """Return a moment as of which all these collections can be read; it includes all writes acknowledged before.
@@ -73,7 +83,7 @@ class RawDatabase:
             try:
                 moment = await self.now(collections[0])
                 for collection in collections:
-                    await self._find(_page(collection, 1, moment))
+                    await self._read(_page(collection, 1, moment))
                 return moment
             except SnapshotLost:
                 if time.monotonic() > deadline:
@@ -82,7 +92,7 @@ class RawDatabase:
 
     async def now(self, collection: str) -> Timestamp:
         """Return the latest moment of which a majority has everything."""
-        reply = await self._find({**_page(collection, 1, None), "readConcern": {"level": "snapshot"}})
+        reply = await self._read({**_page(collection, 1, None), "readConcern": {"level": "snapshot"}})
         moment: Timestamp = reply["cursor"]["atClusterTime"]
         return moment
 
@@ -94,7 +104,7 @@ class RawDatabase:
         wanted = _FIRST_PAGE
         command = _page(collection, wanted, moment)
         while True:
-            reply = await self._find(command)
+            reply = await self._read(command)
             batch: Sequence[RawBSONDocument] = reply["cursor"]["firstBatch"]
             if not batch:
                 return
@@ -107,16 +117,16 @@ class RawDatabase:
     async def named(self, collection: str, ids: Sequence[Any]) -> list[RawDocument]:
         """Return those of the documents with these ids that exist."""
         command = {"find": collection, "filter": {"_id": {"$in": list(ids)}}, "limit": len(ids), "singleBatch": True}
-        reply = await self._find({**command, "readConcern": {"level": "majority"}})
+        reply = await self._read({**command, "readConcern": {"level": "majority"}})
         return [document.raw for document in reply["cursor"]["firstBatch"]]
 
-    async def _find(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _read(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return await self._database.command(dict(command), codec_options=DEFAULT_RAW_BSON_OPTIONS)
             except OperationFailure as error:
                 if error.code in (_TOO_OLD, _UNAVAILABLE):
-                    raise SnapshotLost(_LOST[error.code].format(command["find"])) from error
+                    raise SnapshotLost(_LOST[error.code].format(next(iter(command.values())))) from error
                 if attempt == _ATTEMPTS or not isinstance(translate(error), DatabaseUnavailable):
                     raise _readable(error) from error
             except AutoReconnect as error:
@@ -142,10 +152,10 @@ class RawDatabase:
         with translated():
             return await self._database[RESTORING].find_one() is not None
 
-    async def create(self, collection: str) -> None:
-        """Create an empty collection."""
+    async def create(self, collection: str, options: Mapping[str, Any]) -> None:
+        """Create an empty collection with these options."""
         with translated():
-            await self._database.create_collection(collection)
+            await self._database.command({"create": collection, **options})
 
     async def insert(self, collection: str, documents: Sequence[bytes]) -> None:
         """Insert documents; `finish` waits until they are durable."""

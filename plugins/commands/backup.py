@@ -15,36 +15,25 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bson import Timestamp
-
 from config.database import DatabaseUnavailable, open_driver
-from config.database.raw_changes import ChangesLost
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
 from handlers.operations.process_metrics import BACKUPS
 from plugins.boot.registry import load_plugins
+from plugins.commands.backups.encryption import Output, encrypting
 from plugins.commands.backups.errors import BackupError
-from plugins.commands.backups.folders import (
-    CHANGES,
-    WHOLE,
-    new_name,
-    newest_moments,
-    partial_of,
-    remove_abandoned,
-    remove_old,
-)
+from plugins.commands.backups.folders import new_name, partial_of, remove_abandoned, remove_old
 from plugins.commands.backups.kept_settings import kept_settings
-from plugins.commands.backups.keys import backup_secret
-from plugins.commands.backups.running import DONE, EXIT_CODES, exit_code_of, read_from, run
-from plugins.commands.backups.sealing import Seal
-from plugins.commands.backups.taking import take, take_changes
+from plugins.commands.backups.keys import Key, backup_key
+from plugins.commands.backups.running import BY_MONGODB, DONE, EXIT_CODES, exit_code_of, read_from, run
+from plugins.commands.backups.taking import take
 
 _EXAMPLES = """examples:
   {0}                               to TRADEWIND_BACKUP_FOLDER
   {0} /mnt/backups --keep 14        to that folder, where the newest 14 stay
   {0} --key-file key today.backup   encrypted, to that file
-  {0} /mnt/backups --changes        what changed since the newest one there, for `restore --until`
   {0} - | ssh store 'cat > today.backup'
+  {0} --identity                    the key with which `age` decrypts the backups
 
 """
 _STANDARD_OUTPUT = "-"
@@ -61,71 +50,53 @@ def main(arguments: Sequence[str], program: str = "tradewind backup", folder: st
     parser.add_argument("to", nargs="?", help="a new file, a folder, or - for standard output")
     parser.add_argument("--key-file", type=Path, help="encrypt with the key in this file, not TRADEWIND_BACKUP_KEY")
     parser.add_argument(
-        "--changes", action="store_true", help="only what changed since the newest backup in the folder"
+        "--identity", action="store_true", help="take no backup, print the identity of `age` that decrypts them"
     )
+    parser.add_argument("--changes", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--keep", type=int, help="then remove all but so many backups of this database in the folder")
     parser.add_argument("--json", action="store_true", help="say what is in it as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
     chosen = parser.parse_args(arguments)
     if chosen.keep is not None and chosen.keep < 1:
         parser.error("--keep takes at least 1")
-    if chosen.changes and (chosen.to == _STANDARD_OUTPUT or chosen.keep is not None):
-        parser.error("--changes takes a folder, and no --keep: that of the next whole backup removes old changes too")
     return exit_code_of("backup", lambda: _back_up(chosen, Path(folder)))
 
 
 def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
+    if chosen.changes:
+        raise BackupError(f"--changes {BY_MONGODB}")
+    key = backup_key(chosen.key_file and folder / chosen.key_file)
+    if chosen.identity:
+        if key is None:
+            raise BackupError("There is no key: give it as TRADEWIND_BACKUP_KEY or by --key-file.")
+        print(key.identity)
+        return DONE
     given: dict[str, Any] = {"demo": True} if chosen.demo else {}
     settings = Settings(**given)
-    secret = backup_secret(chosen.key_file and folder / chosen.key_file)
-    if chosen.changes:
-        return _back_up_changes(chosen, settings, secret, folder)
     given_path = chosen.to and folder / chosen.to
     in_folder = chosen.keep is not None
     path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, given_path, in_folder=in_folder)
     with read_from(settings) as uri:
         with _opened(path) as output:
-            taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))
+            taken: dict[str, Any] = run(back_up_to(output, settings, uri, key))
         run(_note(settings, uri, taken["moment"]["at"]))
     removed = remove_old(path.parent, settings.mongodb_database, chosen.keep) if path and chosen.keep else []
-    report = {"file": str(path) if path else None, "encrypted": bool(secret), **taken, "removed": removed}
+    report = {"file": str(path) if path else None, "encrypted": key is not None, **taken, "removed": removed}
     print(json.dumps(report) if chosen.json else _sentences(report), file=sys.stderr if path is None else sys.stdout)
     return DONE
 
 
-def _back_up_changes(chosen: argparse.Namespace, settings: Settings, secret: str, folder: Path) -> int:
-    given = chosen.to and folder / chosen.to
-    path = _new_path(settings, given, CHANGES, in_folder=True)
-    with read_from(settings) as uri:
-        for since in (starts := newest_moments(path.parent, settings.mongodb_database)):
-            try:
-                with _opened(path) as output:
-                    taken: dict[str, Any] = run(_changes_to(output, settings, uri, since, secret))
-                break
-            except ChangesLost:
-                if since == starts[-1]:
-                    raise
-    report = {"file": str(path), "encrypted": bool(secret), **taken}
-    print(json.dumps(report) if chosen.json else _changes_told(report))
-    return DONE
-
-
-async def _changes_to(
-    output: BinaryIO, settings: Settings, uri: str, since: Timestamp, secret: str = ""
-) -> dict[str, Any]:
-    database = RawDatabase(uri, settings.mongodb_database)
+async def back_up_to(output: BinaryIO, settings: Settings, uri: str, key: Key | None = None) -> dict[str, Any]:
+    """Write a backup of the database and files of these settings, encrypted if there is a key; see `take`."""
+    database, counted = RawDatabase(uri, settings.mongodb_database), Output(output)
     try:
-        return await take_changes(database, settings, since, output, Seal.create(secret) if secret else None)
-    finally:
-        await database.close()
-
-
-async def back_up_to(output: BinaryIO, settings: Settings, uri: str, secret: str = "") -> dict[str, Any]:
-    """Write a backup of the database and files of these settings, encrypted if there is a secret; see `take`."""
-    database = RawDatabase(uri, settings.mongodb_database)
-    try:
-        kept = kept_settings(settings, load_plugins(settings.plugins), with_secrets=bool(secret))
-        return await take(database, settings, kept, output, Seal.create(secret) if secret else None)
+        kept = kept_settings(settings, load_plugins(settings.plugins), with_secrets=key is not None)
+        if key is None:
+            taken = await take(database, settings, kept, counted)
+        else:
+            with encrypting(counted, key) as target:
+                taken = await take(database, settings, kept, target)
+        return {**taken, "size": counted.size}
     finally:
         await database.close()
 
@@ -142,14 +113,14 @@ async def _note(settings: Settings, uri: str, moment: str) -> None:
         await driver.close()
 
 
-def _new_path(settings: Settings, given: Path | None, ending: str = WHOLE, *, in_folder: bool) -> Path:
+def _new_path(settings: Settings, given: Path | None, *, in_folder: bool) -> Path:
     """Return the path of a new backup: `given` itself, or a new name in it if it is a folder or, by `in_folder`, meant."""
     path = given or Path(settings.backup_folder or settings.data_dir / "backups")
     if given is None or in_folder:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.is_dir():
         remove_abandoned(path, settings.mongodb_database)
-        path /= new_name(settings.mongodb_database, ending)
+        path /= new_name(settings.mongodb_database)
     if path.exists():
         raise BackupError(f"{path} exists already: name a new file.")
     return path
@@ -198,11 +169,3 @@ def _sentences(report: dict[str, Any]) -> str:
     if report["removed"]:
         lines.append(f"Removed: {', '.join(report['removed'])}")
     return "\n".join(lines)
-
-
-def _changes_told(report: dict[str, Any]) -> str:
-    return (
-        f"{report['file']}: {report['changes']:,} changes and {report['files']['count']:,} files of {report['database']} "
-        f"from {report['since']['at']} to {report['moment']['at']}, {report['size'] / 1e6:,.1f} MB"
-        f"{', encrypted' if report['encrypted'] else ''}, in {report['seconds']:,.0f} s."
-    )

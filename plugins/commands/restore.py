@@ -17,23 +17,20 @@ from typing import Any
 from config.database import DatabaseUnavailable
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
-from plugins.commands.backups.archive import ArchiveReader, Kind, described_moment, moment_of
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.kept_settings import write_settings
-from plugins.commands.backups.keys import backup_secret
-from plugins.commands.backups.replaying import Later, moment_to_reach, replay
+from plugins.commands.backups.keys import backup_key
+from plugins.commands.backups.opening import open_backup
+from plugins.commands.backups.pieces import Backup
 from plugins.commands.backups.restoring import finish, restore, undo
-from plugins.commands.backups.running import DONE, EXIT_CODES, exit_code_of, run, written_to
-from plugins.commands.backups.stored_files import FileTarget, NoTarget, Spool, StorageTarget, StoredFile, open_files
-from plugins.files.records import OBJECTS
+from plugins.commands.backups.running import BY_MONGODB, DONE, EXIT_CODES, exit_code_of, run, written_to
+from plugins.commands.backups.stored_files import FileTarget, NoTarget, Spool, StorageTarget, open_files
 
 _EXAMPLES = """examples:
   {0} today.backup --list           what is in it; every byte is checked
   {0} today.backup --check          restores it into a temporary database, compares, drops that
   {0} today.backup --into tradewind2
                                                 then start servers with TRADEWIND_MONGODB_DATABASE=tradewind2
-  {0} today.backup --into tradewind2 --until 2026-01-31T12:30:00+08:00
-                                                and then the changes that its folder has of until then
   {0} today.backup --list --settings-to restored.env
 
 """
@@ -55,12 +52,7 @@ def main(arguments: Sequence[str], program: str = "tradewind restore", folder: s
     what.add_argument("--into", metavar="NAME", help="restore into this database, which must be empty, and the storage")
     what.add_argument("--check", action="store_true", help="prove that it restores, in a temporary database")
     what.add_argument("--list", action="store_true", help="check the file alone, without a database")
-    parser.add_argument(
-        "--until",
-        type=moment_to_reach,
-        metavar="TIME",
-        help="go on with the changes (`backup --changes`) in the folder of the backup, up to this time",
-    )
+    parser.add_argument("--until", help=argparse.SUPPRESS)
     parser.add_argument("--key-file", type=path, help="the key is in this file, not in TRADEWIND_BACKUP_KEY")
     parser.add_argument(
         "--unencrypted", action="store_true", help="also without encryption although there is a key: you trust the file"
@@ -71,38 +63,34 @@ def main(arguments: Sequence[str], program: str = "tradewind restore", folder: s
     parser.add_argument("--json", action="store_true", help="say what is in it as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
     chosen = parser.parse_args(arguments)
-    if chosen.until is not None and chosen.list:
-        parser.error("--until goes with --into or --check")
     if chosen.into is not None and not _NAME.fullmatch(chosen.into):
         parser.error("--into takes the name of a database: letters, digits, _ and -, at most 38")
     return exit_code_of("restore", lambda: _restore(chosen))
 
 
 def _restore(chosen: argparse.Namespace) -> int:
+    if chosen.until is not None:
+        raise BackupError(f"--until {BY_MONGODB}")
     if chosen.settings_to is not None and chosen.settings_to.exists():
         raise BackupError(f"{chosen.settings_to} exists already: name a new file.")
-    secret = backup_secret(chosen.key_file)
+    key = backup_key(chosen.key_file)
     with chosen.file.open("rb") as source:
-        reader = ArchiveReader(source, chosen.file.name, secret, unencrypted=chosen.unencrypted)
-        manifest = read_through(reader) if chosen.list else _restore_from(reader, chosen, secret)
+        backup = open_backup(source, chosen.file.name, key, unencrypted=chosen.unencrypted)
+        backup.check()
+        if not chosen.list:
+            _restore_from(backup, chosen)
     if chosen.settings_to is not None:
-        write_settings(chosen.settings_to, reader.settings)
-    print(json.dumps({**reader.header, **manifest}) if chosen.json else _sentences(chosen, reader, manifest))
+        write_settings(chosen.settings_to, backup.settings)
+    print(json.dumps(backup.manifest) if chosen.json else _sentences(chosen, backup.manifest))
     return DONE
 
 
-def _restore_from(reader: ArchiveReader, chosen: argparse.Namespace, secret: str) -> dict[str, Any]:
-    if "since" in reader.header:
-        raise BackupError(f"{chosen.file.name} has changes alone: restore the backup before it, with --until.")
+def _restore_from(backup: Backup, chosen: argparse.Namespace) -> None:
     given: dict[str, Any] = {"demo": True} if chosen.demo else {}
     settings = Settings(**given)
-    later = None
-    if chosen.until is not None:
-        later = Later(chosen.file.parent, chosen.until, secret, chosen.unencrypted)
     name = chosen.into or f"tradewind_check_{secrets.token_hex(4)}"
     with written_to(settings) as uri, _room_told(settings):
-        restored: dict[str, Any] = run(restore_into(name, reader, settings, uri, chosen.into is not None, later))
-    return restored
+        run(restore_into(name, backup, settings, uri, chosen.into is not None))
 
 
 @contextmanager
@@ -120,48 +108,20 @@ def _room_told(settings: Settings) -> Iterator[None]:
         ) from error
 
 
-def read_through(reader: ArchiveReader) -> dict[str, Any]:
-    """Check every piece, and return the manifest."""
-    manifest: dict[str, Any] = {}
-    for kind, data in reader:
-        if kind is Kind.MANIFEST:
-            manifest = reader.parse(data)
-    return manifest
-
-
-async def restore_into(
-    name: str, reader: ArchiveReader, settings: Settings, uri: str, keeps: bool = True, later: Later | None = None
-) -> dict[str, Any]:
-    """Restore into the database `name` and the storage of files, and apply the changes of `later`; return the manifest.
+async def restore_into(name: str, backup: Backup, settings: Settings, uri: str, keeps: bool = True) -> None:
+    """Restore a backup that has been checked into the database `name` and the storage of files.
 
     Unless `keeps` is set, both are removed again afterwards.
     """
-    if later is not None:
-        later.files(reader.header["database"], moment_of(reader.header["moment"]))  # fails before anything is written
     database = RawDatabase(uri, name)
     try:
         async with _file_target(settings, keeps) as files:
-            manifest = await restore(reader, database, files)
-            if later is not None:
-                manifest["moment"] = described_moment(await replay(later, database, files, reader))
-                manifest |= await _count_stored(database, manifest)
+            await restore(backup, database, files)
             await finish(database, files, settings, uri)
             if not keeps:
                 await undo(database, files)
-        return manifest
     finally:
         await database.close()
-
-
-async def _count_stored(database: RawDatabase, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the numbers of documents and files of the manifest, as they are after the changes."""
-    known = manifest["collections"]
-    counts = {name: await database.estimate(name) for name in await database.collections()}
-    stored = [1 async for page in database.pages(OBJECTS.name) for one in page if StoredFile.of(one)]
-    return {
-        "collections": {name: {**known.get(name, {}), "documents": count} for name, count in counts.items()},
-        "files": {**manifest["files"], "count": len(stored)},
-    }
 
 
 @asynccontextmanager
@@ -174,16 +134,11 @@ async def _file_target(settings: Settings, keeps: bool) -> AsyncIterator[FileTar
             yield StorageTarget(storage, Spool(written), Spool(kept))
 
 
-def _sentences(chosen: argparse.Namespace, reader: ArchiveReader, manifest: dict[str, Any]) -> str:
-    if "since" in manifest:
-        return (
-            f"{chosen.file.name} is whole: {manifest['changes']:,} changes and {manifest['files']['count']:,} files of "
-            f"{manifest['database']} from {manifest['since']['at']} to {manifest['moment']['at']}."
-        )
+def _sentences(chosen: argparse.Namespace, manifest: dict[str, Any]) -> str:
     documents = sum(one["documents"] for one in manifest["collections"].values())
     what = (
         f"{documents:,} documents in {len(manifest['collections'])} collections and {manifest['files']['count']:,} "
-        f"files of {manifest['database']} as of {manifest['moment']['at']}, by Tradewind {reader.header['version']}"
+        f"files of {manifest['database']} as of {manifest['moment']['at']}, by Tradewind {manifest['version']}"
     )
     if chosen.list:
         return f"{chosen.file.name} is whole: {what}."

@@ -16,7 +16,8 @@ from config.settings import Settings
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.commands.backup import back_up_to
-from plugins.commands.backups.archive import ArchiveReader
+from plugins.commands.backups.keys import Key
+from plugins.commands.backups.opening import open_backup
 from plugins.commands.restore import restore_into
 from plugins.testing import serving
 from tests.support.commands import run_command
@@ -47,13 +48,15 @@ class Place:
     async def backup(self, name: str, key: str = "") -> Path:
         path = self.folder / name
         with snapshot_history(self.folder), path.open("wb") as output:
-            await back_up_to(output, self.settings, self.embedded.uri, key)
+            await back_up_to(output, self.settings, self.embedded.uri, Key(key) if key else None)
         return path
 
     async def restore(self, path: Path, name: str, keeps: bool = True) -> dict[str, Any]:
         with path.open("rb") as source:
-            reader = ArchiveReader(source, path.name, KEY, unencrypted=True)
-            return await restore_into(name, reader, self.settings, self.embedded.uri, keeps)
+            backup = open_backup(source, path.name, Key(KEY), unencrypted=True)
+            backup.check()
+            await restore_into(name, backup, self.settings, self.embedded.uri, keeps)
+            return backup.manifest
 
     async def command(self, name: str, *arguments: str) -> tuple[int, str]:
         """Run a command: exit code and output."""

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
 
 from bson import Timestamp, encode
 
-from config.database.raw_documents import RawDocument
-from plugins.commands.backups.archive import ArchiveWriter, Kind, described_moment
-from plugins.commands.backups.tally import Tally
+from config.version import VERSION
+from plugins.commands.backups.archive import ArchiveWriter
+from plugins.commands.backups.pieces import described_moment
 
 _DOCUMENTS, _BYTES = 100, 10_000
+DESCRIBED = {"options": {}, "indexes": [], "uuid": uuid4().bytes}
+
+
+@contextmanager
+def writing(output: BinaryIO, version: str = VERSION) -> Iterator[ArchiveWriter]:
+    """Begin a backup, which gets its end after the block."""
+    manifest = {"version": version, "database": "large", "moment": described_moment(Timestamp(1_700_000_000, 1))}
+    with tempfile.TemporaryFile() as hashes:
+        archive = ArchiveWriter(output, hashes, manifest, b"")
+        yield archive
+        archive.finish()
 
 
 def write_backup(path: Path, megabytes: int) -> None:
     """Write a backup with one collection of documents that cannot be compressed."""
-    about = {"database": "large", "moment": described_moment(Timestamp(1_700_000_000, 1))}
-    with path.open("wb") as output:
-        archive, tally = ArchiveWriter(output, about, None), Tally()
-        archive.describe(Kind.SETTINGS, {})
-        archive.describe(Kind.COLLECTION, {"name": "large_things"})
-        for first in range(0, megabytes * 1_000_000 // _BYTES, _DOCUMENTS):
-            page: list[RawDocument] = [
-                encode({"_id": first + at, "bytes": os.urandom(_BYTES)}) for at in range(_DOCUMENTS)
-            ]
-            archive.write(Kind.DOCUMENTS, tally.add(page))
-        files = {"count": 0, "missing": 0, "missing_keys": [], "damaged": 0, "damaged_keys": []}
-        archive.describe(Kind.MANIFEST, {**about, "collections": {"large_things": tally.as_json()}, "files": files})
+    pages = megabytes * 1_000_000 // (_BYTES * _DOCUMENTS)
+    size = len(encode({"_id": 0, "bytes": bytes(_BYTES)})) * pages * _DOCUMENTS
+    with (
+        path.open("wb") as output,
+        writing(output) as archive,
+        archive.collection("large_things", DESCRIBED, size) as to,
+    ):
+        for at in range(pages * _DOCUMENTS):
+            to.write(encode({"_id": at, "bytes": os.urandom(_BYTES)}))

@@ -12,8 +12,8 @@ from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
 from handlers.operations.migrations import Migrations
 from plugins.commands.backup import back_up_to
-from plugins.commands.backups import archive
-from plugins.commands.backups.archive import ArchiveReader
+from plugins.commands.backups import taking
+from plugins.commands.backups.opening import open_backup
 from plugins.commands.restore import restore_into
 from plugins.commands.verify import differences
 from plugins.testing import Client, empty_database, serving
@@ -79,12 +79,13 @@ async def test_a_backup_of_an_older_version_is_restored_and_the_next_start_upgra
         finally:
             await driver.close()
         with monkeypatch.context() as at_that_time, backup.open("wb") as output:
-            at_that_time.setattr(archive, "VERSION", "0.0.1")
+            at_that_time.setattr(taking, "VERSION", "0.0.1")
             await back_up_to(output, settings, mongodb_uri)
         with backup.open("rb") as source:
-            reader = ArchiveReader(source, backup.name, "")
-            assert reader.header["version"] == "0.0.1"
-            manifest = await restore_into(new, reader, settings, mongodb_uri)
+            opened_backup = open_backup(source, backup.name, None)
+            manifest = opened_backup.check()
+            assert manifest["version"] == "0.0.1"
+            await restore_into(new, opened_backup, settings, mongodb_uri)
         restored = {name: one["documents"] for name, one in manifest["collections"].items() if one["documents"]}
         assert restored == {name: len(rows) for name, rows in before.items()}
         async with serving(mongodb_uri, tmp_path, mongodb_database=new) as server:

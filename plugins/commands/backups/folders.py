@@ -1,49 +1,25 @@
-"""A folder of backups: the names of its files, which of them are old, and where saved changes start."""
+"""A folder of backups: the names of its files, and which of them are old."""
 
 from __future__ import annotations
 
 import fcntl
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from bson import Timestamp
-
-from plugins.commands.backups.archive import ArchiveReader, moment_of
-from plugins.commands.backups.errors import BackupError
-
-WHOLE, CHANGES = ".backup", ".changes"
+_WHOLE, _CHANGES = ".backup", ".changes"  # Tradewind up to 0.2 made the latter
 _PARTIAL = ".partial"
 
 
-def new_name(database: str, ending: str) -> str:
+def new_name(database: str) -> str:
     """Return the name of a backup that is taken now."""
-    return f"{database}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{ending}"
+    return f"{database}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{_WHOLE}"
 
 
 def partial_of(path: Path) -> Path:
     """Return the name that a file has while it is being written."""
     return path.with_name(f".{path.name}{_PARTIAL}")
-
-
-def header_of(path: Path) -> dict[str, Any]:
-    """Return the header of a backup, which is readable without its key. Raises `BackupError`."""
-    with path.open("rb") as source:
-        return ArchiveReader(source, path.name, None).header
-
-
-def newest_moments(folder: Path, database: str) -> Sequence[Timestamp]:
-    """Return the moments from which changes can be saved, the best first: of the last changes, then of the last backup.
-
-    Raises `BackupError` if there is no whole backup.
-    """
-    last = [ours[-1] for ending in (CHANGES, WHOLE) if (ours := _ours(folder, database, ending))]
-    if not _ours(folder, database, WHOLE):
-        raise BackupError(f"There is no backup of {database} in {folder}: take a whole one first.")
-    return [moment_of(header_of(path)["moment"]) for path in last]
 
 
 def remove_abandoned(folder: Path, database: str) -> None:
@@ -59,11 +35,11 @@ def remove_old(folder: Path, database: str, keep: int) -> list[str]:
 
     Only files with names such as `new_name` makes are considered.
     """
-    whole = _ours(folder, database, WHOLE)
+    whole = _ours(folder, database, _WHOLE)
     old = whole[:-keep]
     if old:
         oldest = whole[-keep].stem
-        old += [path for path in _ours(folder, database, CHANGES) if path.stem < oldest]
+        old += [path for path in _ours(folder, database, _CHANGES) if path.stem < oldest]
     for path in old:
         path.unlink()
     return [path.name for path in old]

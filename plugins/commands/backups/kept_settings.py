@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,22 @@ def _is_secret(value: object) -> bool:
     return any(isinstance(part, SecretStr) for part in parts)
 
 
+def as_environment(values: Mapping[str, str]) -> str:
+    """Return the settings as the content of an `.env` file."""
+    return "".join(f"{name}={_quoted(value)}\n" for name, value in values.items())
+
+
+def parse_settings(text: str) -> dict[str, str]:
+    """Return the settings that `as_environment` wrote."""
+    from dotenv import dotenv_values  # the library that reads the settings of the file
+
+    return {name: value or "" for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items()}
+
+
 def write_settings(path: Path, values: Mapping[str, str]) -> None:
     """Write the settings to a new `.env` file that only its owner can read. Raises `OSError`."""
     path.touch(mode=0o600, exist_ok=False)
-    path.write_text("".join(f"{name}={_quoted(value)}\n" for name, value in values.items()))
+    path.write_text(as_environment(values))
 
 
 def _quoted(value: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from config.database import open_driver
 from config.database.raw_documents import RawDatabase
@@ -12,20 +12,18 @@ from config.settings import Settings
 from handlers.data.database import AlikeRecords, Database
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import catalogue_of
-from plugins.commands.backups.archive import ArchiveReader, Kind
 from plugins.commands.backups.errors import BackupError
+from plugins.commands.backups.pieces import Backup, Collection, Content, Documents, File, Piece
 from plugins.commands.backups.progress import Progress
 from plugins.commands.backups.stored_files import FileTarget, StoredFile
 from plugins.commands.backups.tally import compare
+from plugins.files.records import OBJECTS
 
 _INDEX_MS = 3_600_000
-_LEAST_DOCUMENT = 5  # bytes: MongoDB's empty document
-
-Piece = tuple[Kind, bytes]
 
 
-async def restore(reader: ArchiveReader, database: RawDatabase, files: FileTarget) -> dict[str, Any]:
-    """Write the backup into the database, which must be empty, and compare the two; return the manifest.
+async def restore(backup: Backup, database: RawDatabase, files: FileTarget) -> None:
+    """Write a backup that has been checked into the database, which must be empty, and compare the two.
 
     After any failure the database is dropped and the files are removed. Raises `BackupError`.
     """
@@ -35,16 +33,16 @@ async def restore(reader: ArchiveReader, database: RawDatabase, files: FileTarge
             if await database.is_unfinished()
             else f"The database {database.name} is not empty: restore into a new name, nothing is overwritten."
         )
+    collections = backup.manifest["collections"]
     try:
-        manifest = await _load(reader, database, files)
+        await _load(backup, database, files)
         await database.wait_until_durable()
-        progress = Progress("Comparison", sum(one["documents"] for one in manifest["collections"].values()))
-        await compare(database, manifest["collections"], progress)
+        progress = Progress("Comparison", sum(one["documents"] for one in collections.values()))
+        await compare(database, collections, progress)
         progress.end()
     except BaseException:
         await undo(database, files)
         raise
-    return manifest
 
 
 async def undo(database: RawDatabase, files: FileTarget) -> None:
@@ -77,73 +75,64 @@ async def _create_indexes(settings: Settings, uri: str, name: str) -> None:
         await driver.close()
 
 
-async def _load(reader: ArchiveReader, database: RawDatabase, files: FileTarget) -> dict[str, Any]:
-    pieces, progress = Pieces(reader), Progress("Restore")
-    collection = ""
+async def _load(backup: Backup, database: RawDatabase, files: FileTarget) -> None:
+    progress = Progress("Restore")
+    collection, is_durable = "", True
     try:
-        while True:
-            kind, data = await pieces.take()
-            if kind is Kind.COLLECTION:
-                collection = str(reader.parse(data)["name"])
-                await database.create(collection)
-            elif kind is Kind.DOCUMENTS:
-                documents = list(split(data, reader))
-                await database.insert(collection, documents)
-                progress.add(len(data), len(documents))
-            elif kind is Kind.FILE:
-                await files.put(StoredFile(**reader.parse(data)), pieces.run(Kind.BYTES, progress))
-                progress.add(0, files=1)
-            elif kind is Kind.MANIFEST:
-                manifest = reader.parse(data)
-                await pieces.check_end()
-                return manifest
+        async with aclosing(_Ahead(backup)) as pieces:
+            while (piece := await pieces.take()) is not None:
+                if isinstance(piece, Collection):
+                    collection = piece.name
+                    await database.create(collection, piece.options)
+                elif isinstance(piece, Documents):
+                    await database.insert(collection, piece.documents)
+                    progress.add(piece.size, len(piece.documents))
+                    is_durable = False
+                elif isinstance(piece, File):
+                    if not is_durable:
+                        await database.wait_until_durable()  # what is read is what a majority has
+                        is_durable = True
+                    await files.put(await _recorded(database, piece), pieces.contents(progress))
+                    progress.add(0, files=1)
     finally:
         progress.end()
-        await pieces.close()
 
 
-def split(data: bytes, reader: ArchiveReader) -> Iterator[bytes]:
-    """Yield the documents of a piece."""
-    at = 0
-    while at < len(data):
-        size = int.from_bytes(data[at : at + 4], "little")
-        if not _LEAST_DOCUMENT <= size <= len(data) - at:
-            raise reader.damaged()
-        yield data[at : at + size]
-        at += size
+async def _recorded(database: RawDatabase, file: File) -> StoredFile:
+    """Return the facts that the restored record of a file holds."""
+    found = [*filter(None, map(StoredFile.of, await database.named(OBJECTS.name, [file.key])))]
+    if not found:
+        raise BackupError(f"The file {file.key} is none that the documents of the backup name.")
+    return found[0]
 
 
-class Pieces:
+class _Ahead:
     """The pieces of a backup; each one is read and checked in a thread while the previous one is written."""
 
-    def __init__(self, reader: ArchiveReader) -> None:
-        self._pieces = iter(reader)
-        self._ahead = self._read()
+    def __init__(self, backup: Backup) -> None:
+        self._pieces = iter(backup)
+        self._next = self._read()
 
     def _read(self) -> asyncio.Task[Piece | None]:
         return asyncio.create_task(asyncio.to_thread(next, self._pieces, None))
 
-    async def take(self) -> Piece:
-        """Return the next piece. Must not be called again after the manifest."""
-        piece = await self._ahead
-        if piece is None:
-            raise RuntimeError("the manifest was the last piece")
-        self._ahead = self._read()
+    async def take(self) -> Piece | None:
+        """Return the next piece, or None after the last one."""
+        piece = await self._next
+        if piece is not None:
+            self._next = self._read()
         return piece
 
-    async def run(self, kind: Kind, progress: Progress) -> AsyncIterator[bytes]:
-        """Yield the contents of the following pieces, as long as they are of this kind."""
-        while (piece := await self._ahead) is not None and piece[0] is kind:
-            _, data = await self.take()
-            progress.add(len(data))
-            yield data
+    async def contents(self, progress: Progress) -> AsyncIterator[bytes]:
+        """Yield what follows of a file."""
+        while isinstance(piece := await self._next, Content):
+            await self.take()
+            progress.add(len(piece.data))
+            yield piece.data
 
-    async def check_end(self) -> None:
-        """Raise `BackupError` if anything follows the manifest."""
-        await self._ahead
-
-    async def close(self) -> None:
-        """Wait for the thread to finish."""
-        await asyncio.wait([self._ahead])
-        if not self._ahead.cancelled():
-            self._ahead.exception()
+    async def aclose(self) -> None:
+        """Wait for the thread, and end the reading."""
+        await asyncio.wait([self._next])
+        if not self._next.cancelled():
+            self._next.exception()
+        await asyncio.to_thread(self._pieces.close)

@@ -23,6 +23,7 @@ from plugins.boot.registry import RegistryError
 from plugins.commands.backups.errors import BackupError
 
 DONE, FAILED, UNREACHABLE, INTERRUPTED = 0, 1, 2, 130
+BY_MONGODB = "is left to the tools of MongoDB, which restore any moment: see docs/how-to/backup.md."
 EXIT_CODES = "exit codes: 0 done; 1 not done, for the reason that is printed; 2 settings or database; 130 interrupted"
 
 

@@ -16,6 +16,7 @@ from config.database.raw_documents import RawDatabase, RawDocument
 from config.settings import Settings
 from handlers.schema.errors import ApiError
 from plugins.commands.backups.errors import BackupError
+from plugins.commands.backups.pieces import BLOCK_BYTES
 from plugins.files.lifespan import open_storage
 from plugins.files.names import KEY
 from plugins.files.records import OBJECTS, VISIBILITIES
@@ -24,7 +25,6 @@ from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import BY_MEDIA, UNKNOWN
 
-BLOCK_BYTES = 1 << 20
 _UPDATES_AT_ONCE = 500
 
 
@@ -130,9 +130,6 @@ class FileTarget(Protocol):
     async def settle(self, database: RawDatabase) -> None:
         """Write into the restored records the etags that the storage gave the files."""
 
-    async def remove_unknown(self, database: RawDatabase) -> None:
-        """Remove those of the files that were put which the database no longer calls stored."""
-
     async def undo(self) -> None:
         """Remove the files that were put."""
 
@@ -146,9 +143,6 @@ class NoTarget:
             pass
 
     async def settle(self, database: RawDatabase) -> None:
-        """Do nothing."""
-
-    async def remove_unknown(self, database: RawDatabase) -> None:
         """Do nothing."""
 
     async def undo(self) -> None:
@@ -191,12 +185,6 @@ class StorageTarget:
                 etags.clear()
         if etags:
             await database.set_field(OBJECTS.name, "etag", etags)
-
-    async def remove_unknown(self, database: RawDatabase) -> None:
-        """Remove the files that were written and that no record calls stored."""
-        for file in self._written:
-            if not any(map(StoredFile.of, await database.named(OBJECTS.name, [file.key]))):
-                await self._storage.delete(file.visibility, file.key)
 
     async def undo(self) -> None:
         """Remove the files that were written."""

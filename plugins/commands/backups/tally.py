@@ -18,13 +18,13 @@ class Tally:
         self.documents = self.bytes = 0
         self._hash = hashlib.sha256()
 
-    def add(self, page: Sequence[RawDocument]) -> bytes:
-        """Count a page, and return its documents as one piece."""
+    def add(self, page: Sequence[RawDocument]) -> int:
+        """Count a page, and return its bytes."""
         data = b"".join(page)
         self.documents += len(page)
         self.bytes += len(data)
         self._hash.update(data)
-        return data
+        return len(data)
 
     def as_json(self) -> dict[str, Any]:
         """Return the tally in the form that a manifest holds."""
@@ -36,7 +36,7 @@ async def compare(database: RawDatabase, collections: Mapping[str, Mapping[str, 
     for name, wanted in collections.items():
         tally = Tally()
         async for page in database.pages(name):
-            progress.add(len(tally.add(page)), len(page))
+            progress.add(tally.add(page), len(page))
         found = tally.as_json()
         if found != wanted:
             raise BackupError(

@@ -16,8 +16,7 @@ from handlers.operations.scheduled_backups import back_up_if_due
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.commands import BACKUP
-from plugins.commands.backups.archive import ArchiveReader
-from plugins.commands.restore import read_through
+from plugins.commands.backups.opening import open_backup
 from plugins.testing import eventually, serving
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -60,8 +59,8 @@ async def test_a_service_takes_backups_by_itself_and_keeps_the_newest(
         assert len(taken) == 2
         assert taken[0] == "tradewind-20200102T000000Z.backup"
         with (folder / taken[1]).open("rb") as source:
-            reader = ArchiveReader(source, taken[1], "")
-            assert read_through(reader)["moment"]["at"][:19] == (await last_backup(driver)).isoformat()[:19]
+            manifest = open_backup(source, taken[1], None).check()
+            assert manifest["moment"]["at"][:19] == (await last_backup(driver)).isoformat()[:19]
         await back_up_if_due(server.service, BACKUP)  # not for another day
         assert sorted(path.name for path in folder.iterdir()) == taken
 
