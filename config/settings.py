@@ -102,7 +102,8 @@ class Settings(EnvironmentSettings):
     )
     backup_key: SecretStr = Field(
         SecretStr(""),
-        description="Key that encrypts backups: at least 32 bytes, random; empty: backups are not encrypted.",
+        description="Key that encrypts backups: at least 32 random bytes, or a recipient or identity of age; empty: "
+        "backups are not encrypted.",
     )
     backup_hours: float = Field(
         0,

@@ -59,11 +59,13 @@ class RawDatabase:
         return sorted(name for name in names if not name.startswith("system.") and name != RESTORING)
 
     async def described(self, collection: str) -> dict[str, Any]:
-        """Return the options, the UUID and the indexes of a collection, as MongoDB lists them."""
+        """Return the options, the UUID and the indexes of a collection, as MongoDB lists them. Raises `SnapshotLost`."""
         with translated():
-            (found,) = await (await self._database.list_collections(filter={"name": collection})).to_list()
+            found = await (await self._database.list_collections(filter={"name": collection})).to_list()
             indexes = await (await self._database[collection].list_indexes()).to_list()
-        return {"options": found["options"], "uuid": found["info"]["uuid"], "indexes": indexes}
+        if not found:
+            raise SnapshotLost(_LOST[_UNAVAILABLE].format(collection))
+        return {"options": found[0]["options"], "uuid": found[0]["info"]["uuid"], "indexes": indexes}
 
     async def measure(self, collection: str, moment: Timestamp) -> tuple[int, int]:
         """Return how many documents a collection had at that moment, and their bytes."""

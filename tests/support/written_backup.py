@@ -23,11 +23,16 @@ DESCRIBED = {"options": {}, "indexes": [], "uuid": uuid4().bytes}
 @contextmanager
 def writing(output: BinaryIO, version: str = VERSION) -> Iterator[ArchiveWriter]:
     """Begin a backup, which gets its end after the block."""
-    manifest = {"version": version, "database": "large", "moment": described_moment(Timestamp(1_700_000_000, 1))}
+    manifest = {
+        "version": version,
+        "database": "large",
+        "moment": described_moment(Timestamp(1_700_000_000, 1)),
+        "collections": {},
+    }
     with tempfile.TemporaryFile() as hashes:
         archive = ArchiveWriter(output, hashes, manifest, b"")
         yield archive
-        archive.finish()
+        archive.finish({"count": 0})
 
 
 def write_backup(path: Path, megabytes: int) -> None:

@@ -5,9 +5,11 @@
     dump/DATABASE/COLLECTION.metadata.json     options and indexes, as `mongodump` writes them
     dump/DATABASE/COLLECTION.bson              its documents
     files/VISIBILITY/KEY                       the stored files
+    files.json                                 how many they are, and which are missing or damaged
     SHA256SUMS                                 hashes of everything before it
 
-With a key it is encrypted in the age format. It is written and read as a stream.
+With a key it is encrypted in the age format. It is written and read as a stream. The stored files are not compressed once
+more: they are a gzip member of their own.
 """
 
 from __future__ import annotations
@@ -35,10 +37,11 @@ from plugins.files.records import VISIBILITIES
 
 FORMAT = 2
 GZIP_MAGIC = b"\x1f\x8b"
-_LEVEL = 1  # higher levels take several times the processor time to save another tenth of the size
-_MANIFEST, _SETTINGS, _SUMS = "manifest.json", "settings.env", "SHA256SUMS"
+_PACKED = 1  # higher levels take several times the processor time to save another tenth of the size
+_AS_IT_IS = 0
+_MANIFEST, _SETTINGS, _FILES, _SUMS = "manifest.json", "settings.env", "files.json", "SHA256SUMS"
 _METADATA, _BSON = ".metadata.json", ".bson"
-_FAULTS = (EOFError, OSError, zlib.error, tarfile.TarError, ValueError, KeyError, pyrage.DecryptError)
+_FAULTS = (OSError, zlib.error, tarfile.TarError, ValueError, KeyError, TypeError, pyrage.DecryptError)
 
 
 class Target(Protocol):
@@ -75,7 +78,8 @@ class ArchiveWriter:
     """Writes a backup to `output`; `spool` takes the list of hashes until the end."""
 
     def __init__(self, output: Target, spool: BinaryIO, manifest: Mapping[str, Any], settings: bytes) -> None:
-        self._output = gzip.GzipFile(fileobj=output, mode="wb", compresslevel=_LEVEL)
+        self._target, self._level = output, _PACKED
+        self._output = gzip.GzipFile(fileobj=output, mode="wb", compresslevel=_PACKED)
         self._spool = spool
         self._folder = f"dump/{manifest['database']}"
         self._mtime = int(manifest["moment"]["seconds"])
@@ -92,7 +96,7 @@ class ArchiveWriter:
             "collectionName": name,
             "type": "collection",
         }
-        path = f"{self._folder}/{quote(name, safe='')}"
+        path = f"{self._folder}/{_escaped(name)}"
         self._add(path + _METADATA, dumps(metadata, json_options=CANONICAL_JSON_OPTIONS).encode())
         with self._member(path + _BSON, size) as member:
             yield member
@@ -100,11 +104,15 @@ class ArchiveWriter:
     @contextmanager
     def file(self, visibility: str, key: str, size: int) -> Iterator[Member]:
         """Add a stored file; the block writes its content."""
+        if self._level != _AS_IT_IS:
+            self._change_level(_AS_IT_IS)
         with self._member(f"files/{visibility}/{key}", size) as member:
             yield member
 
-    def finish(self) -> None:
-        """Write the hashes and the end."""
+    def finish(self, files: Mapping[str, Any]) -> None:
+        """Write what is to say about the files, the hashes and the end."""
+        self._change_level(_PACKED)
+        self._add(_FILES, json.dumps(files).encode())
         self._header(_SUMS, self._spool.tell())
         self._spool.seek(0)
         while data := self._spool.read(BLOCK_BYTES):
@@ -112,6 +120,11 @@ class ArchiveWriter:
         self._pad(self._spool.tell())
         self._output.write(bytes(2 * tarfile.BLOCKSIZE))
         self._output.close()
+
+    def _change_level(self, level: int) -> None:
+        self._output.close()
+        self._output = gzip.GzipFile(fileobj=self._target, mode="wb", compresslevel=level)
+        self._level = level
 
     def _add(self, path: str, data: bytes) -> None:
         with self._member(path, len(data)) as member:
@@ -194,7 +207,8 @@ class _Reading:
         self._sums = hashlib.sha256()
         self._manifest: dict[str, Any] = {}
         self._collections: dict[str, dict[str, Any]] = {}
-        self._files = 0
+        self._collection = ""
+        self._files: dict[str, Any] = {}
 
     def pieces(self) -> Iterator[Piece]:
         """Iterate over the pieces of all members."""
@@ -221,24 +235,22 @@ class _Reading:
             self._backup.settings = parse_settings(_whole(member, blocks).decode())
         elif folder == f"dump/{self._manifest['database']}" and name.endswith(_METADATA):
             metadata = loads(_whole(member, blocks), json_options=CANONICAL_JSON_OPTIONS)
-            self._collections[metadata["collectionName"]] = {}
-            yield Collection(metadata["collectionName"], metadata["options"])
-        elif folder == f"dump/{self._manifest['database']}" and name == f"{quote(self._collection, safe='')}{_BSON}":
+            self._collection = metadata["collectionName"]
+            yield Collection(self._collection, metadata["options"])
+        elif folder == f"dump/{self._manifest['database']}" and name == _escaped(self._collection) + _BSON:
             yield from self._documents(member, blocks, hashed)
         elif kind == "files" and visibility in VISIBILITIES and KEY.fullmatch(name):
-            self._files += 1
             yield File(name)
             yield from map(Content, blocks)
+        elif member.name == _FILES:
+            self._files = self._backup.parse(_whole(member, blocks))
         else:
             raise self._strange(member.name)
 
     def _begin(self, data: bytes) -> None:
         self._manifest = self._backup.parse(data)
         self._backup.check_version(self._manifest, FORMAT)
-
-    @property
-    def _collection(self) -> str:
-        return next(reversed(self._collections), "")
+        _ = self._manifest["database"], self._manifest["moment"]["at"], self._manifest["collections"]
 
     def _documents(self, member: tarfile.TarInfo, blocks: Iterator[bytes], hashed: Any) -> Iterator[Piece]:
         rest, count = b"", 0
@@ -265,13 +277,20 @@ class _Reading:
         self._backup.manifest = {
             **self._manifest,
             "collections": self._collections,
-            "files": {"count": self._files},
+            "files": self._files,
         }
 
     def _strange(self, path: str) -> BackupError:
         return BackupError(
             f"{self._backup.name} has {path}, which is none that Tradewind stores: it was not made here."
         )
+
+
+def _escaped(collection: str) -> str:
+    """Return a name that file systems take; `mongorestore` reads it."""
+    if not collection:
+        raise ValueError("documents without a collection")
+    return quote(collection, safe="")
 
 
 def _blocks(content: IO[bytes], hashed: Any) -> Iterator[bytes]:

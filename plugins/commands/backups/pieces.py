@@ -13,6 +13,7 @@ from bson import Timestamp
 
 from config.version import VERSION
 from plugins.commands.backups.errors import BackupError
+from plugins.commands.backups.progress import Progress
 
 BLOCK_BYTES = 1 << 20
 LARGEST = 17 << 20  # bytes of a document, which MongoDB limits to 16 MiB and a little for its own use
@@ -70,8 +71,15 @@ class Backup(ABC):
 
     def check(self) -> dict[str, Any]:
         """Read everything, and return the manifest."""
-        for _ in self:
-            pass
+        progress = Progress("Check")
+        try:
+            for piece in self:
+                if isinstance(piece, Documents):
+                    progress.add(piece.size, len(piece.documents))
+                elif isinstance(piece, Content):
+                    progress.add(len(piece.data))
+        finally:
+            progress.end()
         return self.manifest
 
     def parse(self, data: bytes) -> dict[str, Any]:

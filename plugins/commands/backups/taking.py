@@ -52,7 +52,7 @@ async def take(
             for name, entry in manifest["collections"].items():
                 entry["sha256"] = await taking.copy(name, entry["bytes"])
             files = await taking.copy_files(settings)
-            await asyncio.to_thread(archive.finish)
+            await asyncio.to_thread(archive.finish, files)
     finally:
         progress.end()
     return {**manifest, "files": files, "seconds": round(progress.seconds, 1)}

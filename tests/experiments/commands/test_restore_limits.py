@@ -1,9 +1,8 @@
-"""What a backup and a restore say where there is no room, and where the oplog has rolled over; nothing is harmed."""
+"""What a restore says where there is no room; nothing is harmed."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -11,10 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from bson import Timestamp
 
-from config.database import open_driver
-from tests.support.replica_sets import ReplicaSet
 from tests.support.server_process import ROOT
 from tests.support.written_backup import write_backup
 
@@ -62,50 +58,9 @@ async def test_a_full_disk_of_the_embedded_database_is_a_sentence_and_with_room_
     _, output = await run(command, tmp_path, DATA_DIR=str(disk))
     full, again, other = output.split("exit code")[:3]
     *progress, told = full.splitlines()
-    assert all(line.startswith("Restore: ") for line in progress)
+    assert all(line.startswith(("Check: ", "Restore: ")) for line in progress)
     assert told.startswith(f"restore: There is no room for the restored database: {disk} has ")
     assert told.endswith("Make room, drop what was begun, and restore again.")
     assert "A restore into first was killed, or is running: drop that database, or choose another name." in again
     assert "second has 10,000 documents in 1 collections" in other, other
     assert output.splitlines()[-1] == "exit code 0"
-
-
-async def test_an_oplog_that_rolled_over_is_a_sentence_and_a_whole_backup_begins_anew(tmp_path: Path) -> None:
-    # the server keeps the oplog since its last checkpoint
-    replica_set = ReplicaSet(tmp_path / "set", members=1, oplog_mb=8, checkpoint_seconds=1)
-    folder = tmp_path / "backups"
-    folder.mkdir()
-    settings = {"MONGODB_URI": replica_set.uri, "MONGODB_DATABASE": "rolling", "DATA_DIR": str(tmp_path)}
-
-    async def do(name: str, *arguments: str) -> tuple[int, str]:
-        return await run((sys.executable, "-c", COMMAND.format(name), *arguments), tmp_path, **settings)
-
-    try:
-        replica_set.start()
-        driver = open_driver("pymongo", replica_set.uri, "rolling", 5000)
-        try:
-            await driver.insert("test_things", [{"_id": "first"}])
-            code, output = await do("backup", str(folder), "--json")
-            assert code == 0, output
-            told = json.loads(output)
-            moment = Timestamp(told["moment"]["seconds"], told["moment"]["increment"])
-            with replica_set.client() as client:
-                oplog, number = client.local["oplog.rs"], 0
-                while (oplog.find_one(sort=[("$natural", 1)]) or {})["ts"] <= moment:
-                    number += 1
-                    assert number < 2000, "the oplog does not roll over"
-                    await driver.insert("test_things", [{"_id": number, "bytes": os.urandom(1_000_000)}])
-        finally:
-            await driver.close()
-        code, output = await do("backup", str(folder), "--changes")
-        assert (code, output.count("\n")) == (1, 1), output
-        assert "minRetentionHours" in output
-        assert [path.suffix for path in folder.iterdir()] == [".backup"]
-        code, output = await do("restore", told["file"], "--check", "--until", "2100-01-01T00:00:00Z")
-        assert (code, "reach until" in output) == (1, True), output
-        code, output = await do("backup", str(folder), "--json")
-        assert code == 0, output
-        code, output = await do("backup", str(folder), "--changes", "--json")
-        assert (code, json.loads(output)["since"]["seconds"] > moment.time) == (0, True), output
-    finally:
-        replica_set.stop()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
 import shutil
 import subprocess
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from bson.json_util import CANONICAL_JSON_OPTIONS, loads
 from tornado.ioloop import IOLoop
 
 from config.embedded import acquire
+from plugins.commands.backups.encryption import Output, encrypting
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
 from plugins.commands.restore import main
@@ -273,3 +276,22 @@ async def test_a_stored_file_that_lost_its_end_is_told_and_the_backup_is_whole(p
 
 def test_the_identity_of_a_secret_stays_the_same() -> None:
     assert Key(KEY).identity == "AGE-SECRET-KEY-1K6DKPYPGVHWN0YCJMJ3CT8VZ8K2EVJUKDS8NA7LN6SMQUP4N4E3Q2RGYKF"
+
+
+def test_a_full_disk_is_told_as_such_behind_the_encryption() -> None:
+    with (
+        pytest.raises(OSError, match="No space left") as raised,
+        open("/dev/full", "wb", buffering=0) as full,
+        encrypting(Output(full), Key(KEY)) as target,
+    ):
+        target.write(bytes(1 << 20))
+    assert raised.value.errno == errno.ENOSPC
+
+
+async def test_a_backup_that_was_interrupted_behind_its_documents_is_incomplete(place: Place, plain: Path) -> None:
+    whole, path = plain.read_bytes(), place.folder / "interrupted.backup"
+    unpacker = zlib.decompressobj(wbits=31)
+    unpacker.decompress(whole)
+    path.write_bytes(whole[: -len(unpacker.unused_data)])  # all documents, and the end of a gzip stream
+    with pytest.raises(BackupError, match="is incomplete"):
+        await place.restore(path, "interrupted")
