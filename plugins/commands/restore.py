@@ -24,7 +24,7 @@ from plugins.commands.backups.opening import open_backup
 from plugins.commands.backups.pieces import Backup
 from plugins.commands.backups.restoring import finish, restore, undo
 from plugins.commands.backups.running import BY_MONGODB, DONE, EXIT_CODES, exit_code_of, run, written_to
-from plugins.commands.backups.stored_files import FileTarget, NoTarget, Spool, StorageTarget, open_files
+from plugins.commands.backups.stored_files import FileTarget, Spool, StorageTarget, open_files
 
 _EXAMPLES = """examples:
   {0} today.backup --list           what is in it; every byte is checked
@@ -127,7 +127,7 @@ async def restore_into(name: str, backup: Backup, settings: Settings, uri: str, 
 @asynccontextmanager
 async def _file_target(settings: Settings, keeps: bool) -> AsyncIterator[FileTarget]:
     if not keeps:
-        yield NoTarget()
+        yield FileTarget()
         return
     with tempfile.TemporaryFile() as written, tempfile.TemporaryFile() as kept:
         async with open_files(settings) as storage:

@@ -20,8 +20,8 @@ import json
 import tarfile
 import zlib
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, Protocol
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO, Any, BinaryIO, Protocol, Self
 from urllib.parse import quote
 
 import pyrage
@@ -31,7 +31,7 @@ from plugins.commands.backups.encryption import decrypting
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.kept_settings import parse_settings
 from plugins.commands.backups.keys import Key
-from plugins.commands.backups.pieces import BLOCK_BYTES, LARGEST, Backup, Collection, Content, File, Piece
+from plugins.commands.backups.pieces import BLOCK_BYTES, LARGEST, Backup, Collection, File, Piece
 from plugins.files.names import KEY
 from plugins.files.records import VISIBILITIES
 
@@ -86,8 +86,7 @@ class ArchiveWriter:
         self._add(_MANIFEST, json.dumps({"format": FORMAT, **manifest}, indent=1).encode())
         self._add(_SETTINGS, settings)
 
-    @contextmanager
-    def collection(self, name: str, described: Mapping[str, Any], size: int) -> Iterator[Member]:
+    def collection(self, name: str, described: Mapping[str, Any], size: int) -> AbstractContextManager[Member]:
         """Add a collection that RawDatabase has described; the block writes its documents, of so many bytes."""
         metadata = {
             "options": described["options"],
@@ -98,16 +97,13 @@ class ArchiveWriter:
         }
         path = f"{self._folder}/{_escaped(name)}"
         self._add(path + _METADATA, dumps(metadata, json_options=CANONICAL_JSON_OPTIONS).encode())
-        with self._member(path + _BSON, size) as member:
-            yield member
+        return self._member(path + _BSON, size)
 
-    @contextmanager
-    def file(self, visibility: str, key: str, size: int) -> Iterator[Member]:
+    def file(self, visibility: str, key: str, size: int) -> AbstractContextManager[Member]:
         """Add a stored file; the block writes its content."""
         if self._level != _AS_IT_IS:
             self._change_level(_AS_IT_IS)
-        with self._member(f"files/{visibility}/{key}", size) as member:
-            yield member
+        return self._member(f"files/{visibility}/{key}", size)
 
     def finish(self, files: Mapping[str, Any]) -> None:
         """Write what is to say about the files, the hashes and the end."""
@@ -161,7 +157,9 @@ class Archive(Backup):
         self.source.seek(0)
         try:
             with self._decrypted() as stream, gzip.GzipFile(fileobj=stream) as unpacked:
-                yield from _Reading(self, _Forward(unpacked)).pieces()
+                yield from _Reading(self).pieces(unpacked)
+                while unpacked.read(BLOCK_BYTES):  # up to the end that proves that all is there
+                    pass
         except EOFError as error:
             raise self.incomplete() from error
         except _FAULTS as error:
@@ -176,54 +174,43 @@ class Archive(Backup):
                 yield stream
 
 
-class _Forward:
-    """A stream as `tarfile` reads one that cannot be rewound; a forged header does not make it read it all at once."""
+class _Member(tarfile.TarInfo):
+    """The header of a member: of a file, or of its long name or size, which `tarfile` reads as a whole."""
 
-    def __init__(self, source: gzip.GzipFile) -> None:
-        self._source = source
-        self._at = 0
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, to: int) -> None:
-        while self._at < to and self.read(min(BLOCK_BYTES, to - self._at)):
-            pass
-
-    def read(self, size: int) -> bytes:
-        if size > BLOCK_BYTES:
-            raise ValueError("a part that no backup has")
-        data = self._source.read(size)
-        self._at += len(data)
-        return data
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return the header in these bytes. Raises `BackupError` for a link, a device, a folder or a long extension."""
+        member = super().frombuf(buf, encoding, errors)
+        if member.type != tarfile.REGTYPE and not (member.type == tarfile.XHDTYPE and member.size < BLOCK_BYTES):
+            raise BackupError(
+                f"The backup has {member.name}, which is none that Tradewind stores, but a link or the like."
+            )
+        return member
 
 
 class _Reading:
     """One reading of an archive."""
 
-    def __init__(self, backup: Archive, stream: _Forward) -> None:
+    def __init__(self, backup: Archive) -> None:
         self._backup = backup
-        self._stream = stream
         self._sums = hashlib.sha256()
         self._manifest: dict[str, Any] = {}
         self._collections: dict[str, dict[str, Any]] = {}
         self._collection = ""
         self._files: dict[str, Any] = {}
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self, stream: gzip.GzipFile) -> Iterator[Piece]:
         """Iterate over the pieces of all members."""
-        source: Any = self._stream  # it has what tarfile needs
-        tar: Any = tarfile.TarFile(fileobj=source)
-        while (member := tar.next()) is not None:
-            if member.type != tarfile.REGTYPE or member.issparse():
-                raise self._strange(member.name)
-            content = tar.extractfile(member)
-            if member.name == _SUMS:
-                return self._end(content)
-            hashed = hashlib.sha256()
-            yield from self._member(member, _blocks(content, hashed), hashed)
-            self._sums.update(f"{hashed.hexdigest()}  {member.name}\n".encode())
-            tar.members.clear()  # there may be millions
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as opened:
+            tar: Any = opened
+            while (member := tar.next()) is not None:
+                hashed = hashlib.sha256()
+                blocks = _blocks(tar.extractfile(member), hashed)
+                if member.name == _SUMS:
+                    return self._end(tar, blocks, hashed)
+                yield from self._member(member, blocks, hashed)
+                self._sums.update(f"{hashed.hexdigest()}  {member.name}\n".encode())
+                tar.members.clear()  # there may be millions
         raise EOFError
 
     def _member(self, member: tarfile.TarInfo, blocks: Iterator[bytes], hashed: Any) -> Iterator[Piece]:
@@ -241,11 +228,11 @@ class _Reading:
             yield from self._documents(member, blocks, hashed)
         elif kind == "files" and visibility in VISIBILITIES and KEY.fullmatch(name):
             yield File(name)
-            yield from map(Content, blocks)
+            yield from blocks
         elif member.name == _FILES:
             self._files = self._backup.parse(_whole(member, blocks))
         else:
-            raise self._strange(member.name)
+            raise BackupError(f"{self._backup.name} has {member.name}, which is none that Tradewind stores.")
 
     def _begin(self, data: bytes) -> None:
         self._manifest = self._backup.parse(data)
@@ -256,34 +243,19 @@ class _Reading:
         rest, count = b"", 0
         for block in blocks:
             documents, rest = self._backup.split(rest + block)
-            count += len(documents.documents)
-            if documents.documents:
-                yield documents
+            count += len(documents)
+            yield documents
         if rest:
             raise self._backup.damaged()
         tally = {"documents": count, "bytes": member.size, "sha256": hashed.hexdigest()}
         self._collections[self._collection] = tally
 
-    def _end(self, content: IO[bytes]) -> None:
-        """Compare the hashes, and read what is left of the tar."""
-        hashed = hashlib.sha256()
-        for _ in _blocks(content, hashed):
+    def _end(self, tar: Any, blocks: Iterator[bytes], hashed: Any) -> None:
+        for _ in blocks:
             pass
-        if hashed.digest() != self._sums.digest():
+        if hashed.digest() != self._sums.digest() or tar.next() is not None:
             raise self._backup.damaged()
-        while data := self._stream.read(BLOCK_BYTES):
-            if any(data):
-                raise self._backup.damaged()
-        self._backup.manifest = {
-            **self._manifest,
-            "collections": self._collections,
-            "files": self._files,
-        }
-
-    def _strange(self, path: str) -> BackupError:
-        return BackupError(
-            f"{self._backup.name} has {path}, which is none that Tradewind stores: it was not made here."
-        )
+        self._backup.manifest = {**self._manifest, "collections": self._collections, "files": self._files}
 
 
 def _escaped(collection: str) -> str:

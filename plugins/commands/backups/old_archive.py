@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
-from plugins.commands.backups.pieces import Backup, Collection, Content, File, Piece
+from plugins.commands.backups.pieces import Backup, Collection, File, Piece
 
 MAGIC = b"tradewind backup\n"
 _FORMAT = 1
@@ -71,7 +71,7 @@ class OldArchive(Backup):
         elif kind == _FILE:
             yield File(str(self.parse(data)["key"]))
         elif kind == _BYTES:
-            yield Content(data)
+            yield data
 
     def _next(self, number: int, chain: bytes, cipher: AESGCM | None) -> tuple[bytes, bytes, bytes]:
         """Return the kind of the next piece, its hash and its content."""

@@ -29,28 +29,13 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class Documents:
-    """Some documents of the collection, each as BSON."""
-
-    documents: list[bytes]
-    size: int
-
-
-@dataclass(frozen=True)
 class File:
     """The content that follows is of the stored file with this key."""
 
     key: str
 
 
-@dataclass(frozen=True)
-class Content:
-    """A part of a stored file."""
-
-    data: bytes
-
-
-Piece = Collection | Documents | File | Content
+Piece = Collection | list[bytes] | File | bytes  # a list of documents, each as BSON; bytes are of the file
 
 
 class Backup(ABC):
@@ -74,10 +59,10 @@ class Backup(ABC):
         progress = Progress("Check")
         try:
             for piece in self:
-                if isinstance(piece, Documents):
-                    progress.add(piece.size, len(piece.documents))
-                elif isinstance(piece, Content):
-                    progress.add(len(piece.data))
+                if isinstance(piece, list):
+                    progress.add(sum(map(len, piece)), len(piece))
+                elif isinstance(piece, bytes):
+                    progress.add(len(piece))
         finally:
             progress.end()
         return self.manifest
@@ -112,7 +97,7 @@ class Backup(ABC):
             f"{self.name} is incomplete: it was cut off, or is damaged, before byte {self.source.tell():,}."
         )
 
-    def split(self, data: bytes) -> tuple[Documents, bytes]:
+    def split(self, data: bytes) -> tuple[list[bytes], bytes]:
         """Return the whole documents at the start of `data`, and the rest."""
         documents, at = [], 0
         while len(data) - at >= 4:
@@ -123,7 +108,7 @@ class Backup(ABC):
                 break
             documents.append(data[at : at + size])
             at += size
-        return Documents(documents, at), data[at:]
+        return documents, data[at:]
 
 
 def described_moment(moment: Timestamp) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from handlers.data.database import AlikeRecords, Database
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import catalogue_of
 from plugins.commands.backups.errors import BackupError
-from plugins.commands.backups.pieces import Backup, Collection, Content, Documents, File, Piece
+from plugins.commands.backups.pieces import Backup, Collection, File, Piece
 from plugins.commands.backups.progress import Progress
 from plugins.commands.backups.stored_files import FileTarget, StoredFile
 from plugins.commands.backups.tally import compare
@@ -84,9 +84,9 @@ async def _load(backup: Backup, database: RawDatabase, files: FileTarget) -> Non
                 if isinstance(piece, Collection):
                     collection = piece.name
                     await database.create(collection, piece.options)
-                elif isinstance(piece, Documents):
-                    await database.insert(collection, piece.documents)
-                    progress.add(piece.size, len(piece.documents))
+                elif isinstance(piece, list):
+                    await database.insert(collection, piece)
+                    progress.add(sum(map(len, piece)), len(piece))
                     is_durable = False
                 elif isinstance(piece, File):
                     if not is_durable:
@@ -125,10 +125,10 @@ class _Ahead:
 
     async def contents(self, progress: Progress) -> AsyncIterator[bytes]:
         """Yield what follows of a file."""
-        while isinstance(piece := await self._next, Content):
+        while isinstance(piece := await self._next, bytes):
             await self.take()
-            progress.add(len(piece.data))
-            yield piece.data
+            progress.add(len(piece))
+            yield piece
 
     async def aclose(self) -> None:
         """Wait for the thread, and end the reading."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import bson
 
@@ -121,11 +121,13 @@ async def _blocks(source: Any) -> AsyncIterator[bytes]:
         yield bytes(block)
 
 
-class FileTarget(Protocol):
-    """The place to which the files of a backup are restored."""
+class FileTarget:
+    """The place to which the files of a backup are restored: this one checks that they can be read, and keeps none."""
 
     async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
         """Consume a file and all of its blocks."""
+        async for _ in blocks:
+            pass
 
     async def settle(self, database: RawDatabase) -> None:
         """Write into the restored records the etags that the storage gave the files."""
@@ -134,22 +136,7 @@ class FileTarget(Protocol):
         """Remove the files that were put."""
 
 
-class NoTarget:
-    """Checks that the files can be read, and keeps none of them."""
-
-    async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
-        """Read all blocks of the file."""
-        async for _ in blocks:
-            pass
-
-    async def settle(self, database: RawDatabase) -> None:
-        """Do nothing."""
-
-    async def undo(self) -> None:
-        """Do nothing."""
-
-
-class StorageTarget:
+class StorageTarget(FileTarget):
     """Puts files into a storage. Files that it has already stay as they are: a key is never used twice."""
 
     def __init__(self, storage: Storage, written: Spool, kept: Spool) -> None:

@@ -1,43 +1,35 @@
-"""Counts and hashes of collections: those in a manifest, and those of a restored database to compare with them."""
+"""Counts and hashes of collections: those of a restored database, to compare them with a manifest."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from config.database.raw_documents import RawDatabase, RawDocument
+from bson import Timestamp
+
+from config.database.raw_documents import RawDatabase
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.progress import Progress
 
 
-class Tally:
-    """The count, size and hash of the documents of one collection, in the order of their ids."""
-
-    def __init__(self) -> None:
-        self.documents = self.bytes = 0
-        self._hash = hashlib.sha256()
-
-    def add(self, page: Sequence[RawDocument]) -> int:
-        """Count a page, and return its bytes."""
+async def tally(
+    database: RawDatabase, collection: str, progress: Progress, moment: Timestamp | None = None
+) -> dict[str, Any]:
+    """Return the count, the bytes and the hash of the documents in the order of their ids, as a manifest has them."""
+    documents, size, hashed = 0, 0, hashlib.sha256()
+    async for page in database.pages(collection, moment):
         data = b"".join(page)
-        self.documents += len(page)
-        self.bytes += len(data)
-        self._hash.update(data)
-        return len(data)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the tally in the form that a manifest holds."""
-        return {"documents": self.documents, "bytes": self.bytes, "sha256": self._hash.hexdigest()}
+        hashed.update(data)
+        documents, size = documents + len(page), size + len(data)
+        progress.add(len(data), len(page))
+    return {"documents": documents, "bytes": size, "sha256": hashed.hexdigest()}
 
 
 async def compare(database: RawDatabase, collections: Mapping[str, Mapping[str, Any]], progress: Progress) -> None:
     """Read the collections back. Raises `BackupError` if one differs from the manifest."""
     for name, wanted in collections.items():
-        tally = Tally()
-        async for page in database.pages(name):
-            progress.add(tally.add(page), len(page))
-        found = tally.as_json()
+        found = await tally(database, name, progress)
         if found != wanted:
             raise BackupError(
                 f"The restored collection {name} differs from the backup: {found['documents']:,} documents of "

@@ -24,7 +24,8 @@ from config.database.raw_documents import RawDatabase
 from handlers.data.database import LEASES
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.opening import open_backup
-from plugins.commands.backups.tally import Tally
+from plugins.commands.backups.progress import Progress
+from plugins.commands.backups.tally import tally
 from tests.experiments.fault_injection.disk import is_possible, small_disk
 from tests.experiments.fault_injection.experiment import Bench, in_thread
 from tests.experiments.fault_injection.large_data import copy_customers, write_files
@@ -137,11 +138,8 @@ async def _tally(uri: str, name: str, report: Mapping[str, Any] | None) -> dict[
     try:
         found = {}
         for collection in report["collections"] if report else await database.collections():
-            tally = Tally()
             moment = Timestamp(report["moment"]["seconds"], report["moment"]["increment"]) if report else None
-            async for page in database.pages(collection, moment):
-                tally.add(page)
-            found[collection] = tally.as_json()
+            found[collection] = await tally(database, collection, Progress("Tally"), moment)
         return found
     finally:
         await database.close()

@@ -254,10 +254,10 @@ async def test_a_changed_document_is_found_by_its_hash(place: Place, plain: Path
 
 async def test_a_header_that_tells_of_gigabytes_is_not_believed(place: Place) -> None:
     header = tarfile.TarInfo("pax")
-    header.type, header.size = tarfile.XHDTYPE, 8 << 30
+    header.type, header.size = tarfile.XHDTYPE, 4 << 30
     path = place.folder / "huge.backup"
     path.write_bytes(gzip.compress(header.tobuf() + bytes(4096)))
-    with pytest.raises(BackupError, match="is damaged"):
+    with pytest.raises(BackupError, match="is none that"):
         await place.restore(path, "huge")
 
 
@@ -268,7 +268,7 @@ async def test_a_stored_file_that_lost_its_end_is_told_and_the_backup_is_whole(p
     folder = place.folder / "of-a-cut-file"
     code, output = await place.command("backup", str(folder), "--keep", "1", "--json")
     assert code == 0, output
-    said = json.loads(output)
+    said = json.loads(output.splitlines()[0])
     assert said["files"]["damaged_keys"] == [stored["objectKey"]]
     assert main([said["file"], "--list"]) == 0
     found.unlink()
