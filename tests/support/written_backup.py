@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 from bson import Timestamp, encode
 
 from config.version import VERSION
 from plugins.commands.backups.archive import ArchiveWriter
+from plugins.commands.backups.encryption import Output, encrypting
+from plugins.commands.backups.keys import Key
 from plugins.commands.backups.pieces import described_moment
 
 _DOCUMENTS, _BYTES = 100, 10_000
@@ -35,14 +37,15 @@ def writing(output: BinaryIO, version: str = VERSION) -> Iterator[ArchiveWriter]
         archive.finish({"count": 0})
 
 
-def write_backup(path: Path, megabytes: int) -> None:
+def write_backup(path: Path, megabytes: int, key: str = "") -> None:
     """Write a backup with one collection of documents that cannot be compressed."""
     pages = megabytes * 1_000_000 // (_BYTES * _DOCUMENTS)
     size = len(encode({"_id": 0, "bytes": bytes(_BYTES)})) * pages * _DOCUMENTS
-    with (
-        path.open("wb") as output,
-        writing(output) as archive,
-        archive.collection("large_things", DESCRIBED, size) as to,
-    ):
+    with ExitStack() as stack:
+        output: Any = stack.enter_context(path.open("wb"))
+        if key:
+            output = stack.enter_context(encrypting(Output(output), Key(key)))
+        archive = stack.enter_context(writing(output))
+        member = stack.enter_context(archive.collection("large_things", DESCRIBED, size))
         for at in range(pages * _DOCUMENTS):
-            to.write(encode({"_id": at, "bytes": os.urandom(_BYTES)}))
+            member.write(encode({"_id": at, "bytes": os.urandom(_BYTES)}))

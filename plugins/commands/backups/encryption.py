@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from functools import partial
 from typing import BinaryIO
 
 import pyrage
@@ -14,6 +16,7 @@ from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
 
 MAGIC = b"age-encryption.org/"
+THREAD = "age"
 _NO_MATCH = "No matching keys found"
 
 
@@ -42,34 +45,49 @@ class Output:
 @contextmanager
 def encrypting(output: Output, key: Key) -> Iterator[BinaryIO]:
     """Give the block a file; what is written there arrives in `output`, encrypted in another thread."""
+    recipient = key.recipient
     source, target = _pipe()
-    with ThreadPoolExecutor(1) as thread:
-        encrypted = thread.submit(_encrypt, source, output, key)
-        try:
-            with target:
-                yield target
-        except BrokenPipeError:
-            encrypted.result()  # has the reason
-            raise
-        encrypted.result()
+    encrypted = _in_thread(partial(_encrypt, source, output, recipient))
+    try:
+        with target:
+            yield target
+    except BrokenPipeError:
+        encrypted.result()  # has the reason
+        raise
+    finally:
+        wait([encrypted])
+    encrypted.result()
 
 
 @contextmanager
 def decrypting(source: BinaryIO, key: Key, name: str) -> Iterator[BinaryIO]:
     """Give the block a file with what `source` has encrypted. Raises `BackupError` for another key, and `EOFError`."""
-    target, writing = _pipe()
     identity = pyrage.x25519.Identity.from_str(key.identity)
-    with ThreadPoolExecutor(1) as thread:
-        decrypted = thread.submit(_decrypt, source, writing, identity)
+    target, writing = _pipe()
+    decrypted = _in_thread(partial(_decrypt, source, writing, identity))
+    try:
+        with target:
+            yield target
+    finally:
+        failure = decrypted.exception()
+        if isinstance(failure, pyrage.DecryptError) and str(failure) == _NO_MATCH:
+            raise BackupError(f"{name} was encrypted with another key than this one.") from failure
+    if failure is not None:
+        raise EOFError(str(failure)) from failure
+
+
+def _in_thread(work: Callable[[], None]) -> Future[None]:
+    """Start `work` in a thread that does not keep the process from ending."""
+    future: Future[None] = Future()
+
+    def run() -> None:
         try:
-            with target:
-                yield target
-        finally:
-            failure = decrypted.exception()
-            if isinstance(failure, pyrage.DecryptError) and str(failure) == _NO_MATCH:
-                raise BackupError(f"{name} was encrypted with another key than this one.") from failure
-        if failure is not None:
-            raise EOFError(str(failure)) from failure
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=THREAD, daemon=True).start()
+    return future
 
 
 def _pipe() -> tuple[BinaryIO, BinaryIO]:
@@ -77,10 +95,10 @@ def _pipe() -> tuple[BinaryIO, BinaryIO]:
     return os.fdopen(source, "rb"), os.fdopen(target, "wb")
 
 
-def _encrypt(source: BinaryIO, output: Output, key: Key) -> None:
+def _encrypt(source: BinaryIO, output: Output, recipient: pyrage.x25519.Recipient) -> None:
     with source:
         try:
-            pyrage.encrypt_io(source, output, [key.recipient])
+            pyrage.encrypt_io(source, output, [recipient])
         except pyrage.EncryptError as error:
             raise (output.error or error) from error
 

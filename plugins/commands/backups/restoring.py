@@ -118,14 +118,14 @@ class _Ahead:
 
     async def take(self) -> Piece | None:
         """Return the next piece, or None after the last one."""
-        piece = await self._next
+        piece = await asyncio.shield(self._next)  # the thread cannot be cancelled
         if piece is not None:
             self._next = self._read()
         return piece
 
     async def contents(self, progress: Progress) -> AsyncIterator[bytes]:
         """Yield what follows of a file."""
-        while isinstance(piece := await self._next, bytes):
+        while isinstance(piece := await asyncio.shield(self._next), bytes):
             await self.take()
             progress.add(len(piece))
             yield piece
@@ -133,6 +133,5 @@ class _Ahead:
     async def aclose(self) -> None:
         """Wait for the thread, and end the reading."""
         await asyncio.wait([self._next])
-        if not self._next.cancelled():
-            self._next.exception()
+        self._next.exception()
         await asyncio.to_thread(self._pieces.close)

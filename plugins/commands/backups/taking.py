@@ -127,7 +127,7 @@ async def _in_thread(parts: AsyncIterator[Part], write: Callable[[Part], None]) 
     try:
         async for part in parts:
             if writing is not None:
-                await writing
+                await asyncio.shield(writing)  # the thread cannot be cancelled
             writing = asyncio.create_task(asyncio.to_thread(write, part))
     finally:
         if writing is not None:

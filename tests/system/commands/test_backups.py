@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tornado.ioloop import IOLoop
 from config.database.raw_documents import RawDatabase, SnapshotLost
 from config.embedded import acquire
 from plugins.boot.listen import StartError
+from plugins.commands.backups.encryption import THREAD
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
 from plugins.commands.backups.opening import open_backup
@@ -21,7 +23,7 @@ from plugins.commands.backups.stored_files import open_files
 from plugins.commands.restore import main
 from plugins.files.records import OBJECTS
 from plugins.rbac.records import USERS
-from plugins.testing import Client, serving
+from plugins.testing import Client, eventually, serving
 from tests.api.files.samples import PDF, PNG, upload
 from tests.support.backup_place import DATABASE, KEY, NAMES, PLUGINS, Place, opened, transfer, transfers
 from tests.support.s3_stand_in import s3_server
@@ -138,6 +140,21 @@ async def test_a_check_proves_that_a_backup_restores_and_leaves_nothing(place: P
     manifest = await place.restore(sealed, "tradewind_check_here", keeps=False)
     assert manifest["collections"][USERS.name]["documents"] == len(await place.driver.find(USERS.name, {}))
     assert await place.databases() == before
+
+
+async def test_an_interrupted_restore_leaves_nothing_and_no_thread_that_waits(place: Place, tmp_path: Path) -> None:
+    async def is_begun() -> bool:
+        return "interrupted" in await place.databases()
+
+    write_backup(tmp_path / "large.backup", 20, KEY)
+    before = await place.databases()
+    restoring = asyncio.create_task(place.restore(tmp_path / "large.backup", "interrupted"))
+    await eventually(is_begun)
+    restoring.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await restoring
+    assert await place.databases() == before
+    assert THREAD not in [thread.name for thread in threading.enumerate()]
 
 
 async def test_a_database_that_is_used_is_not_restored_into(place: Place) -> None:
