@@ -79,7 +79,7 @@ async def _load(backup: Backup, database: RawDatabase, files: FileTarget) -> Non
     progress = Progress("Restore")
     collection, is_durable = "", True
     try:
-        async with aclosing(_Ahead(backup)) as pieces:
+        async with aclosing(Ahead(backup)) as pieces:
             while (piece := await pieces.take()) is not None:
                 if isinstance(piece, Collection):
                     collection = piece.name
@@ -106,7 +106,7 @@ async def _recorded(database: RawDatabase, file: File) -> StoredFile:
     return found[0]
 
 
-class _Ahead:
+class Ahead:
     """The pieces of a backup; each one is read and checked in a thread while the previous one is written."""
 
     def __init__(self, backup: Backup) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from plugins.commands.backups.encryption import THREAD
 from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
 from plugins.commands.backups.opening import open_backup
+from plugins.commands.backups.restoring import Ahead
 from plugins.commands.backups.stored_files import open_files
 from plugins.commands.restore import main
 from plugins.files.records import OBJECTS
@@ -142,7 +144,7 @@ async def test_a_check_proves_that_a_backup_restores_and_leaves_nothing(place: P
     assert await place.databases() == before
 
 
-async def test_an_interrupted_restore_leaves_nothing_and_no_thread_that_waits(place: Place, tmp_path: Path) -> None:
+async def test_an_interrupted_restore_leaves_nothing(place: Place, tmp_path: Path) -> None:
     async def is_begun() -> bool:
         return "interrupted" in await place.databases()
 
@@ -154,6 +156,16 @@ async def test_an_interrupted_restore_leaves_nothing_and_no_thread_that_waits(pl
     with pytest.raises(asyncio.CancelledError):
         await restoring
     assert await place.databases() == before
+
+
+async def test_reading_that_is_interrupted_leaves_no_thread_that_waits(tmp_path: Path) -> None:
+    write_backup(tmp_path / "large.backup", 2, KEY)
+    with (tmp_path / "large.backup").open("rb") as source:
+        async with aclosing(Ahead(open_backup(source, "large.backup", Key(KEY)))) as pieces:
+            taking = asyncio.create_task(pieces.take())
+            await asyncio.sleep(0)  # it waits for the thread now
+            taking.cancel()
+            await asyncio.wait([taking])
     assert THREAD not in [thread.name for thread in threading.enumerate()]
 
 
