@@ -82,7 +82,8 @@ def _in_thread(work: Callable[[], None]) -> Future[None]:
 
     def run() -> None:
         try:
-            future.set_result(work())
+            work()
+            future.set_result(None)
         except BaseException as error:
             future.set_exception(error)
 
