@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast, overload
 
 from handlers.access.actor import ANONYMOUS, Actor
 from handlers.catalogue.dictionaries import Dictionaries
@@ -35,7 +35,7 @@ from handlers.schema.validation import (
     may_have_digit_faults,
     parse_json,
 )
-from handlers.schema.values import Body, Json, Query, ReadOnlyRecord, Record, RecordId
+from handlers.schema.values import Body, Json, Query, ReadOnlyRecord, Record, RecordId, Typed
 from handlers.service import Service
 
 Result = TypeVar("Result")
@@ -136,7 +136,13 @@ class Request:
     _leaving: list[Callable[[], None]] | None = None
     _passage: Passage | None = None
 
-    def store(self, collection: Collection) -> Store:
+    @overload
+    def store(self, collection: Collection[Typed]) -> Store[Typed]: ...
+
+    @overload
+    def store(self, collection: Collection) -> Store: ...
+
+    def store(self, collection: Collection) -> Store[Any]:
         """Return a store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
         if collection.name in self.service.passed_collections and self._may_pass(collection):
             database = self.service.database
@@ -147,11 +153,17 @@ class Request:
         reads = self.route is not None and self.route.reads
         return reads and not self.scope.everything and collection is not self.deleted
 
-    def system_store(self, collection: Collection) -> Store:
+    @overload
+    def system_store(self, collection: Collection[Typed]) -> Store[Typed]: ...
+
+    @overload
+    def system_store(self, collection: Collection) -> Store: ...
+
+    def system_store(self, collection: Collection) -> Store[Any]:
         """Return a store without data scope, with the caller's audit stamp: for what a rule needs to look up."""
         return self._store(collection, ALL_ROWS)
 
-    def _store(self, collection: Collection, scope: Scope) -> Store:
+    def _store(self, collection: Collection, scope: Scope) -> Store[Any]:
         store = self.service.database.store(collection, self.actor, scope, self.now)
         return store.deleted if collection is self.deleted else store
 
@@ -237,7 +249,13 @@ class Request:
         """Run `work` in a transaction, so that all of its writes happen or none; it may run more than once."""
         return await self.service.database.transaction(work)
 
-    async def lock(self, collection: Collection, id: RecordId) -> Record:
+    @overload
+    async def lock(self, collection: Collection[Typed], id: RecordId) -> Typed: ...
+
+    @overload
+    async def lock(self, collection: Collection, id: RecordId) -> Record: ...
+
+    async def lock(self, collection: Collection, id: RecordId) -> Any:
         """Return a record and lock it until the transaction ends; others that lock it wait, in every process.
 
         The lock creates no new version and no notification. Raises 40400 if the caller sees no such record.

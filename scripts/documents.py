@@ -1,4 +1,4 @@
-"""`scripts/check` of a checkout: what `tradewind check` does, and whether what docs/ has from the code is up to date."""
+"""`scripts/check` of a checkout: what `tradewind check` does, and whether what is generated from the code is up to date."""
 
 from __future__ import annotations
 
@@ -9,34 +9,27 @@ from pydantic_core import PydanticUndefined
 
 from config.settings import EnvironmentSettings, Settings
 from plugins.boot.registry import freeze, load_plugins
-from plugins.commands.check import check, command_line, report
+from plugins.commands.check import check, command_line, renew, report
+from plugins.commands.typed_records import typed_records
 from plugins.plugin import Plugin
 from scripts.monitoring import render_monitoring
 
+_COMMAND = "scripts/check --write"
 DOCUMENTS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
     """Print every problem; return 0 if there is none, else 1."""
-    parser = command_line(program)
-    parser.add_argument(
-        "--write", action="store_true", help="renew the tables of settings and errors, and what monitoring reads"
-    )
-    given = parser.parse_args(arguments)
-    result = check(given.plugins)
+    given = command_line(program).parse_args(arguments)
+    result = check(given.plugins, write=given.write)
     if result.plugins:  # they could be loaded
-        outdated = {
-            path: text
-            for path, text in render_documents(load_plugins(())).items()
-            if not path.is_file() or path.read_text() != text
-        }
-        if given.write:
-            for path, text in outdated.items():
-                path.write_text(text)
-        elif outdated:
-            names = " and ".join(f"docs/{path.relative_to(DOCUMENTS)}" for path in outdated)
-            result.problems.append(f"{names}: the table differs from the code, run scripts/check --write.")
+        result.problems += renew(generated(load_plugins(())), write=given.write, command=_COMMAND)
     return report(result, as_json=given.json)
+
+
+def generated(plugins: Sequence[Plugin]) -> dict[Path, str]:
+    """Return all files of a checkout that are generated from the code: in docs/, and the types of records."""
+    return {**render_documents(plugins), **typed_records(plugins, _COMMAND)}
 
 
 def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:

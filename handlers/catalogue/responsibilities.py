@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from config.database import Filter
 from handlers.data.collection import Collection
@@ -33,7 +34,7 @@ class Move:
     to_id: int
 
     @property
-    def store(self) -> Store:
+    def store(self) -> Store[Any]:
         """A store of all records of the collection; writes carry the audit stamp of whoever hands them over."""
         return self.req.system_store(self.holding.collection)
 
@@ -78,7 +79,7 @@ class Holding:
 
     collection: Collection
     field: str
-    move: Callable[[Move, Sequence[Record]], Awaitable[None]] = replace_person
+    move: Callable[[Move, Sequence[Any]], Awaitable[None]] = replace_person
     where: Callable[[int, datetime], Filter] | None = None
     label: Message | None = None
     stays: bool = False

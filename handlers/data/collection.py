@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Generic, Literal
 
 from bson import ObjectId
 from bson.errors import InvalidId
@@ -23,7 +23,7 @@ from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
 from handlers.schema.fields import Field, array, boolean, fields_in, integer, obj, object_id, text, timestamp, tree_of
 from handlers.schema.messages import Message
-from handlers.schema.values import Record, RecordId, Values
+from handlers.schema.values import Declared, Record, RecordId, Values
 
 THE_USERS, THE_DEPARTMENTS = "users", "departments"  # the aliases that the audit fields refer to
 SEARCH_FIELDS = ("search_text", "search_grams")
@@ -53,8 +53,8 @@ OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("delete
 
 
 @dataclass(frozen=True)
-class Collection:
-    """A kind of record.
+class Collection(Generic[Declared]):
+    """A kind of record. `Collection[Thing]` says that `Thing` from the plugin's `record_types.py` has its fields.
 
     `scoped`: data scope filters the rows, and the indexes that this needs are created. `shared`: a row can be shared
     with people (`shared_with`), who then see it in addition to their scope. `scope_department` and `scope_person` are

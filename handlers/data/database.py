@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from bson import ObjectId
 
@@ -26,7 +26,7 @@ from handlers.data.visible.delegated_access import find_parents
 from handlers.data.visible.keepers import Keeping
 from handlers.data.visible.responsible import PeopleDepartments
 from handlers.data.visible.scope import ALL_ROWS, Scope
-from handlers.schema.values import RecordId
+from handlers.schema.values import RecordId, Typed
 from handlers.tasks import end
 
 Result = TypeVar("Result")
@@ -76,9 +76,19 @@ class Database:
             if target is not None and holder.collection.name not in self.collections:
                 self.holders = {**self.holders, target.name: (*self.holders.get(target.name, ()), holder)}
 
+    @overload
+    def store(
+        self, collection: Collection[Typed], actor: Actor = ..., scope: Scope = ..., now: datetime | None = ...
+    ) -> Store[Typed]: ...
+
+    @overload
+    def store(
+        self, collection: Collection, actor: Actor = ..., scope: Scope = ..., now: datetime | None = ...
+    ) -> Store: ...
+
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
-    ) -> Store:
+    ) -> Store[Any]:
         """Return the store of `collection` for `actor` under `scope`; by default for the service, with all rows."""
         return Store(self, collection, actor, scope, now or utc_now(), False)
 

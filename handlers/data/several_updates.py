@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any, Generic
 
-from config.database import Document, Driver, Update
+from config.database import Driver, Filter, Update
 from handlers.access.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
@@ -15,10 +16,10 @@ from handlers.data.references.holders import HolderStore
 from handlers.data.visible.visibility import Visibility
 from handlers.data.writing import keeps_references, refusing_duplicates
 from handlers.schema.errors import STALE, ApiError
-from handlers.schema.values import Operators, RecordId, Values
+from handlers.schema.values import Operators, ReadOnlyRecord, RecordId, Row, Values
 
 
-class SeveralUpdates(ABC):
+class SeveralUpdates(ABC, Generic[Row]):
     """The methods of a store that change several records together."""
 
     collection: Collection
@@ -34,13 +35,14 @@ class SeveralUpdates(ABC):
         return await self._context.history.stale(self.collection, visible, version)
 
     @keeps_references(lambda changes: [values for _, values in changes])
-    async def update_each(self, changes: Sequence[tuple[Document, Values]]) -> list[Document]:
+    async def update_each(self, changes: Sequence[tuple[ReadOnlyRecord, Values]]) -> list[Row]:
         """Change records that the running transaction has read, with one command, and return their new states.
 
         Raises as `update` does when it is given the version of each record. Not for plain collections.
         """
         await self._references().check_many([values for _, values in changes])
-        commands, written = [], []
+        commands: list[tuple[Filter, Update]] = []
+        written: list[Any] = []
         for record, values in changes:
             searched = any(name in values for name in self.collection.searchable)
             derived = self.collection.derived({**record, **values}) if searched else {}

@@ -30,12 +30,12 @@ from handlers.data.visible.visibility import Visibility
 from handlers.data.writing import keeps_references, omit, refusing_duplicates, releases_holders
 from handlers.schema.errors import CONFLICT, NOT_FOUND, ApiError, ErrorKind, ValidationFailed
 from handlers.schema.messages import Message
-from handlers.schema.values import Operators, Query, RecordId, Values
+from handlers.schema.values import Operators, Query, RecordId, Row, Values
 
 _RECORDS_AT_ONCE = 20
 
 
-class Store(SeveralUpdates):
+class Store(SeveralUpdates[Row]):
     """The records of `collection` that `actor` may see under `scope`; with `deleted`, the deleted ones instead."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Store(SeveralUpdates):
 
     # -- reading
 
-    async def get(self, id: RecordId, *, fields: Sequence[str] | None = None) -> Document:
+    async def get(self, id: RecordId, *, fields: Sequence[str] | None = None) -> Row:
         """Return the record with this `id`; raise 40400 if the actor sees none.
 
         If `fields` are given, only these are read: `decisive_fields` must be among them, or nobody sees the record.
@@ -62,10 +62,10 @@ class Store(SeveralUpdates):
             return await self._get_unseen(id, fields)
         return self._record(found)
 
-    async def _get_unseen(self, id: RecordId, fields: Sequence[str] | None) -> Document:
+    async def _get_unseen(self, id: RecordId, fields: Sequence[str] | None) -> Row:
         raise ApiError(NOT_FOUND)
 
-    async def find_one(self, filter: Filter) -> Document | None:
+    async def find_one(self, filter: Filter) -> Row | None:
         """Return a record that matches, or None."""
         visible = self._visibility.filter(filter)
         found = await self._driver.find_one(self.collection.name, visible, without=self.collection.hidden)
@@ -79,7 +79,7 @@ class Store(SeveralUpdates):
         skip: int = 0,
         limit: int = 0,
         fields: Sequence[str] | None = None,
-    ) -> list[Document]:
+    ) -> list[Row]:
         """Return the matching records in order, or `limit` of them after `skip`; only `fields` are read, if given."""
         keys = sort_keys(self.collection, sort) if sort else []
         rows = await self._driver.find(
@@ -93,7 +93,7 @@ class Store(SeveralUpdates):
         )
         return [self._record(row) for row in rows]
 
-    async def stream(self, query: Query, filter: Filter | None = None) -> AsyncIterator[Document]:
+    async def stream(self, query: Query, filter: Filter | None = None) -> AsyncIterator[Row]:
         """Yield every record of a list, without pages: for exports."""
         matching = self._visibility.filter(self._pager().narrowing(query), filter)
         keys = sort_keys(self.collection, query.get("sort"))
@@ -111,7 +111,7 @@ class Store(SeveralUpdates):
         *,
         fields: Sequence[str] | None = None,
         shown: Container[str] | None = None,
-    ) -> Page:
+    ) -> Page[Row]:
         """Return one page of a list for the parameters of `list_query`; `filter` narrows it, only `fields` are read.
 
         `shown` are the fields that the caller may see, or None for all; search ignores the others, sort refuses them.
@@ -140,7 +140,7 @@ class Store(SeveralUpdates):
     # -- writing
 
     @keeps_references(lambda values, *, copied=(), **_: (omit(values, copied),))
-    async def create(self, values: Values, *, id: RecordId = None, copied: Container[str] = ()) -> Document:
+    async def create(self, values: Values, *, id: RecordId = None, copied: Container[str] = ()) -> Row:
         """Insert a record; raise 40900 for a duplicate key, 40001 for a missing reference unless it is in `copied`."""
         await self._references().check(omit(values, copied))
         document = await self._stamped(values)
@@ -151,7 +151,7 @@ class Store(SeveralUpdates):
         return self._record(document)
 
     @keeps_references(lambda rows: rows)
-    async def create_many(self, rows: Sequence[Values]) -> list[Document]:
+    async def create_many(self, rows: Sequence[Values]) -> list[Row]:
         """Insert records with one command; raise as `create` does. Outside a transaction, earlier records stay."""
         await self._references().check_many(rows)
         documents: list[Document] = []
@@ -176,7 +176,7 @@ class Store(SeveralUpdates):
         otherwise: ErrorKind = CONFLICT,
         reason: Message | None = None,
         operators: Operators | None = None,
-    ) -> Document:
+    ) -> Row:
         """Change a record and return its new state.
 
         Raises as `create` does, 40400 if the actor sees none, 40902 for a stale `version`, `otherwise` (with `reason`)
@@ -233,7 +233,7 @@ class Store(SeveralUpdates):
         await self._written(changed)
 
     @property
-    def deleted(self) -> Store:
+    def deleted(self) -> Store[Row]:
         """A store of the deleted records that the actor may see."""
         return Store(self._context, self.collection, self.actor, self.scope, self._now, True)
 
@@ -243,18 +243,18 @@ class Store(SeveralUpdates):
         self._tell(None)
         return removed
 
-    async def upsert(self, id: RecordId, values: Values, operators: Operators | None = None) -> Document:
+    async def upsert(self, id: RecordId, values: Values, operators: Operators | None = None) -> Row:
         """Change or insert the record of a plain collection with this `_id`."""
         change = await self._change(values, operators)
         changed = await self._driver.update_one(self.collection.name, {"_id": id}, change, upsert=True)
         self._tell(id)
         return self._record(changed or {"_id": id})
 
-    async def update_where(self, filter: Filter, values: Values) -> Document | None:
+    async def update_where(self, filter: Filter, values: Values) -> Row | None:
         """Change one matching record atomically, and return its new state; None if none matches."""
         return await self._update_where(filter, await self._change(values, None))
 
-    async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
+    async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Row | None:
         """Do as `update_where`, with update operators, and without new version or audit stamp: for technical fields."""
         require_declared(self.collection, update)
         if not self.collection.plain:
@@ -264,11 +264,11 @@ class Store(SeveralUpdates):
 
     async def _update_where(
         self, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    ) -> Document | None:
+    ) -> Row | None:
         changed = await self._driver.update_one(self.collection.name, self._visibility.filter(filter), update)
         return await self._written(changed) if changed is not None else None
 
-    async def _written(self, document: Document) -> Document:
+    async def _written(self, document: Document) -> Row:
         self._tell(document["_id"])
         if not self.collection.plain:
             await self._context.history.look_after(self.collection, document)
@@ -320,23 +320,24 @@ class Store(SeveralUpdates):
     def _references(self) -> References:
         return References(self._context, self.collection, self.scope)
 
-    def _unscoped(self, collection: Collection) -> Store:
+    def _unscoped(self, collection: Collection) -> Store[Any]:
         return Store(self._context, collection, self.actor, ALL_ROWS, self._now, False)
 
     def _tell(self, id: Any) -> None:
         self._context.tell(self.collection.name, id)
 
-    def _record(self, document: Document) -> Document:
+    def _record(self, document: Document) -> Row:
         # a record has every declared field: handlers need not check whether a value was ever given
         document["id"] = document.pop("_id")
         if not document.keys().isdisjoint(self.collection.hidden):
             for name in self.collection.hidden:
                 document.pop(name, None)
-        return {**self.collection.blank, **document}
+        record: Any = {**self.collection.blank, **document}
+        return record  # type: ignore[no-any-return]  # it has the fields that the collection declares
 
 
 async def _update_error(
-    store: Store, key: Any, version: int | None, otherwise: ErrorKind, reason: Message | None
+    store: Store[Any], key: Any, version: int | None, otherwise: ErrorKind, reason: Message | None
 ) -> ApiError:
     """Return why no record was changed."""
     found = await store.find_one({"_id": key})

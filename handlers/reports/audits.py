@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, overload
 
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.data.store import Store
 from handlers.schema.messages import Message
 from handlers.schema.money import exact
-from handlers.schema.values import ReadOnlyRecord, Record, RecordId
+from handlers.schema.values import ReadOnlyRecord, Record, RecordId, Typed
 
 _IS = Message(
     "{noun} {number}：{label}为 {found}，按明细应为 {expected}",
@@ -62,7 +63,13 @@ class Piece:
         """The ids of the records."""
         return [record["id"] for record in self.records]
 
-    def store(self, collection: Collection) -> Store:
+    @overload
+    def store(self, collection: Collection[Typed]) -> Store[Typed]: ...
+
+    @overload
+    def store(self, collection: Collection) -> Store: ...
+
+    def store(self, collection: Collection) -> Store[Any]:
         """Return a store of all records of a collection that are not deleted."""
         return self.database.store(collection)
 

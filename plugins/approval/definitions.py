@@ -14,6 +14,7 @@ from plugins.approval.editors import refuse_own_gain
 from plugins.approval.flow import Assignee
 from plugins.approval.names import list_names
 from plugins.approval.people import DEFAULT_RULE, names_anybody, resolve_approvers, resolve_people
+from plugins.approval.record_types import ApprovalDefinition
 from plugins.approval.records import DEFINITIONS, INITIATOR, SIMULATE_BODY, SIMULATION
 from plugins.rbac.api import DEPARTMENTS, REFUSES_ONESELF, ROLES, USERS, Directory
 
@@ -21,14 +22,14 @@ _REFERENCES = {"users": USERS, "roles": ROLES, "department_leader": DEPARTMENTS}
 _NODE_DEFAULTS = {"mode": "any", "on_reject": "end", "absent": DEFAULT_RULE}
 
 
-async def create(req: Request) -> dict[str, Any]:
+async def create(req: Request) -> ApprovalDefinition:
     """Create a flow, which does not ask or copy the caller."""
     values = await _validate(req, {}, req.body)
     await refuse_own_gain(req, None, values)
     return await req.store(DEFINITIONS).create(values)
 
 
-async def update(req: Request) -> dict[str, Any]:
+async def update(req: Request) -> ApprovalDefinition:
     """Change a flow. Approvals under way keep the nodes that they started with."""
     values = dict(req.body)
     version = values.pop("version")
@@ -48,10 +49,10 @@ async def delete(req: Request) -> None:
     await req.store(DEFINITIONS).delete(before["id"])
 
 
-async def undelete(req: Request) -> dict[str, Any]:
+async def undelete(req: Request) -> ApprovalDefinition:
     """Restore a deleted flow, which does not ask or copy the caller."""
 
-    async def work() -> dict[str, Any]:
+    async def work() -> ApprovalDefinition:
         await refuse_own_gain(req, None, await req.store(DEFINITIONS).deleted.get(req.path["id"]))
         return await restore(req.service.database, req.store(DEFINITIONS), req.path["id"])
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plugins.api import NOTIFY, Request, Route, crud, day_of, invalid
 from plugins.approval.engine import build_context
 from plugins.approval.messages import DELEGATED
+from plugins.approval.record_types import ApprovalDelegation
 from plugins.approval.records import DELEGATIONS
 from plugins.approval.standing_in import settle
 
 
-async def create(req: Request) -> dict[str, Any]:
+async def create(req: Request) -> ApprovalDelegation:
     """Create a delegation. From `starts_at` until `ends_at`, tasks of the caller go to the delegate.
 
     Tasks that wait move at the start; whoever is back gets those that wait then.
@@ -21,7 +20,7 @@ async def create(req: Request) -> dict[str, Any]:
     if req.body["delegate_id"] == req.actor.user_id:
         raise invalid("delegate_id", "invalid")
 
-    async def work() -> dict[str, Any]:
+    async def work() -> ApprovalDelegation:
         # without data scope: any colleague can be the delegate
         made = await req.system_store(DELEGATIONS).create({**req.body, "user_id": req.actor.user_id})
         await _notify_delegate(req, made)
@@ -39,7 +38,7 @@ async def revoke(req: Request) -> None:
     await settle(build_context(req), before)
 
 
-async def _notify_delegate(req: Request, made: dict[str, Any]) -> None:
+async def _notify_delegate(req: Request, made: ApprovalDelegation) -> None:
     """Notify the delegate about whom they stand in for, and on which days."""
     first, last = (day_of(made[name], req.service.settings.zone).isoformat() for name in ("starts_at", "ends_at"))
     title = DELEGATED.filled(name=req.actor.name or req.actor.username, first=first, last=last)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from plugins.api import Actor, Service, utc_now
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, begin, save
+from plugins.approval.record_types import ApprovalDefinition
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.rbac.api import Directory
 
@@ -37,7 +37,7 @@ async def load(service: Service) -> None:
         await service.database.transaction(partial(_ask, context, general, title, amount))
 
 
-async def _ask(context: ApprovalContext, definition: dict[str, Any], title: str, amount: str) -> None:
+async def _ask(context: ApprovalContext, definition: ApprovalDefinition, title: str, amount: str) -> None:
     values = {
         **flow.initial_values(context.actor.user_id, definition["nodes"]),
         "title": title,

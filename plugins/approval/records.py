@@ -20,6 +20,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.approval.record_types import ApprovalDefinition, ApprovalDelegation
 from plugins.approval.states import STATES, TASK_STATES
 from plugins.rbac.api import USERS
 
@@ -110,7 +111,7 @@ _NODE = {
 }
 NODE = obj("ApprovalNode", _NODE)
 
-DEFINITIONS = Collection(
+DEFINITIONS: Collection[ApprovalDefinition] = Collection(
     name="approval_definitions",
     title="ApprovalDefinition",
     noun=Message("审批流程", "approval flow"),
@@ -296,7 +297,7 @@ COLLEAGUE = shape(
     department_id=integer(ref="departments"),
 )
 
-DELEGATIONS = Collection(
+DELEGATIONS: Collection[ApprovalDelegation] = Collection(
     name="approval_delegations",
     title="ApprovalDelegation",
     noun=Message("审批委托", "delegation"),

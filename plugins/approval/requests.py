@@ -21,6 +21,7 @@ from plugins.approval.conditions import matches
 from plugins.approval.engine import ApprovalContext, begin, save
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION
 from plugins.approval.options import WITHOUT_DEFINITION
+from plugins.approval.record_types import ApprovalDefinition
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES
 from plugins.approval.telling import tell_permitted
@@ -55,7 +56,7 @@ async def on_cancelled(service: Service, payload: Mapping[str, Any]) -> None:
     await service.database.transaction(work)
 
 
-async def find_definition(service: Service, biz_type: str, record: Mapping[str, Any]) -> dict[str, Any] | None:
+async def find_definition(service: Service, biz_type: str, record: Mapping[str, Any]) -> ApprovalDefinition | None:
     """Return the first enabled flow for this type of record whose conditions hold, by priority, or None."""
     flows = await service.database.store(DEFINITIONS).find({"biz_type": biz_type, "enabled": True}, sort="priority")
     return next((one for one in flows if matches(one["conditions"], record)), None)

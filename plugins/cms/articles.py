@@ -9,6 +9,7 @@ from plugins.api import CONFLICT, ApiError, Page, Request, Route, conflicts, cru
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import with_deleted
 from plugins.cms.messages import NEEDS_ITS_TIME, PUBLISHED_SINCE
+from plugins.cms.record_types import Article
 from plugins.cms.records import ARTICLE_SUMMARY, ARTICLES
 from plugins.cms.rendering import Renderer
 from plugins.cms.revisions import save, store_revision
@@ -23,14 +24,14 @@ async def list_articles(req: Request) -> Page:
     return await req.store(ARTICLES).page(req.query, fields=_LISTED)
 
 
-async def create(req: Request) -> dict[str, Any]:
+async def create(req: Request) -> Article:
     """Create a draft and its first revision."""
     values = {**req.body, **await _resolve_content(req, req.body, {})}
     values["author"] = values.get("author") or req.actor.name
     store = req.store(ARTICLES)
 
-    async def make(slug: str) -> dict[str, Any]:
-        async def work() -> dict[str, Any]:
+    async def make(slug: str) -> Article:
+        async def work() -> Article:
             article = await store.create({**values, "slug": slug, "revision": 1})
             await store_revision(req.service, req.actor, article)
             return article
@@ -40,7 +41,7 @@ async def create(req: Request) -> dict[str, Any]:
     return await create_with_slug(req.system_store(ARTICLES), values.get("slug"), values["title"], "article", make)
 
 
-async def update(req: Request) -> dict[str, Any]:
+async def update(req: Request) -> Article:
     """Change an article. Changes of a published one are public at once."""
     values = dict(req.body)
     version = values.pop("version")

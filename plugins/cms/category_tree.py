@@ -7,23 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plugins.api.data import CachedSnapshot, Database
+from plugins.api.values import ReadOnlyRecord
 from plugins.cms.records import CATEGORIES
-
-Record = Mapping[str, Any]
 
 
 class CategoryTree:
     """The categories: `open` are the enabled ones whose ancestors are all enabled, `closed` the others."""
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        self._children: dict[Any, list[Record]] = defaultdict(list)
+    def __init__(self, records: Sequence[ReadOnlyRecord]) -> None:
+        self._children: dict[Any, list[ReadOnlyRecord]] = defaultdict(list)
         for record in records:
             if record["status"] == "enabled":
                 self._children[record["parent_id"]].append(record)
-        self.open: dict[Any, Record] = {record["id"]: record for record in self._iterate_descendants(None)}
+        self.open: dict[Any, ReadOnlyRecord] = {record["id"]: record for record in self._iterate_descendants(None)}
         self.closed = [record["id"] for record in records if record["id"] not in self.open]
 
-    def _iterate_descendants(self, id: Any) -> Iterator[Record]:
+    def _iterate_descendants(self, id: Any) -> Iterator[ReadOnlyRecord]:
         for child in self._children[id]:
             yield child
             yield from self._iterate_descendants(child["id"])

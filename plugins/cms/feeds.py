@@ -12,6 +12,7 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from plugins.api import PUBLIC, Request, Route, route
+from plugins.api.values import ReadOnlyRecord
 from plugins.cms.category_tree import Categories
 from plugins.cms.public import allow_caching, filter_public
 from plugins.cms.records import PUBLISHED
@@ -22,7 +23,6 @@ MAX_NEWS = 20
 _IN_ADDRESSES = "/:?#[]@!$&'()*+,;=%"  # characters that RFC 3986 allows unescaped; % keeps what is escaped already
 # characters that XML 1.0 does not allow (section 2.2)
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-Record = Mapping[str, Any]
 
 
 async def read_sitemap(req: Request) -> bytes:
@@ -36,7 +36,10 @@ async def read_feed(req: Request) -> bytes:
 
 
 async def _write_xml(
-    req: Request, limit: int, fields: Sequence[str], build: Callable[[Record, Sequence[Record]], Element]
+    req: Request,
+    limit: int,
+    fields: Sequence[str],
+    build: Callable[[ReadOnlyRecord, Sequence[Mapping[str, Any]]], Element[str]],
 ) -> bytes:
     public = filter_public(await req.part(Categories).get_tree(), req.now)
     rows = await req.system_store(PUBLISHED).find(public, sort="-published_at", limit=limit, fields=fields)
@@ -48,7 +51,7 @@ async def _write_xml(
     return written
 
 
-def _build_sitemap(site: Record, rows: Sequence[Record]) -> Element:
+def _build_sitemap(site: ReadOnlyRecord, rows: Sequence[ReadOnlyRecord]) -> Element:
     root = Element("urlset", {"xmlns": "http://www.sitemaps.org/schemas/sitemap/0.9"})
     for row in rows:
         url = SubElement(root, "url")
@@ -57,7 +60,7 @@ def _build_sitemap(site: Record, rows: Sequence[Record]) -> Element:
     return root
 
 
-def _build_feed(site: Record, rows: Sequence[Record]) -> Element:
+def _build_feed(site: ReadOnlyRecord, rows: Sequence[ReadOnlyRecord]) -> Element:
     root = Element("rss", {"version": "2.0", "xmlns:dc": "http://purl.org/dc/elements/1.1/"})
     channel = SubElement(root, "channel")
     _add_text(channel, "title", site["name"])
@@ -85,7 +88,7 @@ def _add_text(parent: Element, name: str, text: str) -> Element:
     return child
 
 
-def _build_address(site: Record, row: Record) -> str:
+def _build_address(site: ReadOnlyRecord, row: ReadOnlyRecord) -> str:
     address = f"{site['url'].rstrip('/')}{site['article_path'].replace('{slug}', row['slug'])}"
     return quote(address, safe=_IN_ADDRESSES)
 

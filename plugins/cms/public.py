@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from plugins.api import NOT_FOUND, PUBLIC, ApiError, Page, Refusal, Request, Route, array, route
+from plugins.api import NOT_FOUND, PUBLIC, ApiError, Page, Record, Refusal, Request, Route, array, route
+from plugins.api.values import ReadOnlyRecord
 from plugins.cms.category_tree import Categories, CategoryTree
 from plugins.cms.messages import NOT_PUBLISHED
 from plugins.cms.records import (
@@ -83,19 +83,19 @@ async def list_categories(req: Request) -> list[dict[str, Any]]:
     return tree.build_nodes({row["_id"]: row["count"] for row in rows})
 
 
-async def read_site(req: Request) -> dict[str, Any]:
+async def read_site(req: Request) -> Record:
     """Return the site configuration."""
     site = await req.part(Site).current()
     allow_caching(req)
     return site
 
 
-def _to_public(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
+def _to_public(tree: CategoryTree, article: ReadOnlyRecord) -> dict[str, Any]:
     # an article whose time has come may still be marked as scheduled
     return {**add_category(tree, article), "status": ARTICLE_STATES.after("publish")}
 
 
-def add_category(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
+def add_category(tree: CategoryTree, article: ReadOnlyRecord) -> dict[str, Any]:
     """Return the article with its category."""
     return {**article, "category": tree.open.get(article.get("category_id"))}
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from plugins.api import Action, Route, Service, Step, transitions, utc_now
+from plugins.cms.record_types import Article
 from plugins.cms.records import ARTICLES, PUBLISH_BODY, VERSION_BODY
 from plugins.cms.states import ARTICLE_STATES
 
@@ -19,19 +20,19 @@ _BATCH = 1000
 log = logging.getLogger("tradewind.cms")
 
 
-def _publish_at(step: Step) -> datetime | None:
+def _publish_at(step: Step[Article]) -> datetime | None:
     """Return the time in the body, or else that of the article."""
     at: datetime | None = step.body.get("publish_at", step.record["publish_at"])
     return at
 
 
-def _choose(step: Step) -> str:
+def _choose(step: Step[Article]) -> str:
     """Return the action: `schedule` for a time in the future, else `publish`."""
     at = _publish_at(step)
     return "schedule" if at is not None and at > step.now else "publish"
 
 
-def _times(step: Step) -> dict[str, Any]:
+def _times(step: Step[Article]) -> dict[str, Any]:
     at = _publish_at(step)
     return {"publish_at": at, "published_at": at if step.action == "schedule" else step.now}
 

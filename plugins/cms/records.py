@@ -21,6 +21,7 @@ from plugins.api import (
 from plugins.api.fields import BLANK, tree_of
 from plugins.api.records import VERSION
 from plugins.cms.messages import HAS_ARTICLES, HAS_CHILDREN
+from plugins.cms.record_types import Article, ArticleCategory, ArticleRevision, SiteConfig
 from plugins.cms.states import ARTICLE_STATES
 
 MAX_HTML = 500_000
@@ -39,7 +40,7 @@ SEO = obj(
     },
 )
 
-CATEGORIES = Collection(
+CATEGORIES: Collection[ArticleCategory] = Collection(
     name="cms_categories",
     title="ArticleCategory",
     noun=Message("文章栏目", "article category"),
@@ -77,7 +78,7 @@ CATEGORIES = Collection(
     indexes=(Index("slug", unique=True), Index("parent_id", "sort")),
 )
 
-ARTICLES = Collection(
+ARTICLES: Collection[Article] = Collection(
     name="cms_articles",
     title="Article",
     noun=Message("文章", "article"),
@@ -174,7 +175,7 @@ ARTICLES = Collection(
 # what a revision contains: the text, but neither category nor status
 REVISED = ("title", "summary", "content", "format", "source", "cover", "tags", "author", "seo")
 
-REVISIONS = Collection(
+REVISIONS: Collection[ArticleRevision] = Collection(
     name="cms_revisions",
     title="ArticleRevision",
     noun=Message("文章修订", "article revision"),
@@ -199,7 +200,7 @@ REVISIONS = Collection(
     indexes=(Index("article_id", "-number", "-id"),),
 )
 
-SITE = Collection(
+SITE: Collection[SiteConfig] = Collection(
     name="cms_site",
     title="SiteConfig",
     noun=Message("站点设置", "site settings"),

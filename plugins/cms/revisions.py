@@ -8,6 +8,7 @@ from typing import Any
 from plugins.api import NOT_FOUND, Actor, ApiError, Page, Refusal, Request, Route, Service, route
 from plugins.api.errors import STALE
 from plugins.cms.messages import NO_REVISION
+from plugins.cms.record_types import Article, ArticleRevision
 from plugins.cms.records import ARTICLES, REVISED, REVISION_SUMMARY, REVISIONS, VERSION_BODY
 from plugins.cms.rendering import Renderer
 from plugins.cms.settings import CmsSettings
@@ -21,13 +22,13 @@ async def save(
     values: Mapping[str, Any],
     version: int | None,
     operators: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Article:
     """Change an article; a changed text becomes a revision. Raises as `Store.update` does."""
     store = req.store(ARTICLES)
     if all(values.get(name, before[name]) == before[name] for name in REVISED):
         return await store.update(before["id"], values, version=version, operators=operators)
 
-    async def work() -> dict[str, Any]:
+    async def work() -> Article:
         counted = {**(operators or {}), "$inc": {"revision": 1}}
         article = await store.update(before["id"], values, version=version, operators=counted)
         await store_revision(req.service, req.actor, article)
@@ -36,14 +37,14 @@ async def save(
     return await req.transaction(work)
 
 
-async def store_revision(service: Service, actor: Actor, article: Mapping[str, Any]) -> None:
+async def store_revision(service: Service, actor: Actor, article: Article) -> None:
     """Store the text of `article` as a revision, and delete those beyond the newest `cms_revisions`."""
     revisions = service.database.store(REVISIONS, actor)
     number = article["revision"]
     revision = {
         "article_id": article["id"],
         "number": number,
-        **{name: article[name] for name in REVISED},
+        **{name: article.get(name) for name in REVISED},
         "editor_id": actor.user_id,
         "editor": actor.name,
         "created_at": article["updated_at"],
@@ -59,12 +60,12 @@ async def list_revisions(req: Request) -> Page:
     return await req.store(REVISIONS).page(req.query, {"article_id": article["id"]}, fields=_LISTED, shown=_LISTED)
 
 
-async def read(req: Request) -> dict[str, Any]:
+async def read(req: Request) -> ArticleRevision:
     """Return a revision with its text."""
     return await _get_revision(req, await req.store(ARTICLES).get(req.path["id"]))
 
 
-async def restore(req: Request) -> dict[str, Any]:
+async def restore(req: Request) -> Article:
     """Restore the text of a revision, which makes a new revision. The status of the article does not change.
 
     The text is sanitised again, because the rules may have become stricter.
@@ -73,21 +74,21 @@ async def restore(req: Request) -> dict[str, Any]:
     revision = await _get_revision(req, article)
     renderer = req.part(Renderer)
     if revision["format"] == "markdown":
-        content = await renderer.from_markdown(revision["source"], req)
+        content = await renderer.from_markdown(revision["source"] or "", req)
     else:
         content = await renderer.from_html(revision["content"], req)
-    values = {**{name: revision[name] for name in REVISED}, "content": content}
+    values = {**{name: revision.get(name) for name in REVISED}, "content": content}
     return await save(req, article, values, req.body.get("version"))
 
 
-async def _get_revision(req: Request, article: Mapping[str, Any]) -> dict[str, Any]:
+async def _get_revision(req: Request, article: Article) -> ArticleRevision:
     number = req.path["number"]
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         raise ApiError(NOT_FOUND)
     return await req.store(REVISIONS).get(_make_key(article, int(number)))
 
 
-def _make_key(article: Mapping[str, Any], number: int) -> str:
+def _make_key(article: Article, number: int) -> str:
     return f"{article['id']}:{number}"
 
 

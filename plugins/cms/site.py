@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from plugins.api import Record, Request, Route, route
 from plugins.api.data import CachedSnapshot, Database
 from plugins.api.errors import INVALID, STALE
+from plugins.cms.record_types import SiteConfig
 from plugins.cms.records import SITE
 from plugins.system.api import Configs, change_configs
 
@@ -32,8 +33,10 @@ class Site:
         self._record = CachedSnapshot(self._load)
         database.changes.listen(SITE.name, self._record.invalidate)
 
-    async def _load(self) -> Record:
-        return await self._database.store(SITE).find_one({"_id": _ID}) or {**SITE.blank, **SITE.defaults}
+    async def _load(self) -> SiteConfig:
+        return await self._database.store(SITE).find_one({"_id": _ID}) or cast(
+            SiteConfig, {**SITE.blank, **SITE.defaults}
+        )
 
     async def current(self) -> Record:
         """Return the configuration."""
@@ -88,7 +91,7 @@ async def update(req: Request) -> Record:
     site = req.part(Site)
     settings = await site.changed_settings(req.body)
 
-    async def work() -> Record:
+    async def work() -> SiteConfig:
         record = await req.store(SITE).update(_ID, values, version=version)
         if settings:
             await change_configs(req, settings)

@@ -6,10 +6,10 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from plugins.api import ApiError, Store
 from plugins.api.errors import DUPLICATE
+from plugins.api.values import Row
 
 MAX_LENGTH = 80
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
@@ -32,8 +32,8 @@ def make_slug(title: str, otherwise: str) -> str:
 
 
 async def create_with_slug(
-    store: Store, given: str | None, title: str, otherwise: str, create: Callable[[str], Awaitable[dict[str, Any]]]
-) -> dict[str, Any]:
+    store: Store[Row], given: str | None, title: str, otherwise: str, create: Callable[[str], Awaitable[Row]]
+) -> Row:
     """Call `create` with the given slug, or with a free one made from `title`, and return its result.
 
     `store` must see every record that the slug must differ from.

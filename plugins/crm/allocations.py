@@ -10,6 +10,7 @@ from plugins.crm import receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payment_accounts import SOURCE_TYPE
 from plugins.crm.payments import enter_reversal, moment_on, receive
+from plugins.crm.record_types import Contract, Payment
 from plugins.crm.records import CUSTOMERS
 
 
@@ -32,7 +33,7 @@ async def apply(_: Service, payload: Mapping[str, Any]) -> None:
         await enter_reversal(req, received, payload["day"], None)
 
 
-def _describe(req: Request, contract: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(req: Request, contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
     payment = payload["payment"]
     return {
         "contract_id": contract["id"],
@@ -46,9 +47,7 @@ def _describe(req: Request, contract: Mapping[str, Any], payload: Mapping[str, A
     }
 
 
-async def _find_received(
-    req: Request, contract: Mapping[str, Any], payload: Mapping[str, Any]
-) -> Mapping[str, Any] | None:
+async def _find_received(req: Request, contract: Contract, payload: Mapping[str, Any]) -> Payment | None:
     payment, payments = payload["payment"], req.system_store(PAYMENTS)
     if payment["biz_type"] == SOURCE_TYPE:
         return await payments.find_one({"_id": PAYMENTS.parse_id(payment["resource_id"]), "reversed_at": None})

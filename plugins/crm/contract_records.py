@@ -19,6 +19,7 @@ from plugins.api import (
 )
 from plugins.api.records import VERSION, hold_fields
 from plugins.crm.messages import PLAN_PAID
+from plugins.crm.record_types import Contract, Payment, PaymentPlan
 from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER_BELOW
 from plugins.crm.states import CONTRACT_STATES, PLAN_STATES
 
@@ -36,7 +37,7 @@ _SALESPERSON = integer(
 )
 _REFERENCE_INDEX = Index("reference", where={"reference": {"$type": "string"}})
 
-CONTRACTS = Collection(
+CONTRACTS: Collection[Contract] = Collection(
     name="crm_contracts",
     title="Contract",
     noun=Message("合同", "contract"),
@@ -120,7 +121,7 @@ CONTRACTS = Collection(
     states=CONTRACT_STATES,
 )
 
-PLANS = Collection(
+PLANS: Collection[PaymentPlan] = Collection(
     name="crm_payment_plans",
     title="PaymentPlan",
     noun=Message("回款计划", "payment plan"),
@@ -161,7 +162,7 @@ PLANS = Collection(
     states=PLAN_STATES,
 )
 
-PAYMENTS = Collection(
+PAYMENTS: Collection[Payment] = Collection(
     name="crm_payments",
     title="Payment",
     noun=Message("回款", "payment"),

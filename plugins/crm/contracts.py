@@ -39,6 +39,7 @@ from plugins.crm.ownership import (
     get_editable,
     resolve_child_owner,
 )
+from plugins.crm.record_types import Contract
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES
 
@@ -46,7 +47,7 @@ _EDITABLE = CONTRACT_STATES.allows("submit")
 _TRIES = 20
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Contract:
     """Create a draft. Its number is the one in the body, or else the next one."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check(req, req.body, {"customer_id": customer["id"]})
@@ -54,7 +55,7 @@ async def create(req: Request) -> Record:
     nothing = store_money(amount_of(None))
     values = {**req.body, "received_amount": nothing, "planned_amount": nothing}
 
-    async def work() -> Record:
+    async def work() -> Contract:
         number = values.get("number") or await _next_number(req)
         return await customer_children.insert(req, CONTRACTS, {**values, "number": number}, customer, owner_id)
 
@@ -71,18 +72,20 @@ async def _next_number(req: Request) -> str:
     raise ApiError(DUPLICATE, data={"field": "number"})
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Contract:
     """Change a draft or a rejected contract."""
     values, version = customer_children.split_version(req)
     before = await get_editable(req, CONTRACTS, req.path["id"])
-    await _check(req, {name: value for name, value in values.items() if value != before[name]}, {**before, **values})
+    await _check(
+        req, {name: value for name, value in values.items() if value != before.get(name)}, {**before, **values}
+    )
     where = dict(_EDITABLE)
     if "amount" in values and amount_of(values["amount"]) < amount_of(before["planned_amount"]):
         raise invalid("amount", "minimum")
     if "amount" in values:
         where["$expr"] = {"$gte": [values["amount"], "$planned_amount"]}
 
-    async def work() -> Record:
+    async def work() -> Contract:
         changed = await customer_children.update(
             req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED
         )
@@ -93,7 +96,7 @@ async def update(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def move_below(req: Request, contract: Mapping[str, Any]) -> None:
+async def move_below(req: Request, contract: Contract) -> None:
     """Give the plans and payments of a contract the customer and the owner of the contract."""
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     owner_id = contract["owner_id"]
@@ -121,30 +124,30 @@ async def _check(req: Request, given: Mapping[str, Any], whole: Mapping[str, Any
 # -- transitions
 
 
-def _submission(step: Step) -> Record:
+def _submission(step: Step[Contract]) -> Record:
     return {"submitted_at": step.now, "submitted_by": step.by, "decided_at": None, "reason": None}
 
 
-async def _approval(step: Step) -> Record:
+async def _approval(step: Step[Contract]) -> Record:
     """Figures count the contract by its day. An approved contract needs a signing date for it."""
     signed = step.record["signed_date"] or step.today
     days = {"signed_date": signed, "booked_on": await find_booked_on(step.service, signed)}
     return {"decided_at": step.now, "salesperson_id": step.record["owner_id"], **days}
 
 
-async def _end(step: Step) -> Record:
+async def _end(step: Step[Contract]) -> Record:
     """If the month by which figures count the contract is closed, it stays there."""
-    booked = step.record["booked_on"] or step.record["signed_date"]
+    booked = step.record["booked_on"] or step.record["signed_date"] or step.today
     is_closed = await find_booked_on(step.service, booked) != booked
     days = {"booked_on": booked, "taken_off_on": step.today if is_closed else None}
     return {"ended_at": step.now, "reason": step.reason, **days}
 
 
-async def _publish(step: Step) -> None:
+async def _publish(step: Step[Contract]) -> None:
     await receivables.publish(step.service, step.request, step.record["id"])
 
 
-async def _customer_name(step: Step) -> Record:
+async def _customer_name(step: Step[Contract]) -> Record:
     """Return the name of the customer, because approvers may not be allowed to see the customer itself."""
     return {"customer": (await step.store(CUSTOMERS).get(step.record["customer_id"]))["name"]}
 

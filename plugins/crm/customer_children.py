@@ -6,18 +6,20 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Collection, Message, Record, Request
+from plugins.api.values import ReadOnlyRecord, Typed
 from plugins.crm.ownership import LEFT_WITHOUT_OWNER, build_child_sharing, check_enabled_user, find_reference
+from plugins.crm.record_types import Customer
 from plugins.crm.records import CUSTOMERS
 
 
 async def insert(
     req: Request,
-    collection: Collection,
+    collection: Collection[Typed],
     values: Mapping[str, Any],
-    customer: Mapping[str, Any],
+    customer: Customer,
     owner_id: int | None,
     copied: Container[str] = (),
-) -> Record:
+) -> Typed:
     """Create a record of `customer` with the owner `owner_id`. Raises 40001 if the customer was deleted meanwhile.
 
     `copied` names the references that are not looked up.
@@ -31,13 +33,13 @@ async def insert(
 
 async def update(
     req: Request,
-    collection: Collection,
-    before: Mapping[str, Any],
+    collection: Collection[Typed],
+    before: ReadOnlyRecord,
     values: Mapping[str, Any],
     version: int | None,
     where: Mapping[str, Any] | None = None,
     reason: Message | None = None,
-) -> Record:
+) -> Typed:
     """Change a record of a customer.
 
     A record that moves to another customer gets the owner of that customer, unless `values` names one. If that customer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from plugins.api import Event, Field, Record, Request, Route, Service, tables
 from plugins.api.errors import FieldError, ValidationFailed
@@ -25,10 +25,12 @@ from plugins.api.spreadsheets import (
     resume_imports,
     row_body,
 )
+from plugins.api.values import ReadOnlyRecord, Values
 from plugins.crm.customers import build_customer, change
 from plugins.crm.duplicates import SameRows, find_known
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
 from plugins.crm.ownership import check_enabled_user, may_change_owner, may_edit
+from plugins.crm.record_types import Customer
 from plugins.crm.records import CUSTOMERS
 from plugins.crm.settings import CrmSettings
 from plugins.rbac.api import Policy
@@ -130,14 +132,18 @@ class CustomerWriter:
         await _check_owner(req, changes, existing["owner_id"])
         if "owner_id" in changes and not await may_change_owner(req, changes["owner_id"]):
             raise ValidationFailed([FieldError("owner_id", "invalid")])
-        known.add(await change(req, existing, changes, existing["version"]) if write else {**existing, **changes})
+        known.add(
+            await change(req, existing, changes, existing["version"])
+            if write
+            else cast(Customer, {**existing, **changes})
+        )
         return "updated"
 
 
 class _Known:
     """The customers that some rows refer to: the ones that the caller may see, and the codes of the others."""
 
-    def __init__(self, seen: Sequence[Record], taken: Sequence[Record]) -> None:
+    def __init__(self, seen: Sequence[Customer], taken: Sequence[Customer]) -> None:
         self._new: list[Record] = []
         self._new_codes: set[str] = set()
         self._by_id = {record["id"]: record for record in seen}
@@ -156,7 +162,7 @@ class _Known:
         taken = await all_of_them.find({"code": {"$in": codes}}, sort="code", fields=["code"]) if codes else []
         return cls(seen, taken)
 
-    def find_target(self, body: Mapping[str, Any]) -> Record | None:
+    def find_target(self, body: ReadOnlyRecord) -> Customer | None:
         """Return the customer that a row changes, found by `id` or else by `code`, or None for a new customer.
 
         Raises `ValidationFailed` for a malformed id and for the code of a customer that the caller may not see.
@@ -171,9 +177,9 @@ class _Known:
             raise _duplicate_code()
         return existing
 
-    def refuse_taken_code(self, changes: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    def refuse_taken_code(self, changes: Values, record: Customer) -> None:
         """Raise `ValidationFailed` if a row gives a customer the code of another one."""
-        if self._by_code.get(changes.get("code"), record["id"]) != record["id"]:
+        if self._by_code.get(changes.get("code", ""), record["id"]) != record["id"]:
             raise _duplicate_code()
 
     def is_new(self, body: Mapping[str, Any]) -> bool:
@@ -193,7 +199,7 @@ class _Known:
             for record in await req.system_store(CUSTOMERS).create_many(new[start : start + _INSERT_SIZE]):
                 self.add(record)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Customer) -> None:
         """Remember a created or changed customer, because later rows may refer to it."""
         self._by_id[record["id"]] = record
         if record["code"] is not None:

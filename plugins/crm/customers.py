@@ -10,6 +10,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, FORBIDDEN, ApiError, Record, Refusal, Request, Route, conflicts, crud, invalid, route
 from plugins.api.errors import DUPLICATE, STALE, missing_permission
+from plugins.api.values import Values
 from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
 from plugins.crm.customer_keys import derive_keys
 from plugins.crm.duplicates import find_candidates
@@ -26,13 +27,14 @@ from plugins.crm.ownership import (
     propagate_sharing,
     resolve_owner,
 )
+from plugins.crm.record_types import Customer
 from plugins.crm.records import CUSTOMERS
 
 WARNING_HEADER = "X-Possible-Duplicates"
 _WARNED = 10  # how many candidates the header names at most
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Customer:
     """Create a customer, owned by the caller unless the body names an owner. A header names possible duplicates."""
     await warn_of_duplicates(req, req.body)
     await resolve_owner(req, req.body)
@@ -60,7 +62,7 @@ def build_customer(req: Request, given: Mapping[str, Any]) -> Record:
     }
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Customer:
     """Change a customer. If its owner changes, its records go to the new owner as well."""
     values = dict(req.body)
     version = values.pop("version")
@@ -75,7 +77,7 @@ async def update(req: Request) -> Record:
     return await change(req, before, values, version)
 
 
-async def change(req: Request, before: Mapping[str, Any], values: Mapping[str, Any], version: int | None) -> Record:
+async def change(req: Request, before: Customer, values: Values, version: int | None) -> Customer:
     """Write `values` to a customer. If its owner changes, its records go to the new owner as well."""
     changes = {**values, **derive_keys(values)}
     store = req.store(CUSTOMERS)
@@ -84,7 +86,7 @@ async def change(req: Request, before: Mapping[str, Any], values: Mapping[str, A
         changes.pop("owner_id", None)
         return await store.update(before["id"], changes, version=version)
 
-    async def work() -> Record:
+    async def work() -> Customer:
         owner_id = values["owner_id"]
         if owner_id is not None:
             await check_enabled_user(req, "owner_id", owner_id)
@@ -96,7 +98,7 @@ async def change(req: Request, before: Mapping[str, Any], values: Mapping[str, A
     return await req.transaction(work)
 
 
-def build_owner_change(req: Request, customer: Mapping[str, Any], owner_id: int | None) -> Record:
+def build_owner_change(req: Request, customer: Customer, owner_id: int | None) -> Record:
     """Return the fields of a customer that change with its owner."""
     remaining = [one for one in customer["collaborators"] if owner_id is not None and one["user_id"] != owner_id]
     return {
@@ -108,7 +110,7 @@ def build_owner_change(req: Request, customer: Mapping[str, Any], owner_id: int 
     }
 
 
-async def transfer(req: Request) -> Record:
+async def transfer(req: Request) -> Customer:
     """Give a customer, together with its records, to another owner."""
     owner_id = await check_enabled_user(req, "owner_id", req.body["owner_id"])
     return await transfer_one(req, req.path["id"], owner_id, req.body.get("version"))
@@ -135,10 +137,10 @@ async def transfer_many(req: Request) -> Record:
     return {"transferred": len(moving)}
 
 
-async def transfer_one(req: Request, id: Any, owner_id: int, version: int | None) -> Record:
+async def transfer_one(req: Request, id: Any, owner_id: int, version: int | None) -> Customer:
     """Make `owner_id` the owner of one customer that the caller may change. Raises 40901 if it already is the owner."""
 
-    async def work() -> Record:
+    async def work() -> Customer:
         before = await get_editable(req, CUSTOMERS, id)
         if before["owner_id"] == owner_id:
             raise ApiError(CONFLICT, SAME_OWNER)
@@ -151,7 +153,7 @@ async def transfer_one(req: Request, id: Any, owner_id: int, version: int | None
     return await req.transaction(work)
 
 
-async def share(req: Request) -> Record:
+async def share(req: Request) -> Customer:
     """Set the collaborators of a customer. They can see its records, and with `write` access also change them."""
     given = req.body["collaborators"]
     people = [one["user_id"] for one in given]
@@ -159,7 +161,7 @@ async def share(req: Request) -> Record:
         if user_id in people[:place]:
             raise invalid(f"collaborators[{place}].user_id", "duplicate")
 
-    async def work() -> Record:
+    async def work() -> Customer:
         before = await get_editable(req, CUSTOMERS, req.path["id"])
         for place, user_id in enumerate(people):
             await check_enabled_user(req, f"collaborators[{place}].user_id", user_id)

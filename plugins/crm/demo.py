@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 
 from plugins.api import Actor, Collection, Record, Service, utc_now
 from plugins.api.records import Demonstration
+from plugins.api.values import ReadOnlyRecord, Typed
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
+from plugins.crm.record_types import Customer
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.rbac.api import people_of_the_demo
 
@@ -78,7 +80,7 @@ class _Demo:
             for number in range(count):
                 await self._create_lead(number, source)
 
-    async def _create_customer(self, number: int, name: str) -> Record:
+    async def _create_customer(self, number: int, name: str) -> Customer:
         body = {
             "name": name,
             "code": f"C-{number + 1:04}",
@@ -90,11 +92,12 @@ class _Demo:
         }
         return await self._create(CUSTOMERS, body, number, days_ago=380 - number * 7)
 
-    async def _create_records(self, number: int, customer: Record) -> None:
+    async def _create_records(self, number: int, customer: Customer) -> None:
         of = {"customer_id": customer["id"]}
         contact = {**of, "name": _CONTACTS[number % len(_CONTACTS)], "mobile": f"138{number:08}", "is_primary": True}
         await self._create(CONTACTS, contact, number, days_ago=200)
-        position = {**customer["location"], "lat": customer["location"]["lat"] + 0.001}
+        at = customer["location"]
+        position = at and {**at, "lat": at["lat"] + 0.001}
         visit = {**of, "content": "上门拜访，了解年度采购计划", "method": "visit", "position": position}
         await self._create(FOLLOW_UPS, visit, number, days_ago=number)
         deal = {
@@ -109,7 +112,7 @@ class _Demo:
         elif number % 5 == 4:
             await self._act(OPPORTUNITIES, "lose", opened, {"reason": "价格"}, number, days_ago=15)
 
-    async def _create_contract(self, number: int, customer: Record) -> None:
+    async def _create_contract(self, number: int, customer: Customer) -> None:
         days_ago = number % _MONTHS * 30 + 6 + number // _MONTHS
         amount = 20_000 + number * 5_000
         body = {"customer_id": customer["id"], "name": f"{customer['name']}供货合同", "amount": f"{amount}.00"}
@@ -131,7 +134,7 @@ class _Demo:
                 }
                 await self._create(PAYMENTS, paid, number, paid_days_ago)
 
-    async def _create_drafts(self, customer: Record) -> None:
+    async def _create_drafts(self, customer: Customer) -> None:
         for name, submitted in (("框架协议（草稿）", False), ("服务合同（待审批）", True)):
             body = {"customer_id": customer["id"], "name": name, "amount": "66000.00"}
             contract = await self._create(CONTRACTS, body, 0, days_ago=2)
@@ -148,12 +151,18 @@ class _Demo:
         }
         await self._create(LEADS, body, number, days_ago=number * 6)
 
-    async def _create(self, collection: Collection, body: Record, person: int, days_ago: int) -> Record:
+    async def _create(self, collection: Collection[Typed], body: Record, person: int, days_ago: int) -> Typed:
         """Create a record as this person would have done `days_ago` days ago."""
         return await self._demo.create(collection, body, self._people[person % 3], self._at(days_ago, person))
 
     async def _act(
-        self, collection: Collection, action: str, record: Record, body: Record, person: int | None, days_ago: int
+        self,
+        collection: Collection,
+        action: str,
+        record: ReadOnlyRecord,
+        body: Record,
+        person: int | None,
+        days_ago: int,
     ) -> None:
         """Perform an action on a record. `person` None is the boss, because nobody may approve their own requests."""
         actor = self._boss if person is None else self._people[person % 3]

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Message, Page, Request, Route, array, integer, object_id, route, shape, text, timestamp
+from plugins.api import Message, Page, Record, Request, Route, array, integer, object_id, route, shape, text, timestamp
 from plugins.crm.customer_keys import name_key, phone_key
 from plugins.crm.messages import LIKE_CUSTOMER, LIKE_ROW
+from plugins.crm.record_types import Customer
 from plugins.crm.records import CUSTOMERS
 
 _ORDER = "created_at"
@@ -43,11 +44,11 @@ async def find(req: Request) -> Page:
     """Return a page of the customers with the same normalized name or phone that the caller may see."""
     keys = _build_keys(req.query.get("name"), req.query.get("phone"))
     paging = {name: req.query[name] for name in QUERY if name not in keys and name in req.query}
-    page = await req.store(CUSTOMERS).page(paging, _match_any(keys), shown=_SHOWN)
+    page: Page = await req.store(CUSTOMERS).page(paging, _match_any(keys), shown=_SHOWN)
     return replace(page, items=_add_matches(page.items, keys))
 
 
-async def find_candidates(req: Request, name: str | None, phone: str | None, limit: int) -> list[dict[str, Any]]:
+async def find_candidates(req: Request, name: str | None, phone: str | None, limit: int) -> list[Record]:
     """Return up to `limit` customers with the same normalized name or phone that the caller may see, oldest first."""
     keys = _build_keys(name, phone)
     if not any(keys.values()):
@@ -101,7 +102,7 @@ def _match_any(keys: Mapping[str, str | None]) -> dict[str, Any]:
     return {"$or": wanted} if wanted else {"_id": {"$in": []}}
 
 
-def _add_matches(rows: list[dict[str, Any]], keys: Mapping[str, str | None]) -> list[dict[str, Any]]:
+def _add_matches(rows: Sequence[Customer], keys: Mapping[str, str | None]) -> list[Record]:
     return [
         {**row, "matches": [field for field, key in keys.items() if key and row.get(f"{field}_key") == key]}
         for row in rows

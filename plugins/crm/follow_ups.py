@@ -9,10 +9,11 @@ from plugins.api.errors import STALE
 from plugins.crm import customer_children
 from plugins.crm.customer_keys import to_point
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
+from plugins.crm.record_types import FollowUp
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> FollowUp:
     """Create a follow-up, and set `last_follow_at` of the customer and, if the body has it, `next_follow_at`."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check_references(req, req.body, customer["id"])
@@ -22,7 +23,7 @@ async def create(req: Request) -> Record:
     if "next_follow_at" in req.body:
         seen["$set"] = {"next_follow_at": req.body["next_follow_at"]}
 
-    async def work() -> Record:
+    async def work() -> FollowUp:
         made = await customer_children.insert(req, FOLLOW_UPS, values, customer, customer["owner_id"])
         await req.system_store(CUSTOMERS).update_unversioned({"_id": customer["id"]}, seen)
         return made
@@ -30,11 +31,11 @@ async def create(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> FollowUp:
     """Change a follow-up."""
     values, version = customer_children.split_version(req)
     before = await get_editable(req, FOLLOW_UPS, req.path["id"])
-    changed = {name: value for name, value in values.items() if value != before[name]}
+    changed = {name: value for name, value in values.items() if value != before.get(name)}
     # if the customer changes, the references must belong to the new one
     checked = {**before, **values} if "customer_id" in changed else changed
     await _check_references(req, checked, values.get("customer_id", before["customer_id"]))

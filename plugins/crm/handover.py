@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 from plugins.api import Message, Record
 from plugins.api.records import Holding, Move
@@ -12,27 +12,31 @@ from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.contracts import move_below
 from plugins.crm.customers import build_owner_change
 from plugins.crm.ownership import build_child_sharing, build_sharing, propagate_owner, propagate_sharing
+from plugins.crm.record_types import Contract, Customer, Lead, Opportunity
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 
+One = TypeVar("One")
 
-async def _move_customers(move: Move, customers: Sequence[Record]) -> None:
+
+async def _move_customers(move: Move, customers: Sequence[Customer]) -> None:
     """Move customers and all that belongs to them. Those with the same creator and collaborators move together."""
     for alike in _group(customers, lambda one: (one["creator_id"], repr(one["collaborators"]))):
         changes = build_owner_change(move.req, alike[0], move.to_id)
         ids = [one["id"] for one in alike]
         await move.store.update_many({"_id": {"$in": ids}}, {"$set": changes})
-        await propagate_owner(move.req.system_store, {**alike[0], **changes}, ids[1:])
+        moved: Customer = {**alike[0], "owner_id": move.to_id, "collaborators": changes["collaborators"]}
+        await propagate_owner(move.req.system_store, moved, ids[1:])
 
 
-def _group(records: Sequence[Record], key: Callable[[Record], Hashable]) -> Iterable[list[Record]]:
+def _group(records: Sequence[One], key: Callable[[One], Hashable]) -> Iterable[list[One]]:
     """Return the records in groups that have the same key."""
-    groups: defaultdict[Hashable, list[Record]] = defaultdict(list)
+    groups: defaultdict[Hashable, list[One]] = defaultdict(list)
     for record in records:
         groups[key(record)].append(record)
     return groups.values()
 
 
-async def _move_collaborations(move: Move, customers: Sequence[Record]) -> None:
+async def _move_collaborations(move: Move, customers: Sequence[Customer]) -> None:
     for customer in customers:
         people = _with_receiver(customer, move)
         shared = build_sharing(customer["owner_id"], people, customer["creator_id"])
@@ -40,12 +44,12 @@ async def _move_collaborations(move: Move, customers: Sequence[Record]) -> None:
         await propagate_sharing(move.req.system_store, changed)
 
 
-def _with_receiver(customer: Mapping[str, Any], move: Move) -> list[Record]:
+def _with_receiver(customer: Customer, move: Move) -> list[Record]:
     """Return the collaborators, with the receiver in place of the person who hands over.
 
     A receiver who already is a collaborator gets the wider access of the two. The owner is left out.
     """
-    access: dict[int, str] = {}
+    access: dict[int | None, str] = {}
     for one in customer["collaborators"]:
         user_id = move.to_id if one["user_id"] == move.from_id else one["user_id"]
         access[user_id] = "write" if "write" in (one["access"], access.get(user_id)) else one["access"]
@@ -53,13 +57,13 @@ def _with_receiver(customer: Mapping[str, Any], move: Move) -> list[Record]:
     return [{"user_id": user_id, "access": given} for user_id, given in access.items()]
 
 
-async def _move_leads(move: Move, leads: Sequence[Record]) -> None:
+async def _move_leads(move: Move, leads: Sequence[Lead]) -> None:
     for alike in _group(leads, lambda one: one["creator_id"]):
         changes = {"owner_id": move.to_id, **build_sharing(move.to_id, (), alike[0]["creator_id"])}
         await move.store.update_many({"_id": {"$in": [one["id"] for one in alike]}}, {"$set": changes})
 
 
-async def _move_children(move: Move, records: Sequence[Record]) -> None:
+async def _move_children(move: Move, records: Sequence[Opportunity | Contract]) -> None:
     """Move records whose customers belong to somebody else."""
     for record in records:
         customer = await move.req.system_store(CUSTOMERS).get(record["customer_id"])

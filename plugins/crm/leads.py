@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from plugins.api import CONFLICT, Action, ApiError, Record, Request, Route, Step, conflicts, crud, invalid, transitions
 from plugins.api.errors import DUPLICATE, STALE
@@ -21,13 +19,14 @@ from plugins.crm.ownership import (
     get_editable,
     resolve_owner,
 )
+from plugins.crm.record_types import Contact, Customer, Lead, Opportunity
 from plugins.crm.records import CONTACTS, CUSTOMERS, LEADS
 from plugins.crm.states import LEAD_STATES
 
 _TO_CUSTOMER = ("phone", "email", "source", "remark")
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Lead:
     """Create a lead, owned by the caller unless the body names an owner."""
     if req.body.get("status") == LEAD_STATES.after("convert"):
         raise invalid("status", "enum")
@@ -36,7 +35,7 @@ async def create(req: Request) -> Record:
     return await req.system_store(LEADS).create({**req.body, "owner_id": owner_id, **shared})
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Lead:
     """Change a lead. Its status follows the state machine; only `convert` sets `converted`."""
     values, version = customer_children.split_version(req)
     before = await get_editable(req, LEADS, req.path["id"])
@@ -66,12 +65,12 @@ async def delete(req: Request) -> None:
 class Converted(Announced):
     """What was made of a lead."""
 
-    customer: Record
-    contact: Record
-    opportunity: Record | None
+    customer: Customer
+    contact: Contact
+    opportunity: Opportunity | None
 
 
-async def _create_records(step: Step) -> None:
+async def _create_records(step: Step[Lead]) -> None:
     """Create a contact and an opportunity from a lead, for the customer in the body or a new one."""
     req, lead = step.req, step.record
     customer = await _get_or_create_customer(req, lead)
@@ -91,11 +90,11 @@ async def _create_records(step: Step) -> None:
     step.keep(Converted(customer, contact, opportunity))
 
 
-async def _get_or_create_customer(req: Request, lead: Mapping[str, Any]) -> Record:
+async def _get_or_create_customer(req: Request, lead: Lead) -> Customer:
     given = req.body.get("customer_id")
     if given is not None:
         return await find_reference(req, CUSTOMERS, "customer_id", given)
-    values = {name: lead[name] for name in _TO_CUSTOMER if lead[name] is not None}
+    values = {name: value for name in _TO_CUSTOMER if (value := lead.get(name)) is not None}
     if not await req.part(Dictionaries).has(CUSTOMERS.fields["source"], values.get("source")):
         values.pop("source", None)  # a source of leads that customers do not have
     name = req.body.get("customer_name") or lead["company"] or lead["name"]
@@ -104,11 +103,11 @@ async def _get_or_create_customer(req: Request, lead: Mapping[str, Any]) -> Reco
     return await req.system_store(CUSTOMERS).create(build_customer(req, values))
 
 
-def _build_contact(lead: Mapping[str, Any], primary: bool) -> Record:
-    return {**{name: lead[name] for name in ("name", "phone", "email")}, "is_primary": primary}
+def _build_contact(lead: Lead, primary: bool) -> Record:
+    return {"name": lead["name"], "phone": lead["phone"], "email": lead["email"], "is_primary": primary}
 
 
-async def _create_opportunity(req: Request, lead: Mapping[str, Any], customer: Mapping[str, Any]) -> Record | None:
+async def _create_opportunity(req: Request, lead: Lead, customer: Customer) -> Opportunity | None:
     given = req.body.get("opportunity", {})
     if given is None:
         return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from plugins.api import Page, Request, Route, number, route, shape
 from plugins.api.data import rows_before
+from plugins.crm.record_types import Position
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB uses
@@ -32,7 +33,9 @@ async def find(req: Request) -> Page:
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
     rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=skip, limit=size + 1)
     total = await _count_in_circle(req, skip, len(rows)) if req.query["with_total"] else None
-    shown = [{**row, "distance": round(_distance_metres(place, row["location"]), 1)} for row in rows[:size]]
+    shown = [
+        {**row, "distance": round(_distance_metres(place, at), 1)} for row in rows[:size] if (at := row["location"])
+    ]
     return Page(shown, total, req.query["page"], size, str(skip + size) if len(rows) > size else None)
 
 
@@ -45,7 +48,7 @@ async def _count_in_circle(req: Request, before: int, found: int) -> int:
     return await req.store(CUSTOMERS).count({"point": {"$geoWithin": {"$centerSphere": circle}}})
 
 
-def _distance_metres(place: list[float], position: Mapping[str, float]) -> float:
+def _distance_metres(place: list[float], position: Position) -> float:
     """Return the great-circle distance in metres (haversine)."""
     lng, lat = (math.radians(degrees) for degrees in place)
     other_lng, other_lat = math.radians(position["lng"]), math.radians(position["lat"])

@@ -28,6 +28,7 @@ from plugins.crm.bodies import ADVANCE, LOSE, WIN
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable, resolve_child_owner
+from plugins.crm.record_types import Customer, Opportunity
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
 from plugins.crm.states import ADVANCE_TO, OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY
 
@@ -35,13 +36,13 @@ from plugins.crm.states import ADVANCE_TO, OPEN_STAGES, OPPORTUNITY_STAGES, PROB
 _FINAL = ("amount", "probability", "expected_close_date")
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Opportunity:
     """Create an opportunity for a customer, in the first stage unless the body names another open one."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     return await insert(req, req.body, customer, await resolve_child_owner(req, req.body, customer))
 
 
-async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, Any], owner_id: int | None) -> Record:
+async def insert(req: Request, given: Mapping[str, Any], customer: Customer, owner_id: int | None) -> Opportunity:
     """Create an opportunity from the body `given`. Raises 40001 for a stage that is not open."""
     stage = given.get("stage") or OPPORTUNITY_STAGES.initial
     if stage not in OPEN_STAGES:
@@ -56,7 +57,7 @@ async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, 
     return await customer_children.insert(req, OPPORTUNITIES, values, customer, owner_id)
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Opportunity:
     """Change an opportunity. A change of its stage has the same effect as `advance`."""
     values, version = customer_children.split_version(req)
     before = await get_editable(req, OPPORTUNITIES, req.path["id"])
@@ -64,7 +65,7 @@ async def update(req: Request) -> Record:
     if values.get("customer_id", before["customer_id"]) != before["customer_id"]:
         await customer_children.refuse_if_used(req, CONTRACTS, {"opportunity_id": before["id"]}, HAS_CONTRACTS)
     if stage in (None, before["stage"]):
-        final = any(values.get(name, before[name]) != before[name] for name in _FINAL)
+        final = any(values.get(name, before.get(name)) != before.get(name) for name in _FINAL)
         where = {"stage": {"$in": list(OPEN_STAGES)}} if final else None
         return await customer_children.update(
             req, OPPORTUNITIES, before, values, version, where=where, reason=OPPORTUNITY_FIXED
@@ -74,7 +75,7 @@ async def update(req: Request) -> Record:
 
     action = ADVANCE_TO[stage]
 
-    async def work() -> Record:
+    async def work() -> Opportunity:
         step = Step(req.service, OPPORTUNITIES, action, before, req.now, req.actor.user_id, request=req)
         moved = await change_state(req.store(OPPORTUNITIES), before["id"], action, _stage_of(step), version=version)
         return await customer_children.update(req, OPPORTUNITIES, moved, values, None) if values else moved
@@ -82,7 +83,7 @@ async def update(req: Request) -> Record:
     return await req.transaction(work)
 
 
-def _next_action(step: Step) -> str:
+def _next_action(step: Step[Opportunity]) -> str:
     """Return the action that leads to the stage in the body, or else to the next one. Raises 40901 if there is none."""
     place = OPEN_STAGES.index(step.record["stage"]) + 1
     stage = step.body.get("stage") or (OPEN_STAGES[place] if place < len(OPEN_STAGES) else None)
@@ -91,7 +92,7 @@ def _next_action(step: Step) -> str:
     return ADVANCE_TO[stage]
 
 
-def _stage_of(step: Step) -> Record:
+def _stage_of(step: Step[Opportunity]) -> Record:
     """Return the values that change with the stage: the probability, and the stage history."""
     stage = OPPORTUNITY_STAGES.after(step.action)
     entry = _build_stage_change(step.now, step.by, step.record["stage"], stage, step.reason)

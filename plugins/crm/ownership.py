@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from plugins.api import FORBIDDEN, ApiError, Collection, Record, Refusal, Request, Store, invalid
+from plugins.api.values import RecordId, Typed
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import READ_ONLY
+from plugins.crm.record_types import Customer
 from plugins.crm.records import CONTACTS, EDITORS, FOLLOW_UPS, OPPORTUNITIES
 from plugins.rbac.api import Directory, Policy
 
-Stores = Callable[[Collection], Store]
+Stores = Callable[[Collection], Store[Any]]
 CHILDREN = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
 # these have no owner while their customer is in the pool; contracts, plans and payments keep theirs
 LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS)
@@ -31,7 +33,7 @@ def build_sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any
     return {"shared_with": sorted(people - {creator_id}), EDITORS: sorted(editors)}
 
 
-def build_child_sharing(customer: Mapping[str, Any], owner_id: int | None, creator_id: int) -> Record:
+def build_child_sharing(customer: Customer, owner_id: int | None, creator_id: int) -> Record:
     """Return `shared_with` and `editors` of a record of `customer` with this owner."""
     given = build_sharing(customer["owner_id"], customer["collaborators"], 0)
     own = {owner_id} if owner_id is not None else set()
@@ -47,7 +49,7 @@ def may_edit(req: Request, record: Mapping[str, Any]) -> bool:
     return scope.admits(record, owned=True) or record["owner_id"] == me or me in (record.get(EDITORS) or ())
 
 
-async def get_editable(req: Request, collection: Collection, id: Any) -> Record:
+async def get_editable(req: Request, collection: Collection[Typed], id: RecordId) -> Typed:
     """Return a record that the caller may change. Raises 40400 if it is not visible, 40300 if it may only be read."""
     record = await req.store(collection).get(id)
     if not may_edit(req, record):
@@ -55,7 +57,9 @@ async def get_editable(req: Request, collection: Collection, id: Any) -> Record:
     return record
 
 
-async def find_reference(req: Request, collection: Collection, field: str, id: Any, **same: Any) -> Record:
+async def find_reference(
+    req: Request, collection: Collection[Typed], field: str, id: RecordId, **same: object
+) -> Typed:
     """Return the record with this id, which `field` of a body refers to and which the caller may change.
 
     `same` are values that the record must have, such as its customer. Raises 40001 if the caller sees no such record,
@@ -93,13 +97,13 @@ async def resolve_owner(req: Request, values: Mapping[str, Any]) -> int | None:
     return owner_id if owner_id in (None, req.actor.user_id) else await check_enabled_user(req, "owner_id", owner_id)
 
 
-async def resolve_child_owner(req: Request, values: Mapping[str, Any], customer: Mapping[str, Any]) -> int | None:
+async def resolve_child_owner(req: Request, values: Mapping[str, Any], customer: Customer) -> int | None:
     """Return the owner in the body, else the customer's, else the caller. Raises 40001 as `resolve_owner` does."""
     owner_id: int | None = customer["owner_id"]
     return owner_id if owner_id is not None and "owner_id" not in values else await resolve_owner(req, values)
 
 
-async def propagate_owner(stores: Stores, customer: Mapping[str, Any], alike: Sequence[Any] = ()) -> None:
+async def propagate_owner(stores: Stores, customer: Customer, alike: Sequence[Any] = ()) -> None:
     """Give the records of a customer to its new owner, or to nobody. `stores` must not apply data scope.
 
     `alike` are the ids of further customers with the same owner and collaborators, whose records move too.
@@ -108,13 +112,13 @@ async def propagate_owner(stores: Stores, customer: Mapping[str, Any], alike: Se
     await _set_people(stores, customer, moving, alike)
 
 
-async def propagate_sharing(stores: Stores, customer: Mapping[str, Any]) -> None:
+async def propagate_sharing(stores: Stores, customer: Customer) -> None:
     """Share the records of a customer with its owner, its collaborators and their own owners, and with nobody else."""
     await _set_people(stores, customer, ())
 
 
 async def _set_people(
-    stores: Stores, customer: Mapping[str, Any], moving: Sequence[Collection], alike: Sequence[Any] = ()
+    stores: Stores, customer: Customer, moving: Sequence[Collection], alike: Sequence[Any] = ()
 ) -> None:
     of_customer = {"customer_id": {"$in": [customer["id"], *alike]} if alike else customer["id"]}
     for collection in CHILDREN:

@@ -5,7 +5,6 @@ The events are for the plugin that keeps the books, and are emitted within the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Request, invalid
@@ -13,6 +12,7 @@ from plugins.api.business import MONEY_MOVED, MONEY_RETURNED
 from plugins.crm.contract_records import PAYMENTS
 from plugins.crm.options import PAYMENT_ACCOUNT_KEY
 from plugins.crm.receivables import BIZ_TYPE
+from plugins.crm.record_types import Payment
 from plugins.system.api import Configs
 
 SOURCE_TYPE = "CONTRACT_PAYMENT"
@@ -41,7 +41,7 @@ async def find_account(req: Request) -> Any:
     return account["id"]
 
 
-async def announce_money(req: Request, payment: Mapping[str, Any], counterparty: str, day: str) -> None:
+async def announce_money(req: Request, payment: Payment, counterparty: str, day: str) -> None:
     """Emit the event that the money of a payment came to its account, if it has one."""
     if payment["account_id"] is None:
         return
@@ -63,7 +63,7 @@ async def announce_money(req: Request, payment: Mapping[str, Any], counterparty:
     )
 
 
-async def announce_return(req: Request, payment: Mapping[str, Any], day: str, reason: str | None) -> None:
+async def announce_return(req: Request, payment: Payment, day: str, reason: str | None) -> None:
     """Emit the event that the money of a payment was taken back, if it came to an account."""
     if payment["account_id"] is not None:
         await req.emit(MONEY_RETURNED, source_type=SOURCE_TYPE, source_id=str(payment["id"]), day=day, reason=reason)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from plugins.api import (
     CONFLICT,
     ApiError,
@@ -23,10 +20,12 @@ from plugins.api import (
     store_money,
 )
 from plugins.api.errors import STALE
+from plugins.api.values import RecordId, StoredAmount
 from plugins.crm import customer_children, receivables
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import OVERPLANNED, PLAN_PAID, WRONG_STATE
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
+from plugins.crm.record_types import PaymentPlan
 from plugins.crm.records import CUSTOMERS
 from plugins.crm.states import PLAN_STATES
 
@@ -61,7 +60,7 @@ async def create(req: Request) -> Record:
     contract = await find_reference(req, CONTRACTS, "contract_id", req.body["contract_id"])
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
 
-    async def work() -> Record:
+    async def work() -> PaymentPlan:
         await _add_planned(req, contract["id"], req.body["amount"])
         values = {"paid_amount": store_money(exact(None)), "settled": False, **req.body}
         values["sequence"] = values.get("sequence") or await _next_sequence(req, contract["id"])
@@ -76,7 +75,7 @@ async def update(req: Request) -> Record:
     """Change a plan. Its amount may not fall below what was paid; its contract cannot change."""
     values, version = customer_children.split_version(req)
 
-    async def work() -> Record:
+    async def work() -> PaymentPlan:
         before = await get_editable(req, PLANS, req.path["id"])
         if values.pop("contract_id", before["contract_id"]) != before["contract_id"]:
             raise invalid("contract_id", "invalid")
@@ -108,7 +107,7 @@ async def delete(req: Request) -> None:
     await req.transaction(work)
 
 
-async def _add_planned(req: Request, contract_id: Any, amount: Any) -> None:
+async def _add_planned(req: Request, contract_id: RecordId, amount: StoredAmount) -> None:
     """Add `amount` to the planned amount of a contract.
 
     One conditional update ensures that the sum stays within the amount of the contract. Raises 40901 if it would not,
@@ -122,16 +121,16 @@ async def _add_planned(req: Request, contract_id: Any, amount: Any) -> None:
         raise ApiError(CONFLICT, WRONG_STATE if contract["status"] in _ENDED else OVERPLANNED)
 
 
-async def _next_sequence(req: Request, contract_id: Any) -> int:
+async def _next_sequence(req: Request, contract_id: RecordId) -> int:
     last = await req.system_store(PLANS).find({"contract_id": contract_id}, sort="-sequence", limit=1)
-    return int(last[0]["sequence"]) + 1 if last else 1
+    return (last[0]["sequence"] or 0) + 1 if last else 1
 
 
 def _today(req: Request) -> str:
     return day_of(req.now, req.service.settings.zone).isoformat()
 
 
-def _with_status(plan: Mapping[str, Any], today: str) -> Record:
+def _with_status(plan: PaymentPlan, today: str) -> Record:
     paid = exact(plan["paid_amount"])
     if paid >= exact(plan["amount"]):
         status = "paid"

@@ -25,13 +25,14 @@ from plugins.api import (
 from plugins.api.business import DATED, MONEY_MOVED, MONEY_RETURNED
 from plugins.api.data import new_id
 from plugins.api.errors import STALE
-from plugins.api.values import start_of
+from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount, Typed, Values, start_of
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REVERSE_PAYMENT
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import ENTERED_IN_FINANCE, NOT_PAYABLE, OVERPAID, PAYMENT_REVERSED, REFUNDED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.payment_accounts import announce_money, announce_return, find_account
+from plugins.crm.record_types import Contract, Customer, Payment
 from plugins.crm.records import CUSTOMERS, EDITORS
 
 RECEIVED_EVENT = Event("crm.payment.received", payment=dict, contract=dict)
@@ -46,7 +47,7 @@ _COPIED_BY_REVERSALS = (
 )
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Payment:
     """Create a payment for a contract in force or completed. Raises 40901 if it exceeds the open amount."""
     body = req.body
     contract = await find_reference(req, CONTRACTS, "contract_id", body["contract_id"])
@@ -55,7 +56,7 @@ async def create(req: Request) -> Record:
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     values = {**body, "paid_at": body.get("paid_at") or req.now, "account_id": await find_account(req)}
 
-    async def work() -> Record:
+    async def work() -> Payment:
         day = await _announce_day(req, values, day_of(values["paid_at"], req.service.settings.zone).isoformat())
         payment, paid = await receive(req, contract, customer, values)
         await receivables.announce(req.service, req, paid, customer, day)
@@ -65,9 +66,7 @@ async def create(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def receive(
-    req: Request, contract: Mapping[str, Any], customer: Mapping[str, Any], values: Mapping[str, Any]
-) -> tuple[Record, Record]:
+async def receive(req: Request, contract: Contract, customer: Customer, values: Values) -> tuple[Payment, Contract]:
     """Add a payment to its contract and plan, store it, and return the payment and the updated contract.
 
     A payment below zero is a refund. Raises 40901 if the payment exceeds the open amount, or if more is refunded than
@@ -88,7 +87,9 @@ async def delete(req: Request) -> None:
     async def work() -> None:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
         _check_entered_here(payment)
-        day = await _announce_day(req, payment, day_of(payment["paid_at"], req.service.settings.zone).isoformat())
+        day = await _announce_day(
+            req, payment, day_of(payment["paid_at"] or payment["created_at"], req.service.settings.zone).isoformat()
+        )
         await req.store(PAYMENTS).delete(payment["id"])
         await _take_off(req, payment, day)
         await announce_return(req, payment, day, None)
@@ -96,11 +97,11 @@ async def delete(req: Request) -> None:
     await req.transaction(work)
 
 
-async def reverse(req: Request) -> Record:
+async def reverse(req: Request) -> Payment:
     """Take a payment off its contract, plan and account, dated `day` or today. Both it and its reversal are kept."""
     day = req.body.get("day") or _today(req)
 
-    async def work() -> Record:
+    async def work() -> Payment:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
         _check_entered_here(payment)
         await _announce_day(req, payment, day)
@@ -111,7 +112,7 @@ async def reverse(req: Request) -> Record:
     return await req.transaction(work)
 
 
-def _check_entered_here(payment: Mapping[str, Any]) -> None:
+def _check_entered_here(payment: Payment) -> None:
     if payment["reversed_at"] is not None:
         raise ApiError(CONFLICT, PAYMENT_REVERSED)
     if payment["finance_payment_id"] is not None:
@@ -119,8 +120,8 @@ def _check_entered_here(payment: Mapping[str, Any]) -> None:
 
 
 async def enter_reversal(
-    req: Request, payment: Mapping[str, Any], day: str, reason: str | None, version: int | None = None
-) -> Record:
+    req: Request, payment: Payment, day: str, reason: str | None, version: int | None = None
+) -> Payment:
     """Enter the opposite of a payment on `day`, link the two, and take the payment off its contract and plan.
 
     Returns the payment. Raises 40901 if it is already reversed. Whoever can see the payment can see its reversal.
@@ -135,7 +136,7 @@ async def enter_reversal(
     )
     creator = Actor(user_id=payment["creator_id"], department_id=payment["creator_department_id"])
     opposite = {"amount": store_money(-exact(payment["amount"])), "paid_at": moment_on(req, day)}
-    copied = {name: payment[name] for name in _COPIED_BY_REVERSALS}
+    copied = {name: payment.get(name) for name in _COPIED_BY_REVERSALS}
     values = {**copied, **opposite, **marks, "reverses_id": payment["id"]}
     await req.service.database.store(PAYMENTS, creator).create(values, id=id)
     await _take_off(req, payment, day)
@@ -151,7 +152,7 @@ def _today(req: Request) -> str:
     return day_of(req.now, req.service.settings.zone).isoformat()
 
 
-async def _take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
+async def _take_off(req: Request, payment: Payment, day: str) -> None:
     """Take a payment off its contract and plan, and report what is owed afterwards.
 
     Raises 40901 if the payment has been refunded, or, for a refund, if the contract has been paid again.
@@ -167,13 +168,13 @@ async def _take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
     await receivables.publish(req.service, req, payment["contract_id"], day)
 
 
-async def _announce_day(req: Request, payment: Mapping[str, Any], day: str) -> str:
+async def _announce_day(req: Request, payment: ReadOnlyRecord, day: str) -> str:
     """Emit the business day of a payment or its removal, and return it. Listeners that keep the books may refuse it."""
     await req.emit(DATED, day=day, booked=payment["account_id"] is not None)
     return day
 
 
-async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> Record:
+async def _receive(req: Request, contract_id: RecordId, plan_id: RecordId, amount: StoredAmount) -> Contract:
     states = PAYABLE if exact(amount) > 0 else REFUNDABLE
     paid = await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, {"status": {"$in": list(states)}})
     if paid is None:
@@ -188,15 +189,15 @@ async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) ->
     return paid
 
 
-def _overpaid_error(record: Mapping[str, Any], paid: str) -> ApiError:
+def _overpaid_error(record: ReadOnlyRecord, paid: str) -> ApiError:
     """Return the error for a payment that exceeds the open amount, with the open amount in its data."""
     unpaid = f"{exact(record['amount']) - exact(record[paid]):.2f}"
     return ApiError(CONFLICT, OVERPAID.filled(open=unpaid), data={"open": unpaid})
 
 
 async def _add_amount(
-    req: Request, collection: Collection, id: Any, field: str, amount: Any, where: Mapping[str, Any] | None = None
-) -> Record | None:
+    req: Request, collection: Collection[Typed], id: RecordId, field: str, amount: object, where: Values | None = None
+) -> Typed | None:
     """Add `amount` to the sum in `field` of a record, in one conditional update, and return the record.
 
     Returns None if the sum would exceed the amount of the record or fall below zero, or if `where` does not match.
@@ -209,7 +210,7 @@ async def _add_amount(
     return await req.system_store(collection).update_unversioned(fits, change)
 
 
-def _negate(amount: Any) -> Record:
+def _negate(amount: object) -> Record:
     return {"$subtract": [0, amount]}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 from plugins.api import (
     CONFLICT,
@@ -27,6 +28,7 @@ from plugins.crm.customers import build_owner_change
 from plugins.crm.messages import CLAIM_LIMIT, IN_POOL, NOT_FOR_YOU, NOT_IN_POOL
 from plugins.crm.options import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY
 from plugins.crm.ownership import REFUSES_READERS, Stores, build_sharing, get_editable, propagate_owner
+from plugins.crm.record_types import Customer
 from plugins.crm.records import CUSTOMERS
 from plugins.rbac.api import USERS
 from plugins.system.api import Configs
@@ -42,10 +44,10 @@ async def list_pool(req: Request) -> Page:
     return await req.system_store(CUSTOMERS).page(req.query, {"owner_id": None})
 
 
-async def release(req: Request) -> Record:
+async def release(req: Request) -> Customer:
     """Put a customer into the public pool. Its collaborators no longer see it."""
 
-    async def work() -> Record:
+    async def work() -> Customer:
         before = await get_editable(req, CUSTOMERS, req.path["id"])
         released = await req.store(CUSTOMERS).update(
             before["id"], build_owner_change(req, before, None), where={"owner_id": {"$ne": None}}, reason=IN_POOL
@@ -56,14 +58,14 @@ async def release(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def claim(req: Request) -> Record:
+async def claim(req: Request) -> Customer:
     """Take a customer out of the pool. Of several concurrent claims one succeeds, and the others get 40901."""
     me = req.actor.user_id
     pool = req.system_store(CUSTOMERS)
     key = CUSTOMERS.parse_id(req.path["id"])
     limit = await req.part(Configs).value(CLAIM_LIMIT_KEY)
 
-    async def work() -> Record | None:
+    async def work() -> Customer | None:
         # concurrent claims of a person wait for each other, so that the limit holds
         await req.service.database.lock(USERS, me)
         customer = await pool.find_one({"_id": key, "owner_id": None})
@@ -97,10 +99,11 @@ async def return_neglected(service: Service) -> None:
         return
     now = utc_now()
 
-    def stores(collection: Collection) -> Store:
+    def stores(collection: Collection) -> Store[Any]:
         return service.database.store(collection, now=now)
 
-    while rows := await stores(CUSTOMERS).find(_neglected_filter(now - timedelta(days=days)), limit=_BATCH):
+    customers = service.database.store(CUSTOMERS)
+    while rows := await customers.find(_neglected_filter(now - timedelta(days=days)), limit=_BATCH):
         for row in rows:
             await _return_to_pool(service, stores, row, now - timedelta(days=days))
 
@@ -113,7 +116,7 @@ def _neglected_filter(since: datetime) -> Record:
     }
 
 
-async def _return_to_pool(service: Service, stores: Stores, customer: Record, since: datetime) -> None:
+async def _return_to_pool(service: Service, stores: Stores, customer: Customer, since: datetime) -> None:
     free = {
         "owner_id": None,
         "owned_since": None,
@@ -122,8 +125,8 @@ async def _return_to_pool(service: Service, stores: Stores, customer: Record, si
         **build_sharing(None, (), 0),
     }
 
-    async def work() -> Record | None:
-        released: Record | None = await stores(CUSTOMERS).update_where(
+    async def work() -> Customer | None:
+        released: Customer | None = await stores(CUSTOMERS).update_where(
             {"_id": customer["id"], **_neglected_filter(since)}, free
         )
         if released is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from plugins.api import Record, Request, Service, day_of
 from plugins.api.business import RECEIVABLE_CHANGED
 from plugins.crm.contract_records import CONTRACTS, PLANS
+from plugins.crm.record_types import Contract, Customer, PaymentPlan
 from plugins.crm.records import CUSTOMERS
 
 BIZ_TYPE = "CONTRACT"
@@ -29,8 +30,8 @@ async def publish(service: Service, request: Request | None, contract_id: Any, d
 async def announce(
     service: Service,
     request: Request | None,
-    contract: Mapping[str, Any],
-    customer: Mapping[str, Any] | None,
+    contract: Contract,
+    customer: Customer | None,
     day: str | None,
 ) -> None:
     """Emit what is owed on a contract that is or was in force, as `publish` does."""
@@ -63,15 +64,14 @@ async def report(service: Service, payload: Mapping[str, Any]) -> None:
             await publish(service, payload.get("request"), contract["id"])
 
 
-def _day_of_status(service: Service, contract: Mapping[str, Any]) -> str | None:
+def _day_of_status(service: Service, contract: Contract) -> str | None:
     """Return the day from which a contract is owed, or from which a terminated contract is no longer owed."""
     if contract["status"] == "terminated":
-        return day_of(contract["ended_at"], service.settings.zone).isoformat()
-    signed: str | None = contract["signed_date"]
-    return signed
+        return day_of(contract["ended_at"] or contract["updated_at"], service.settings.zone).isoformat()
+    return contract["signed_date"]
 
 
-def _schedule(plans: Sequence[Mapping[str, Any]]) -> Record:
+def _schedule(plans: Sequence[PaymentPlan]) -> Record:
     """Return the plans as a `schedule`, and the due date of the first open one as `due_on`."""
     schedule = [{"due_on": plan["due_date"], "amount": plan["amount"], "paid": plan["paid_amount"]} for plan in plans]
     return {"schedule": schedule, "due_on": next((plan["due_date"] for plan in plans if not plan["settled"]), None)}

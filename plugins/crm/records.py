@@ -22,6 +22,7 @@ from plugins.api import (
 )
 from plugins.api.business import payment_terms
 from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS
+from plugins.crm.record_types import Contact, Customer, FollowUp, Lead, Opportunity
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
 
 POSITION = obj(
@@ -63,7 +64,7 @@ CUSTOMER_ID = object_id(label=("客户", "Customer"), required=True, ref="crm_cu
 OF_CUSTOMER = CUSTOMER_ID.but(on_delete="cascade", held=None)
 OPPORTUNITY_ID = object_id(label=("商机", "Opportunity"), ref="crm_opportunities", held=HAS_CONTRACTS, filter=True)
 
-CUSTOMERS = Collection(
+CUSTOMERS: Collection[Customer] = Collection(
     name="crm_customers",
     title="Customer",
     noun=Message("客户", "customer"),
@@ -180,7 +181,7 @@ CUSTOMERS = Collection(
     ),
 )
 
-CONTACTS = Collection(
+CONTACTS: Collection[Contact] = Collection(
     name="crm_contacts",
     title="Contact",
     noun=Message("联系人", "contact"),
@@ -209,7 +210,7 @@ CONTACTS = Collection(
     internal=(EDITORS,),
 )
 
-LEADS = Collection(
+LEADS: Collection[Lead] = Collection(
     name="crm_leads",
     title="Lead",
     noun=Message("线索", "lead"),
@@ -250,7 +251,7 @@ STAGE_CHANGE = obj(
 )
 STAGES_KEPT = 100
 
-OPPORTUNITIES = Collection(
+OPPORTUNITIES: Collection[Opportunity] = Collection(
     name="crm_opportunities",
     title="Opportunity",
     noun=Message("商机", "opportunity"),
@@ -304,7 +305,7 @@ OPPORTUNITIES = Collection(
     states=OPPORTUNITY_STAGES,
 )
 
-FOLLOW_UPS = Collection(
+FOLLOW_UPS: Collection[FollowUp] = Collection(
     name="crm_follow_ups",
     title="FollowUp",
     noun=Message("跟进记录", "follow-up"),

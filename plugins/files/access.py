@@ -10,14 +10,15 @@ from plugins.api import NOT_FOUND, ApiError, Collection, Request, invalid
 from plugins.api.errors import refusal
 from plugins.api.ports import Authorizer, pass_for
 from plugins.api.records import Catalogue
-from plugins.files.objects import File, Files
+from plugins.files.objects import Files
+from plugins.files.record_types import StoredFile
 from plugins.files.records import ATTACHMENTS
 
 _CHANGES = ("PATCH", "PUT")
 _MOST_PASSED = 100  # how many of the records that a file is attached to are looked at for a pass
 
 
-async def may_read(req: Request, file: File) -> bool:
+async def may_read(req: Request, file: StoredFile) -> bool:
     """Return whether the caller may read a file: a public one, their own, or one attached to a record they may see."""
     if file["visibility"] == "public" or file["uploader_id"] == req.actor.user_id:
         return True
@@ -30,7 +31,7 @@ async def may_read(req: Request, file: File) -> bool:
     return False
 
 
-async def get_readable_file(req: Request, key: str) -> File:
+async def get_readable_file(req: Request, key: str) -> StoredFile:
     """Return the file of this key. Raises 40400 if there is none, or the caller may not read it."""
     files = req.part(Files)
     file = await files.find(key)

@@ -22,11 +22,12 @@ from plugins.api.records import FINAL, Catalogue
 from plugins.files.access import get_readable_file, get_visible_record, may_change
 from plugins.files.messages import EVIDENCE, NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
 from plugins.files.names import check_key, clean_name
-from plugins.files.objects import File, Files
+from plugins.files.objects import Files
+from plugins.files.record_types import AttachmentRecord, StoredFile
 from plugins.files.records import ATTACHMENT, ATTACHMENT_BODY, ATTACHMENT_QUERY, ATTACHMENTS
 
 
-async def create(req: Request) -> dict[str, Any]:
+async def create(req: Request) -> AttachmentRecord:
     """Bind a file that the caller may read to a record that they can see. The sweep never removes an attached file."""
     body = req.body
     record = await get_visible_record(req, body["biz_type"], body["resource_id"])
@@ -35,7 +36,7 @@ async def create(req: Request) -> dict[str, Any]:
         raise invalid("visibility", "invalid")
     values = _make_values(req, file, body["biz_type"], str(record["id"]))
 
-    async def work() -> dict[str, Any]:
+    async def work() -> AttachmentRecord:
         if not await req.part(Files).mark_attached(file["id"]):
             raise ApiError(NOT_FOUND)
         return await req.store(ATTACHMENTS).create(values)
@@ -58,7 +59,7 @@ def _resolve_key(req: Request) -> str:
     return linked
 
 
-def _make_values(req: Request, file: File, biz_type: str, resource_id: str) -> dict[str, Any]:
+def _make_values(req: Request, file: StoredFile, biz_type: str, resource_id: str) -> dict[str, Any]:
     name = req.body.get("file_name")
     public = file["visibility"] == "public"
     return {

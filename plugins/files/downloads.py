@@ -12,8 +12,9 @@ from plugins.api.requests import ANONYMOUS
 from plugins.files.access import get_readable_file
 from plugins.files.messages import NOT_PUBLIC, NOT_READABLE
 from plugins.files.names import check_key
-from plugins.files.objects import File, Files, get_label
+from plugins.files.objects import Files, get_label
 from plugins.files.ranges import is_unchanged, parse_range
+from plugins.files.record_types import StoredFile
 from plugins.files.records import KEY_QUERY, SIGNATURE_QUERY, SIGNED_DOWNLOAD
 from plugins.files.signatures import Signatures
 from plugins.files.storage import FOREVER, Visibility
@@ -35,7 +36,7 @@ async def sign(req: Request) -> dict[str, Any]:
     return {"url": url, "expiresIn": SIGNED_SECONDS}
 
 
-async def _check_content(files: Files, file: File) -> None:
+async def _check_content(files: Files, file: StoredFile) -> None:
     """Raise 40400 if the file is gone, or was overwritten by its signed address after it was checked."""
     found = await files.storage.stat(file["visibility"], file["id"])
     if found is None or (file["sha256"] is None and found.etag != file["etag"]):
@@ -74,7 +75,7 @@ async def read_public(req: Request) -> Response:
     return await _respond(req, await files.settle(file), FOREVER)
 
 
-async def _respond(req: Request, file: File, cache: str) -> Response:
+async def _respond(req: Request, file: StoredFile, cache: str) -> Response:
     size, tag = file["size"], f'"{file["sha256"] or file["etag"]}"'
     headers = {"ETag": tag, "Cache-Control": cache, **_SANDBOX}
     if is_unchanged(req.headers, tag):
@@ -92,9 +93,9 @@ async def _respond(req: Request, file: File, cache: str) -> Response:
     return Response(206 if part else 200, b"", headers, file["content_type"], stream)
 
 
-async def _open_source(files: Files, file: File, start: int, stop: int) -> Any:
+async def _open_source(files: Files, file: StoredFile, start: int, stop: int) -> Any:
     visibility: Visibility = file["visibility"]
-    source = await files.storage.open(visibility, file["id"], file["etag"], start, stop)
+    source = await files.storage.open(visibility, file["id"], file["etag"] or "", start, stop)
     if source is None:
         raise ApiError(NOT_FOUND)
     return source

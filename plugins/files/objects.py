@@ -16,12 +16,11 @@ from plugins.files.inspection import check_end, check_type, needs_proof, prove
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED
 from plugins.files.names import check_key, new_key
 from plugins.files.presence import Presence
+from plugins.files.record_types import StoredFile
 from plugins.files.records import OBJECTS
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import BY_MEDIA, HEAD_BYTES, TAIL_BYTES, UNKNOWN, FileType, detect
-
-File = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,11 @@ class Files:
     proving: Lane
 
     @property
-    def records(self) -> Store:
+    def records(self) -> Store[StoredFile]:
         """The store of the records, without data scope: `may_read` decides about access."""
         return self.database.store(OBJECTS)
 
-    async def find(self, key: str) -> File:
+    async def find(self, key: str) -> StoredFile:
         """Return the record of this key, or raise 40400.
 
         It checks neither whether the caller may read the file, nor whether an expected file has arrived (`settle`).
@@ -50,7 +49,7 @@ class Files:
             raise ApiError(NOT_FOUND)
         return file
 
-    async def settle(self, file: File) -> File:
+    async def settle(self, file: StoredFile) -> StoredFile:
         """Return the record of a stored file. A file uploaded straight to S3 is checked when it is first used.
 
         Raises 40400 if it has not arrived. Raises 41500, and removes the file, if it is not what was announced.
@@ -77,7 +76,7 @@ class Files:
         await self.records.create(values, id=key)
         return key
 
-    async def take(self, key: str) -> File | None:
+    async def take(self, key: str) -> StoredFile | None:
         """Claim the expected file of a signed address for this process. Returns None if the file is not expected."""
         return await try_transition(self.records, {"_id": check_key(key)}, "arrive", writer=self.presence.id)
 
@@ -85,7 +84,7 @@ class Files:
         """Expect the file again, after an upload to a signed address failed."""
         await try_transition(self.records, {"_id": key}, "expect", writer=None)
 
-    async def finish(self, key: str, facts: Mapping[str, Any]) -> File:
+    async def finish(self, key: str, facts: Mapping[str, Any]) -> StoredFile:
         """Record that the file is complete and in its place. Repeating it is harmless."""
         file = await try_transition(self.records, {"_id": key}, "store", **{**facts, "writer": None})
         if file is None:  # the sweep has removed it
@@ -110,7 +109,7 @@ class Files:
         """Return an unnamed temporary file, which disappears with the process."""
         return tempfile.TemporaryFile(dir=self.folder)
 
-    async def _check_expected(self, file: File) -> File:
+    async def _check_expected(self, file: StoredFile) -> StoredFile:
         visibility: Visibility = file["visibility"]
         found = await self.storage.stat(visibility, file["id"])
         if found is None:
@@ -125,7 +124,7 @@ class Files:
             raise
         return await self.finish(file["id"], {"etag": found.etag, "content_type": type.media})
 
-    async def _inspect(self, file: File, etag: str) -> FileType:
+    async def _inspect(self, file: StoredFile, etag: str) -> FileType:
         size, name = file["size"], file["name"]
         head = await self._read(file, etag, 0, min(size, HEAD_BYTES))
         tail = await self._read(file, etag, max(0, size - TAIL_BYTES), size)
@@ -140,7 +139,7 @@ class Files:
                 await prove(self.proving, self.settings, type, spool)
         return type
 
-    async def _read(self, file: File, etag: str, start: int, stop: int, into: BinaryIO | None = None) -> bytes:
+    async def _read(self, file: StoredFile, etag: str, start: int, stop: int, into: BinaryIO | None = None) -> bytes:
         source = await self.storage.open(file["visibility"], file["id"], etag, start, stop)
         if source is None:
             raise ApiError(NOT_FOUND)

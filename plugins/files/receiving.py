@@ -14,7 +14,8 @@ from plugins.api import Actor, ApiError, invalid
 from plugins.api.errors import TOO_LARGE
 from plugins.files.inspection import check_end, check_type, needs_proof, prove
 from plugins.files.messages import FILE_TOO_LARGE
-from plugins.files.objects import File, Files
+from plugins.files.objects import Files
+from plugins.files.record_types import StoredFile
 from plugins.files.storage import Label, Visibility, Writer
 from plugins.files.types import HEAD_BYTES, TAIL_BYTES, ZIP, FileType, detect
 
@@ -35,7 +36,7 @@ class Intake:
         name: str,
         media: str,
         visibility: Visibility | None,
-        expected: File | None = None,
+        expected: StoredFile | None = None,
     ) -> None:
         self._files = files
         self._actor = actor
@@ -150,7 +151,7 @@ class Intake:
         while block := await asyncio.to_thread(spool.read, BLOCK_BYTES):
             await writer.write(block)
 
-    async def store(self) -> File:
+    async def store(self) -> StoredFile:
         """Commit the file to the storage and update its record. A transaction that runs again may repeat it."""
         if self._writer is None or self._label is None or self._visibility is None:
             raise RuntimeError("the file has not ended yet")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, boolean, choice, integer, mapping, shape, text, timestamp
 from plugins.files.names import MAX_NAME
+from plugins.files.record_types import AttachmentRecord, StoredFile
 from plugins.files.states import FILE_STATES
 
 VISIBILITIES = ("public", "private")
@@ -22,7 +23,7 @@ _url = text(
     description="Direct link of a public file; null for a private one.",
 )
 
-OBJECTS = Collection(
+OBJECTS: Collection[StoredFile] = Collection(
     name="files_objects",
     title="StoredFile",
     plain=True,
@@ -53,7 +54,7 @@ UPLOADER = shape(
     name=text(label=("姓名", "Name"), max_length=200),
 )
 
-ATTACHMENTS = Collection(
+ATTACHMENTS: Collection[AttachmentRecord] = Collection(
     name="files_attachments",
     title="AttachmentRecord",
     noun=Message("附件", "attachment"),

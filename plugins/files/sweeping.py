@@ -13,7 +13,8 @@ from plugins.api.data import Database, try_transition
 from plugins.api.errors import UNAVAILABLE
 from plugins.api.records import Catalogue
 from plugins.files.names import KEY, STEM
-from plugins.files.objects import File, Files
+from plugins.files.objects import Files
+from plugins.files.record_types import StoredFile
 from plugins.files.records import ATTACHMENTS, OBJECTS
 
 log = logging.getLogger("tradewind.files")
@@ -41,7 +42,7 @@ async def sweep(service: Service, files: Files) -> None:
             return
 
 
-async def _sweep_all(files: Files, old: Iterable[File], named: set[str]) -> None:
+async def _sweep_all(files: Files, old: Iterable[StoredFile], named: set[str]) -> None:
     removed: Counter[bool] = Counter()
     try:
         for file in old:
@@ -50,7 +51,7 @@ async def _sweep_all(files: Files, old: Iterable[File], named: set[str]) -> None
         log.info("files swept", extra={"removed": removed[True], "kept": removed[False]})
 
 
-async def _sweep_one(files: Files, file: File, named: bool) -> bool:
+async def _sweep_one(files: Files, file: StoredFile, named: bool) -> bool:
     """Remove a file, or keep it for good. Returns whether this call removed it: another sweep may be faster."""
     in_use = named or await _is_attached(files.database, file["id"])
     if in_use and await _exists(files, file) and await files.mark_attached(file["id"]):
@@ -61,7 +62,7 @@ async def _sweep_one(files: Files, file: File, named: bool) -> bool:
     return await files.remove(file["id"])
 
 
-async def _exists(files: Files, file: File) -> bool:
+async def _exists(files: Files, file: StoredFile) -> bool:
     """Return whether the file has arrived and was accepted. Raises 50300 while the storage is unavailable."""
     try:
         await files.settle(file)

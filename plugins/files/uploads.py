@@ -26,8 +26,9 @@ from plugins.api.requests import Form, FormFile, respond_once
 from plugins.files.inspection import check_type, needs_proof, not_accepted
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, UPLOADED_ALREADY
 from plugins.files.names import clean_name
-from plugins.files.objects import File, Files
+from plugins.files.objects import Files
 from plugins.files.receiving import Intake
+from plugins.files.record_types import StoredFile
 from plugins.files.records import KEY_QUERY, SIGNATURE_QUERY, SIGNED_UPLOAD, UPLOAD_FORM, UPLOAD_QUERY, UPLOADED
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Visibility
@@ -76,7 +77,7 @@ async def _store_once(req: Request, intake: Intake) -> dict[str, Any]:
     return response
 
 
-def _describe(files: Files, file: File) -> dict[str, Any]:
+def _describe(files: Files, file: StoredFile) -> dict[str, Any]:
     return {
         "visibility": file["visibility"],
         "url": _get_public_url(files, file["visibility"], file["id"]),

@@ -23,25 +23,26 @@ from plugins.api import (
     invalid,
     route,
 )
-from plugins.api.values import start_of, store_quantity
+from plugins.api.values import ReadOnlyRecord, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.leave_counts import days_taken
 from plugins.hrm.leave_owners import of_person
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, LEAVE_TYPES, LEAVES
 from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
+from plugins.hrm.record_types import Employee, LeaveAllowance
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import Calendar
 
 _ZERO = Decimal(0)
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> LeaveAllowance:
     """Create an allowance for a visible employee. An allowance for everybody requires a data scope of all rows."""
     await _check_employee(req, req.body)
     return await req.store(ALLOWANCES).create(req.body)
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> LeaveAllowance:
     """Change an allowance. Leave that was already taken is not affected."""
     values = dict(req.body)
     version = values.pop("version")
@@ -82,7 +83,7 @@ async def balances(req: Request) -> Record:
     return await _build_balances(req, employee, employee["user_id"])
 
 
-async def _build_balances(req: Request, employee: Mapping[str, Any] | None, user_id: int | None) -> Record:
+async def _build_balances(req: Request, employee: Employee | None, user_id: int | None) -> Record:
     year = req.query.get("year") or day_of(req.now, req.service.settings.zone).year
     days = await _load_allowances(req.service, employee, year)
     taken = await _sum_taken(
@@ -104,7 +105,7 @@ def _build_balance(type: str, days: Decimal | None, taken: Decimal, pending: Dec
     }
 
 
-async def check_balance(service: Service, employee: Mapping[str, Any], leave: Mapping[str, Any]) -> None:
+async def check_balance(service: Service, employee: Employee, leave: ReadOnlyRecord) -> None:
     """Raise 40901 for leave that exceeds a balance. The caller must hold the lock of the employee's attendance."""
     calendar = await load_calendar(service, employee)
     first, last = (day_of(leave[name], service.settings.zone).year for name in ("starts_at", "ends_at"))
@@ -119,7 +120,7 @@ async def check_balance(service: Service, employee: Mapping[str, Any], leave: Ma
             raise ApiError(CONFLICT, NOTHING_LEFT.filled(year=year, left=f"{max(left, _ZERO):f}"))
 
 
-async def _load_allowances(service: Service, employee: Mapping[str, Any] | None, year: int) -> dict[str, Decimal]:
+async def _load_allowances(service: Service, employee: Employee | None, year: int) -> dict[str, Decimal]:
     """Return the allowed days by type of leave.
 
     An allowance of the employee takes precedence over one for everybody, and one for the year over one for every year.
@@ -155,7 +156,7 @@ async def _sum_taken(
     return taken
 
 
-def _count_days(service: Service, calendar: Calendar | None, leave: Mapping[str, Any], year: int) -> Decimal:
+def _count_days(service: Service, calendar: Calendar | None, leave: ReadOnlyRecord, year: int) -> Decimal:
     """Return the days of leave that fall into the year."""
     taken = days_taken(service, calendar or OFFICE, leave)
     return sum((exact(one["days"]) for one in taken if one["day"].startswith(str(year))), _ZERO)

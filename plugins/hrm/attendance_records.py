@@ -22,13 +22,14 @@ from plugins.api import (
     timestamp,
 )
 from plugins.hrm.messages import HAS_PUNCHES
+from plugins.hrm.record_types import AttendanceMark, DailyResult, Punch
 from plugins.hrm.records import EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
 from plugins.hrm.states import DAY_STATES
 
 RESULTS = ("accepted", "outside", "unproven", "refused")
 
 # clients send evidence of the place; the time is the server's
-PUNCHES = Collection(
+PUNCHES: Collection[Punch] = Collection(
     name="hrm_punches",
     title="Punch",
     noun=Message("打卡记录", "punch"),
@@ -148,7 +149,7 @@ ENTER_PUNCH_BODY = shape(
 )
 
 _SINCE = "Null for a day that was closed before this was recorded."
-DAYS = Collection(
+DAYS: Collection[DailyResult] = Collection(
     name="hrm_attendance_days",
     title="DailyResult",
     noun=Message("考勤日报", "daily result"),
@@ -201,7 +202,7 @@ DAYS = Collection(
 )
 
 # one per employee: which of their results have to be computed
-MARKS = Collection(
+MARKS: Collection[AttendanceMark] = Collection(
     name="hrm_attendance_marks",
     title="AttendanceMark",
     plain=True,

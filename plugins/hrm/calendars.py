@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from plugins.api import Service
+from plugins.api.values import ReadOnlyRecord
+from plugins.hrm.record_types import AttendanceGroup, Employee, Shift
 from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
 from plugins.hrm.timetable import DAY, Calendar, Timetable
 
@@ -13,7 +12,7 @@ from plugins.hrm.timetable import DAY, Calendar, Timetable
 OFFICE = Calendar(Timetable(9 * 60, 18 * 60, pause=(12 * 60, 13 * 60)), frozenset({1, 2, 3, 4, 5}), {})
 
 
-async def load_calendar(service: Service, employee: Mapping[str, Any] | None) -> Calendar | None:
+async def load_calendar(service: Service, employee: Employee | None) -> Calendar | None:
     """Return the calendar of the employee's group, or None without a group."""
     if employee is None or employee["attendance_group_id"] is None:
         return None
@@ -22,12 +21,12 @@ async def load_calendar(service: Service, employee: Mapping[str, Any] | None) ->
     return _build_calendar(group, shift) if group and shift else None
 
 
-async def find_employee(service: Service, user_id: int) -> dict[str, Any] | None:
+async def find_employee(service: Service, user_id: int) -> Employee | None:
     """Return the employee with this account, or None."""
     return await service.database.store(EMPLOYEES).find_one({"user_id": user_id})
 
 
-def to_timetable(shift: Mapping[str, Any]) -> Timetable:
+def to_timetable(shift: ReadOnlyRecord) -> Timetable:
     """Return the timetable of a shift, in minutes. A shift that ends before it starts ends on the next day."""
     start, end = _parse_clock(shift["start"]), _parse_clock(shift["end"])
     return Timetable(
@@ -39,7 +38,7 @@ def to_timetable(shift: Mapping[str, Any]) -> Timetable:
     )
 
 
-def to_pause(shift: Mapping[str, Any]) -> tuple[int, int] | None:
+def to_pause(shift: ReadOnlyRecord) -> tuple[int, int] | None:
     """Return the break of a shift in minutes, or None. In a night shift it may be on the next day."""
     if not shift.get("break_start") or not shift.get("break_end"):
         return None
@@ -48,7 +47,7 @@ def to_pause(shift: Mapping[str, Any]) -> tuple[int, int] | None:
     return begins, ends + (DAY if ends < start else 0)
 
 
-def _build_calendar(group: Mapping[str, Any], shift: Mapping[str, Any]) -> Calendar:
+def _build_calendar(group: AttendanceGroup, shift: Shift) -> Calendar:
     exceptions = {one["day"]: bool(one.get("working")) for one in group["holidays"]}
     return Calendar(to_timetable(shift), frozenset(group["working_days"]), exceptions)
 

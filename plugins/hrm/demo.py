@@ -8,8 +8,10 @@ from typing import Any
 
 from plugins.api import Actor, Collection, Record, Service, day_of, utc_now
 from plugins.api.records import Demonstration
+from plugins.api.values import Typed
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
+from plugins.hrm.record_types import AttendancePlace, Employee, JobPosition
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.results import mark_stale, reconcile
 from plugins.rbac.api import people_of_the_demo
@@ -76,8 +78,8 @@ class _Staff:
         await reconcile(self.service, self.now)
 
     async def _create_employee(
-        self, of: str, name: str, came: int, left: int | None, position: Record, number: int, own: Record
-    ) -> Record:
+        self, of: str, name: str, came: int, left: int | None, position: JobPosition, number: int, own: Record
+    ) -> Employee:
         return await self._create(
             EMPLOYEES,
             number=f"E-{number + 1:04}",
@@ -89,7 +91,7 @@ class _Staff:
             **own,
         )
 
-    async def _create_punches(self, name: str, employee: Record, place: Record, shift: int) -> None:
+    async def _create_punches(self, name: str, employee: Employee, place: AttendancePlace, shift: int) -> None:
         rows = []
         for back in range(_DAYS, 0, -1):
             day = self.today - timedelta(days=back)
@@ -99,7 +101,7 @@ class _Staff:
         await self.service.database.store(PUNCHES, self.people[name]).create_many(working)
         await mark_stale(self.service, employee["id"])
 
-    def _build_punch(self, employee: Record, place: Record, day: date, hour: int, late: int) -> Record:
+    def _build_punch(self, employee: Employee, place: AttendancePlace, day: date, hour: int, late: int) -> Record:
         at = (datetime.combine(day, time(hour), self.zone) + timedelta(minutes=late)).astimezone(self.now.tzinfo)
         return {
             "location": _HEAD_OFFICE,
@@ -133,7 +135,7 @@ class _Staff:
         values = {"status": "approved", "decided_at": self.now} if approved else {"status": "pending"}
         await self.service.database.store(LEAVES, person).update(leave["id"], {**values, "submitted_at": self.now})
 
-    async def _create(self, collection: Collection, **values: Any) -> Record:
+    async def _create(self, collection: Collection[Typed], **values: Any) -> Typed:
         return await self.demo.create(collection, values, self.people["manager"], self.now)
 
     def _months_ago(self, months: int) -> str:

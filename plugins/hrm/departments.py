@@ -7,11 +7,13 @@ from datetime import date, timedelta
 from typing import Any
 
 from plugins.api.data import Filter
+from plugins.api.values import ReadOnlyRecord
+from plugins.hrm.record_types import Employee
 
 _ONE_DAY = timedelta(days=1)
 
 
-def move_departments(employee: Mapping[str, Any], values: Mapping[str, Any], today: date) -> dict[str, Any]:
+def move_departments(employee: ReadOnlyRecord, values: Mapping[str, Any], today: date) -> dict[str, Any]:
     """Return `department_since` and `past_departments` of an `employee` who gets `values`; empty if they stay the same.
 
     A department where nobody has worked a day yet is replaced, as is that of somebody who has left; whoever is hired
@@ -28,10 +30,10 @@ def move_departments(employee: Mapping[str, Any], values: Mapping[str, Any], tod
         past.append({"department_id": employee["department_id"], "from": since, "until": last})
         since = today.isoformat()
     changed = {"department_since": since, "past_departments": past or None}
-    return {name: value for name, value in changed.items() if value != employee[name]}
+    return {name: value for name, value in changed.items() if value != employee.get(name)}
 
 
-def department_on(employee: Mapping[str, Any], day: str) -> int | None:
+def department_on(employee: Employee, day: str) -> int | None:
     """Return the department of an employee on a day."""
     past = (one for one in employee["past_departments"] or () if one["until"] >= day)
     found: int | None = next(past, employee)["department_id"]

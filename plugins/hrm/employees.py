@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Record, Request, Route, crud, day_of, invalid
+from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.departments import move_departments
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_owners import adopt, follow_account
+from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_stale, reconcile_soon
 
@@ -17,12 +19,12 @@ from plugins.hrm.results import mark_stale, reconcile_soon
 _OF_RESULTS = {"name", "user_id", "department_id", "hired_on", "left_on", "attendance_group_id", "attends_from"}
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Employee:
     """Create an employee, in the caller's department unless the body names one or null."""
     values = {"department_id": req.actor.department_id, **req.body}
     _check_dates(values)
 
-    async def work() -> Record:
+    async def work() -> Employee:
         employee = await req.store(EMPLOYEES).create({**values, **_derive(req, values, {})})
         await mark_stale(req.service, employee["id"])
         await adopt(req.service, employee)
@@ -34,12 +36,12 @@ async def create(req: Request) -> Record:
     return employee
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Employee:
     """Change an employee, and recompute the daily results that depend on the change."""
     values = dict(req.body)
     version = values.pop("version")
 
-    async def work() -> Record:
+    async def work() -> Employee:
         store = req.store(EMPLOYEES)
         before = await store.get(req.path["id"])
         _check_dates({**before, **values})
@@ -82,7 +84,7 @@ def _derive(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) 
     return derived
 
 
-def _check_dates(employee: Mapping[str, Any]) -> None:
+def _check_dates(employee: ReadOnlyRecord) -> None:
     if employee.get("left_on") and employee["left_on"] < employee["hired_on"]:
         raise invalid("left_on", "minimum")
 

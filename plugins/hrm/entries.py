@@ -5,16 +5,13 @@ The record belongs to the employee, and is visible as if they had made it. `ente
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from plugins.api import (
     CONFLICT,
     Actor,
     ApiError,
     Collection,
-    Record,
     Request,
     Route,
     Store,
@@ -23,12 +20,14 @@ from plugins.api import (
     invalid,
     route,
 )
+from plugins.api.values import Typed
 from plugins.hrm import leaves
 from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import MAX_DAYS, refuse_closed
 from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
 from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NOT_ATTENDED_THEN, OWN_ENTRY
+from plugins.hrm.record_types import Employee, Leave, Punch
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import lock, recompute
 from plugins.hrm.states import LEAVE_STATES
@@ -36,7 +35,7 @@ from plugins.hrm.states import LEAVE_STATES
 _SAME_PUNCH = timedelta(minutes=1)
 
 
-async def enter_punch(req: Request) -> Record:
+async def enter_punch(req: Request) -> Punch:
     """Enter a punch for a visible employee. It counts, and the result of its day is recomputed.
 
     Raises 40001 for a time in the future or more than a year ago, 40901 for a day without attendance.
@@ -47,7 +46,7 @@ async def enter_punch(req: Request) -> Record:
     if at < req.now - timedelta(days=MAX_DAYS):
         raise invalid("at", "minimum")
 
-    async def work() -> Record:
+    async def work() -> Punch:
         employee = await _get_employee(req)
         await lock(req.service, employee["id"])
         calendar = await load_calendar(req.service, employee)
@@ -81,10 +80,10 @@ async def enter_punch(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def enter_leave(req: Request) -> Record:
+async def enter_leave(req: Request) -> Leave:
     """Enter approved leave for a visible employee. Raises 40901 if it exceeds their balance."""
 
-    async def work() -> Record:
+    async def work() -> Leave:
         employee = await _get_employee(req)
         given = {name: value for name, value in req.body.items() if name != "employee_id"}
         values = {
@@ -113,7 +112,7 @@ async def enter_leave(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def _get_employee(req: Request) -> Record:
+async def _get_employee(req: Request) -> Employee:
     employee = await req.store(EMPLOYEES).find_one({"_id": req.body["employee_id"]})
     if employee is None:
         raise invalid("employee_id", "reference")
@@ -122,12 +121,12 @@ async def _get_employee(req: Request) -> Record:
     return employee
 
 
-def _attends(employee: Mapping[str, Any], day: str) -> bool:
+def _attends(employee: Employee, day: str) -> bool:
     begins: str = max(employee["hired_on"], employee["attends_from"] or "")
     return begins <= day and (employee["left_on"] is None or day <= str(employee["left_on"]))
 
 
-def _store_of(req: Request, collection: Collection, employee: Mapping[str, Any]) -> Store:
+def _store_of(req: Request, collection: Collection[Typed], employee: Employee) -> Store[Typed]:
     actor = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
     return req.service.database.store(collection, actor, now=req.now)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
+from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.coordinates import Place, metres
+from plugins.hrm.record_types import AttendancePlace
 
-Record = Mapping[str, Any]
 _FUTURE_SECONDS = 60
 _NEAR_METRES = 1000  # shorter distances are neither suspicious travel nor a contradiction of the WiFi
 
@@ -28,13 +28,15 @@ class Finding:
     """The result of a punch, the proved or nearest place, its distance in metres, the method of proof, and risks."""
 
     result: str
-    place: Record | None = None
+    place: AttendancePlace | None = None
     method: str | None = None
     distance: float | None = None
     risks: list[str] = field(default_factory=list)
 
 
-def evaluate(punch: Record, places: Sequence[Record], last: Record | None, limits: Limits, now: datetime) -> Finding:
+def evaluate(
+    punch: ReadOnlyRecord, places: Sequence[AttendancePlace], last: ReadOnlyRecord | None, limits: Limits, now: datetime
+) -> Finding:
     """Evaluate the evidence of `punch` against `places`. `last` is the previous punch with a position, if any."""
     here = position_of(punch)
     risks = _find_risks(punch, here, last, limits, now)
@@ -56,25 +58,27 @@ def evaluate(punch: Record, places: Sequence[Record], last: Record | None, limit
     return Finding("unproven" if doubtful else "accepted", within, None if doubtful else "gps", distance, risks)
 
 
-def position_of(record: Record) -> Place | None:
+def position_of(record: ReadOnlyRecord) -> Place | None:
     """Return the WGS-84 position of a record with a `point`, or None."""
     point = record.get("point")
     return (point["coordinates"][0], point["coordinates"][1]) if point else None
 
 
-def _find_nearest(here: Place | None, places: Sequence[Record]) -> tuple[Record | None, float | None]:
+def _find_nearest(here: Place | None, places: Sequence[AttendancePlace]) -> tuple[AttendancePlace | None, float | None]:
     """Return the nearest place whose radius contains the position, or else the nearest of all, and its distance."""
     measured = [(place, away) for place in places if (away := _distance(here, place)) is not None]
     around = [(place, away) for place, away in measured if away <= place["radius"]]
     return min(around or measured, key=lambda one: one[1], default=(None, None))
 
 
-def _distance(here: Place | None, place: Record) -> float | None:
+def _distance(here: Place | None, place: AttendancePlace) -> float | None:
     there = position_of(place)
     return round(metres(here, there), 1) if here and there else None
 
 
-def _find_risks(punch: Record, here: Place | None, last: Record | None, limits: Limits, now: datetime) -> list[str]:
+def _find_risks(
+    punch: ReadOnlyRecord, here: Place | None, last: ReadOnlyRecord | None, limits: Limits, now: datetime
+) -> list[str]:
     risks = ["mock_location"] if punch.get("mock") else []
     if here is None:
         return risks
@@ -92,7 +96,7 @@ def _find_risks(punch: Record, here: Place | None, last: Record | None, limits: 
     return risks
 
 
-def _is_impossible(punch: Record, here: Place, last: Record, limits: Limits, now: datetime) -> bool:
+def _is_impossible(punch: ReadOnlyRecord, here: Place, last: ReadOnlyRecord, limits: Limits, now: datetime) -> bool:
     before = position_of(last)
     if before is None:
         return False

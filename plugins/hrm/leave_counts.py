@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from plugins.api import NOTIFY, Message, Record, Service, day_of, exact, utc_now
 from plugins.api.requests import as_json
-from plugins.api.values import rounded, start_of, store_quantity
+from plugins.api.values import ReadOnlyRecord, RecordId, rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, load_calendar
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
+from plugins.hrm.record_types import Employee, Leave
 from plugins.hrm.timetable import Calendar, taken_days
 
 _NOTIFIED = ("pending", "approved")
 
 
-def count(service: Service, calendar: Calendar, leave: Mapping[str, Any], kept: Sequence[Record] = ()) -> Record:
+def count(service: Service, calendar: Calendar, leave: ReadOnlyRecord, kept: Sequence[Record] = ()) -> Record:
     """Return the working days and hours that leave takes by a calendar, and what of them is taken on which day.
 
     `kept`: what it takes of closed days, in order; only the days after them are counted.
@@ -35,7 +35,7 @@ def count(service: Service, calendar: Calendar, leave: Mapping[str, Any], kept: 
     }
 
 
-def days_taken(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> list[Record]:
+def days_taken(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> list[Record]:
     """Return what leave takes of which day: `day`, `days` and `minutes`, in order.
 
     Of leave that was counted before this was recorded, the calendar tells; a difference is put on the first day.
@@ -51,7 +51,7 @@ def days_taken(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -
     return by_day
 
 
-def _by_calendar(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> list[Record]:
+def _by_calendar(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> list[Record]:
     zone = service.settings.zone
     starts, ends = (leave[name].astimezone(zone) for name in ("starts_at", "ends_at"))
     return [
@@ -60,13 +60,13 @@ def _by_calendar(service: Service, calendar: Calendar, leave: Mapping[str, Any])
     ]
 
 
-async def recount(service: Service, employees: Sequence[Mapping[str, Any]]) -> None:
+async def recount(service: Service, employees: Sequence[Employee]) -> None:
     """Count the leave of these employees anew, within the caller's transaction, and notify whom it concerns.
 
     What it takes of closed days stays, because wages were paid by it; so does leave of over a year ago.
     """
     closed, calendars = await get_closed_day(service), {}
-    people = {employee["id"]: employee for employee in employees}
+    people: dict[RecordId, Employee] = {employee["id"]: employee for employee in employees}
     year_ago = day_of(utc_now(), service.settings.zone) - timedelta(days=MAX_DAYS)
     since = start_of(max(year_ago, closed or year_ago), service.settings.zone)
     where: Record = {"employee_id": {"$in": list(people)}, "status": {"$ne": "cancelled"}, "ends_at": {"$gt": since}}
@@ -80,7 +80,7 @@ async def recount(service: Service, employees: Sequence[Mapping[str, Any]]) -> N
         await _replace(service, leave, count(service, calendars[group], leave, kept))
 
 
-async def _replace(service: Service, leave: Record, counted: Record) -> None:
+async def _replace(service: Service, leave: Leave, counted: Record) -> None:
     if all(leave.get(name) == value for name, value in counted.items()):
         return
     changed = await service.database.store(LEAVES).update(leave["id"], counted)
@@ -94,7 +94,7 @@ async def _replace(service: Service, leave: Record, counted: Record) -> None:
     await service.events.emit(NOTIFY, {"user_ids": [changed["user_id"]], **message})
 
 
-def to_local(service: Service, leave: Mapping[str, Any]) -> tuple[datetime, datetime]:
+def to_local(service: Service, leave: ReadOnlyRecord) -> tuple[datetime, datetime]:
     """Return the start and the end of leave as local times in the business time zone."""
     zone = service.settings.zone
     starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))

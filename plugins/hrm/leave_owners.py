@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from plugins.api import Record, Service
 from plugins.api.data import Migration, Stage
+from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.calendars import find_employee
 from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_stale, reconcile_soon
 
 log = logging.getLogger("tradewind.hrm")
 
 
-async def find_person(service: Service, leave: Mapping[str, Any]) -> Record | None:
+async def find_person(service: Service, leave: ReadOnlyRecord) -> Employee | None:
     """Return the employee to whom leave belongs, or None if whoever requested it is no employee."""
     if leave.get("employee_id") is None:
         return None if leave["user_id"] is None else await find_employee(service, leave["user_id"])
     return await service.database.store(EMPLOYEES).find_one({"_id": leave["employee_id"]})
 
 
-def of_person(employee: Mapping[str, Any] | None, user_id: int | None) -> Record:
+def of_person(employee: Employee | None, user_id: int | None) -> Record:
     """Return the filter on the leave of an employee, or of an account that belongs to none."""
     return {"employee_id": employee["id"]} if employee else {"employee_id": None, "user_id": user_id}
 
 
-async def adopt(service: Service, employee: Mapping[str, Any]) -> None:
+async def adopt(service: Service, employee: ReadOnlyRecord) -> None:
     """Give an employee the leave that their account requested before it belonged to an employee."""
     if employee["user_id"] is not None:
         theirs = {"employee_id": employee["id"], "employee_name": employee["name"]}
@@ -38,7 +39,7 @@ async def adopt(service: Service, employee: Mapping[str, Any]) -> None:
         await service.database.store(LEAVES).update_many(requested, {"$set": theirs})
 
 
-async def follow_account(service: Service, before: Mapping[str, Any], employee: Mapping[str, Any]) -> None:
+async def follow_account(service: Service, before: Employee, employee: Employee) -> None:
     """Let the leave of an employee be seen by the account that they have now, within the caller's transaction."""
     if before["user_id"] == employee["user_id"]:
         return
@@ -68,7 +69,7 @@ async def _assign(service: Service, rows: Sequence[Record]) -> int:
     return changed
 
 
-async def _assign_one(service: Service, leave: Record) -> int:
+async def _assign_one(service: Service, leave: ReadOnlyRecord) -> int:
     punched = {"user_id": leave["user_id"], "at": {"$lte": leave["created_at"]}}
     last = await service.database.store(PUNCHES).find(punched, sort="-at", limit=1)
     found = {"_id": last[0]["employee_id"]} if last else {"user_id": leave["user_id"]}

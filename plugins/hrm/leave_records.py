@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, array, choice, integer, object_id, quantity, shape, text, timestamp
+from plugins.hrm.record_types import Leave, LeaveAllowance
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.states import LEAVE_STATES
 
 LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other")
 
-LEAVES = Collection(
+LEAVES: Collection[Leave] = Collection(
     name="hrm_leaves",
     title="Leave",
     noun=Message("请假单", "leave request"),
@@ -78,7 +79,7 @@ ENTER_LEAVE_BODY = shape(
 )
 
 _YEAR = integer(label=("年度", "Year"), minimum=2000, maximum=2199, filter=True, example=2026)
-ALLOWANCES = Collection(
+ALLOWANCES: Collection[LeaveAllowance] = Collection(
     name="hrm_leave_allowances",
     title="LeaveAllowance",
     noun=Message("假期额度", "leave allowance"),

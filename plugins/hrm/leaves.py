@@ -32,6 +32,7 @@ from plugins.api import (
 )
 from plugins.api.data import Migration, Stage
 from plugins.api.requests import as_json
+from plugins.api.values import ReadOnlyRecord
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import find_open_day, refuse_closed
@@ -48,6 +49,7 @@ from plugins.hrm.messages import (
     NOTHING_LEFT,
     OVERLAPS,
 )
+from plugins.hrm.record_types import Employee, Leave
 from plugins.hrm.results import lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 from plugins.hrm.timetable import Calendar, begins_on
@@ -60,7 +62,7 @@ _EDITABLE = LEAVE_STATES.allows("submit")
 REFUSES_INVALID = conflicts(OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Leave:
     """Create a draft of the caller's own leave."""
     employee = await find_employee(req.service, req.actor.user_id)
     theirs = {"employee_id": employee["id"], "employee_name": employee["name"]} if employee else {}
@@ -68,7 +70,7 @@ async def create(req: Request) -> Record:
     return await req.store(LEAVES).create({**values, **await measure(req, values)})
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Leave:
     """Change leave that is a draft or was rejected."""
     values = dict(req.body)
     version = values.pop("version")
@@ -85,27 +87,27 @@ async def delete(req: Request) -> None:
     await req.store(LEAVES).delete(req.path["id"], where=_EDITABLE, reason=NOT_DELETABLE)
 
 
-def _submission(step: Step) -> Record:
+def _submission(step: Step[Leave]) -> Record:
     submitted = {"submitted_at": step.now, "submitted_by": step.by}
     return {**submitted, "decided_at": None, "decided_by": None, "decision_reason": None}
 
 
-def _decision(step: Step) -> Record:
+def _decision(step: Step[Leave]) -> Record:
     return {"decided_at": step.now, "decided_by": step.by, "decision_reason": step.reason}
 
 
-async def _check(step: Step) -> None:
+async def _check(step: Step[Leave]) -> None:
     await refuse_invalid(step.req, step.record)
 
 
-async def _complete(step: Step) -> None:
+async def _complete(step: Step[Leave]) -> None:
     """Recompute the results of the days, and notify the person. The approval plugin sends the notices of approvals."""
     await recompute_results(step.service, step.record, step.now)
     if not step.by_approval:
         await notify(step.req, step.record)
 
 
-async def recompute_results(service: Service, leave: Record, now: datetime) -> None:
+async def recompute_results(service: Service, leave: Leave, now: datetime) -> None:
     """Recompute the results of those days of the leave that have begun.
 
     Raises 40901 if the leave was approved or cancelled and begins on a closed day.
@@ -122,7 +124,7 @@ async def recompute_results(service: Service, leave: Record, now: datetime) -> N
     await recompute(service, employee, calendar, since, min(last, today), now)
 
 
-async def notify(req: Request, leave: Mapping[str, Any]) -> None:
+async def notify(req: Request, leave: Leave) -> None:
     """Notify a person that somebody else has decided on their leave, or entered it."""
     if leave["user_id"] in (None, req.actor.user_id):
         return
@@ -143,7 +145,7 @@ async def notify(req: Request, leave: Mapping[str, Any]) -> None:
     )
 
 
-async def refuse_invalid(req: Request, leave: Mapping[str, Any]) -> None:
+async def refuse_invalid(req: Request, leave: ReadOnlyRecord) -> None:
     """Raise 40901 for leave that overlaps, is outside of employment, begins on a closed day or exceeds a balance.
 
     Must run in a transaction: it locks the employee, so that concurrent requests for a person wait for each other.
@@ -162,11 +164,11 @@ async def refuse_invalid(req: Request, leave: Mapping[str, Any]) -> None:
         raise ApiError(CONFLICT, OVERLAPS)
 
 
-async def _refuse_closed(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> None:
+async def _refuse_closed(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> None:
     await refuse_closed(service, begins_on(calendar, *to_local(service, leave)))
 
 
-def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record, leave: Mapping[str, Any]) -> None:
+def _refuse_not_employed(service: Service, calendar: Calendar, employee: Employee, leave: ReadOnlyRecord) -> None:
     first, last = (
         calendar.timetable.day_of(leave[name].astimezone(service.settings.zone)).isoformat()
         for name in ("starts_at", "ends_at")
@@ -175,7 +177,7 @@ def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record,
         raise ApiError(CONFLICT, NOT_EMPLOYED_THEN)
 
 
-async def _describe(step: Step) -> Record:
+async def _describe(step: Step[Leave]) -> Record:
     """Return the name and the department of the person, for conditions and approvers."""
     employee = await find_person(step.service, step.record)
     name = employee["name"] if employee else step.req.actor.name or step.req.actor.username
@@ -189,7 +191,7 @@ def _title(shown: Mapping[str, Any]) -> Message:
     return LEAVE_TITLE.filled(name=shown["employee"], days=shown["days"])
 
 
-async def measure(req: Request, leave: Mapping[str, Any]) -> Record:
+async def measure(req: Request, leave: ReadOnlyRecord) -> Record:
     """Return the working days and hours of leave, by the person's calendar.
 
     Raises 40001 for a period that is empty or longer than 366 days.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from plugins.api import Collection, Record, Request
+from plugins.api import Collection, Request
+from plugins.api.values import Typed
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
@@ -13,10 +14,10 @@ from plugins.hrm.results import mark_many_stale, reconcile_soon
 
 async def update_and_recompute(
     req: Request,
-    collection: Collection,
-    check: Callable[[Record], None],
-    groups_of: Callable[[Record], Awaitable[list[Any]]],
-) -> Record:
+    collection: Collection[Typed],
+    check: Callable[[Typed], None],
+    groups_of: Callable[[Typed], Awaitable[list[Any]]],
+) -> Typed:
     """Change a record as the body says, and recompute the daily results of everybody whom the change affects.
 
     `check` raises if the changed record is invalid. `groups_of` returns the ids of the groups that it affects.
@@ -24,7 +25,7 @@ async def update_and_recompute(
     values = dict(req.body)
     version = values.pop("version")
 
-    async def work() -> Record:
+    async def work() -> Typed:
         changed = await req.store(collection).update(req.path["id"], values, version=version)
         check(changed)
         people = {"attendance_group_id": {"$in": await groups_of(changed)}}

@@ -34,6 +34,7 @@ from plugins.api.values import rounded, store_quantity
 from plugins.hrm.attendance_records import DAYS, MARKS
 from plugins.hrm.departments import department_on, were_in
 from plugins.hrm.dictionaries import LEAVE_TYPE
+from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
 
@@ -146,7 +147,7 @@ async def list_months(req: Request) -> Page:
     employed = {"hired_on": {"$lte": last}, "$or": [{"left_on": None}, {"left_on": {"$gte": first}}]}
     departments = query.pop("department_id", None)
     within = [were_in(departments, last)] if departments else []
-    page = await req.store(EMPLOYEES).page(query, {"$and": [employed, *within]}, shown=("id", *_SHOWN))
+    page: Page = await req.store(EMPLOYEES).page(query, {"$and": [employed, *within]}, shown=("id", *_SHOWN))
     sums = await _load_sums(req, [employee["id"] for employee in page.items], first, last)
     items = [_build_row(employee, month, last, sums.get(employee["id"], {})) for employee in page.items]
     return replace(page, items=items)
@@ -169,13 +170,13 @@ async def _load_sums(req: Request, employee_ids: list[Any], first: str, last: st
     return {row["_id"]: row for row in rows}
 
 
-def _build_row(employee: Mapping[str, Any], month: str, last: str, sums: Mapping[str, Any]) -> Record:
+def _build_row(employee: Employee, month: str, last: str, sums: Mapping[str, Any]) -> Record:
     counts = {name: sums.get(name, 0) for name in (*_COUNTED, "late_minutes", "early_minutes")}
     recorded = counts.pop("unrecorded") == 0
     by_type = {one.value: store_quantity(_decimal(sums.get(f"of_{one.value}"))) for one in LEAVE_TYPE.items}
     return {
         "id": employee["id"],
-        **{name: employee[name] for name in _SHOWN},
+        **{name: employee.get(name) for name in _SHOWN},
         "department_id": department_on(employee, last),
         "month": month,
         **counts,

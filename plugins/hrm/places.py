@@ -7,15 +7,16 @@ from typing import Any
 
 from plugins.api import Record, Request, Route, crud
 from plugins.hrm.coordinates import to_point
+from plugins.hrm.record_types import AttendancePlace
 from plugins.hrm.records import PLACES
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> AttendancePlace:
     """Create a place. It is indexed by its position in WGS-84, whatever system the body uses."""
     return await req.store(PLACES).create({**req.body, **_derive(req.body, {})})
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> AttendancePlace:
     """Change a place. Earlier punches keep their results."""
     values = dict(req.body)
     version = values.pop("version")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Message, Record, Request, Route, conflicts, crud, invalid, route
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCH_REPLY, PUNCHES, REVIEW_BODY
@@ -26,6 +24,7 @@ from plugins.hrm.messages import (
 )
 from plugins.hrm.options import load_limits
 from plugins.hrm.places import normalize_bssid
+from plugins.hrm.record_types import AttendanceGroup, AttendancePlace, Employee, Punch
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES
 from plugins.hrm.results import lock, recompute
 
@@ -87,20 +86,20 @@ def _build_evidence(body: Record) -> Record:
     return {**PUNCHES.defaults, **body, "point": point, "bssid": normalize_bssid(bssid) if bssid else None}
 
 
-def _repeats(before: Record, evidence: Record, now: datetime) -> bool:
+def _repeats(before: Punch, evidence: Record, now: datetime) -> bool:
     """Return whether this repeats the previous punch. After one that does not count, other evidence is a new punch."""
     same = all(before[name] == evidence.get(name) for name in ("location", "accuracy", "fix_at", "mock", "bssid"))
     return (before["counts"] or same) and abs((now - before["at"]).total_seconds()) < _REPEAT_SECONDS
 
 
-async def _evaluate(req: Request, employee: Record, group: Record, evidence: Record) -> Finding:
+async def _evaluate(req: Request, employee: Employee, group: AttendanceGroup, evidence: Record) -> Finding:
     places = await _find_places(req, group, evidence)
     with_position = {"employee_id": employee["id"], "point": {"$ne": None}, "result": {"$ne": "refused"}}
     last = await req.system_store(PUNCHES).find(with_position, sort="-at", limit=1)
     return evaluate(evidence, places, next(iter(last), None), await load_limits(req.service), req.now)
 
 
-async def _find_places(req: Request, group: Record, evidence: Record) -> list[Record]:
+async def _find_places(req: Request, group: AttendanceGroup, evidence: Record) -> list[AttendancePlace]:
     """Return a place of the group that has the WiFi, followed by up to 50 of its places, the nearest first."""
     store = req.system_store(PLACES)
     allowed = {"status": "enabled", **({"_id": {"$in": group["place_ids"]}} if group["place_ids"] else {})}
@@ -112,7 +111,7 @@ async def _find_places(req: Request, group: Record, evidence: Record) -> list[Re
 
 
 async def _build_reply(
-    req: Request, made: Record, place: Mapping[str, Any] | None, *, repeated: bool = False, status: str | None = None
+    req: Request, made: Punch, place: AttendancePlace | None, *, repeated: bool = False, status: str | None = None
 ) -> Record:
     if place is None and made["place_id"] is not None:
         place = await req.system_store(PLACES).find_one({"_id": made["place_id"]})
@@ -124,13 +123,13 @@ async def _build_reply(
     return {**made, "place": place, "message": words, "risks": risks, "repeated": repeated, "day_status": status}
 
 
-def _build_message(made: Record, place: Mapping[str, Any] | None) -> Message:
+def _build_message(made: Punch, place: AttendancePlace | None) -> Message:
     if made["result"] == "accepted" and place is not None:
         return Message(*(words.replace("{place}", place["name"]) for words in ACCEPTED_AT))
     return ACCEPTED_OUTSIDE if made["counts"] else _WORDS.get(made["result"], OUTSIDE)
 
 
-async def review(req: Request) -> Record:
+async def review(req: Request) -> Punch:
     """Decide whether a punch counts, and recompute the result of its day."""
     decision = {
         "counts": req.body["counts"],
@@ -139,7 +138,7 @@ async def review(req: Request) -> Record:
         "reviewed_at": req.now,
     }
 
-    async def work() -> Record:
+    async def work() -> Punch:
         punch = await req.store(PUNCHES).get(req.path["id"])
         if punch["user_id"] == req.actor.user_id:
             raise ApiError(CONFLICT, OWN_PUNCH)

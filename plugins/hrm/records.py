@@ -19,6 +19,7 @@ from plugins.api import (
 )
 from plugins.hrm.coordinates import SYSTEMS
 from plugins.hrm.messages import IN_USE
+from plugins.hrm.record_types import AttendanceGroup, AttendancePlace, Employee, JobPosition, Shift
 
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 MAC = r"^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$"
@@ -39,7 +40,7 @@ SYSTEM = choice(
     description="The coordinate system of `location`.",
 )
 # positions, shifts, places and groups are shared by all, without data scope
-POSITIONS = Collection(
+POSITIONS: Collection[JobPosition] = Collection(
     name="hrm_positions",
     title="JobPosition",
     noun=Message("职位", "position"),
@@ -51,7 +52,7 @@ POSITIONS = Collection(
     indexes=(Index("name", unique=True),),
 )
 
-SHIFTS = Collection(
+SHIFTS: Collection[Shift] = Collection(
     name="hrm_shifts",
     title="Shift",
     noun=Message("班次", "shift"),
@@ -93,7 +94,7 @@ SHIFTS = Collection(
     indexes=(Index("name", unique=True),),
 )
 
-PLACES = Collection(
+PLACES: Collection[AttendancePlace] = Collection(
     name="hrm_places",
     title="AttendancePlace",
     noun=Message("打卡地点", "attendance place"),
@@ -142,7 +143,7 @@ EXCEPTION = obj(
     },
 )
 
-GROUPS = Collection(
+GROUPS: Collection[AttendanceGroup] = Collection(
     name="hrm_attendance_groups",
     title="AttendanceGroup",
     noun=Message("考勤组", "attendance group"),
@@ -187,7 +188,7 @@ GROUPS = Collection(
 )
 
 # data scope goes by the department of an employee, who also sees their own file
-EMPLOYEES = Collection(
+EMPLOYEES: Collection[Employee] = Collection(
     name="hrm_employees",
     title="Employee",
     noun=Message("员工", "employee"),

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from plugins.api import Record, Service, day_of, utc_now
 from plugins.api.data import Jobs, SingleFlight
-from plugins.api.values import start_of, store_quantity
+from plugins.api.values import RecordId, start_of, store_quantity
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.departments import department_on
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.record_types import AttendanceMark, DailyResult, Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import (
     DAY,
@@ -49,10 +50,10 @@ class Reconciliation(SingleFlight):
     """The call of `reconcile` that is under way in this process."""
 
 
-async def lock(service: Service, employee_id: Any) -> Record:
+async def lock(service: Service, employee_id: RecordId) -> AttendanceMark:
     """Lock an employee, and thereby their attendance, until the transaction ends. Returns the employee's mark."""
     await service.database.lock(EMPLOYEES, employee_id)
-    return await service.database.store(MARKS).find_one({"_id": employee_id}) or dict(MARKS.blank)
+    return await service.database.store(MARKS).find_one({"_id": employee_id}) or cast(AttendanceMark, dict(MARKS.blank))
 
 
 async def mark_stale(service: Service, employee_id: Any) -> None:
@@ -125,7 +126,7 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
 
 
 async def _delete_outside(
-    service: Service, employee: Record, first: date, last: date, closed: date | None, now: datetime
+    service: Service, employee: Employee, first: date, last: date, closed: date | None, now: datetime
 ) -> None:
     """Soft-delete results of open days that are no longer days of attendance."""
     starts, ends = (day.isoformat() for day in _limit_to_attendance(service, employee, first, last, now))
@@ -135,7 +136,7 @@ async def _delete_outside(
     await service.database.store(DAYS).update_many({"employee_id": employee["id"], **outside}, deleted)
 
 
-async def _finish_day(service: Service, row: Record, now: datetime) -> None:
+async def _finish_day(service: Service, row: DailyResult, now: datetime) -> None:
     await lock(service, row["employee_id"])
     employee = await service.database.store(EMPLOYEES).find_one({"_id": row["employee_id"]})
     calendar = await load_calendar(service, employee)
@@ -147,7 +148,7 @@ async def _finish_day(service: Service, row: Record, now: datetime) -> None:
 
 
 async def recompute(
-    service: Service, employee: Record, calendar: Calendar, first: date, last: date, now: datetime
+    service: Service, employee: Employee, calendar: Calendar, first: date, last: date, now: datetime
 ) -> dict[date, DayResult]:
     """Recompute and return the results of the days of attendance from `first` to `last`. Call `lock` first."""
     first, last = _limit_to_attendance(service, employee, first, last, now)
@@ -181,7 +182,7 @@ async def recompute(
 
 
 def _limit_to_attendance(
-    service: Service, employee: Record, first: date, last: date, now: datetime
+    service: Service, employee: Employee, first: date, last: date, now: datetime
 ) -> tuple[date, date]:
     """Return the first and the last of these days that have attendance; none has if the last is before the first.
 
@@ -196,7 +197,7 @@ def _limit_to_attendance(
 
 
 async def _load_punches(
-    service: Service, employee: Record, calendar: Calendar, first: date, last: date
+    service: Service, employee: Employee, calendar: Calendar, first: date, last: date
 ) -> dict[date, list[int]]:
     """Return the minutes of the punches that count, in order, by day."""
     zone = service.settings.zone
@@ -212,7 +213,7 @@ async def _load_punches(
 
 
 async def _load_leave(
-    service: Service, employee: Record, calendar: Calendar, first: date, last: date
+    service: Service, employee: Employee, calendar: Calendar, first: date, last: date
 ) -> list[tuple[str, datetime, datetime]]:
     """Return the type and the local span of the approved leave around these days."""
     zone = service.settings.zone
@@ -225,7 +226,7 @@ async def _load_leave(
         },
         sort="starts_at",
     )
-    local = ((one["type"], *(one[name].astimezone(zone) for name in ("starts_at", "ends_at"))) for one in found)
+    local = ((one["type"], one["starts_at"].astimezone(zone), one["ends_at"].astimezone(zone)) for one in found)
     return [(type, *calendar.timetable.own_days(starts, ends)) for type, starts, ends in local]
 
 
@@ -239,7 +240,7 @@ def _count_leave(calendar: Calendar, day: date, leave: Sequence[tuple[str, datet
 
 
 def _build_values(
-    service: Service, employee: Mapping[str, Any], hours: Timetable, day: date, result: DayResult, over: bool
+    service: Service, employee: Employee, hours: Timetable, day: date, result: DayResult, over: bool
 ) -> Record:
     midnight = start_of(day, service.settings.zone)
 

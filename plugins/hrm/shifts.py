@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Record, Request, Route, crud, invalid
+from plugins.api import Request, Route, crud, invalid
+from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.calendars import to_pause, to_timetable
 from plugins.hrm.masters import update_and_recompute
+from plugins.hrm.record_types import Shift
 from plugins.hrm.records import GROUPS, SHIFTS
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Shift:
     """Create a shift. Raises 40001 if it has no length, or if its break is incomplete or outside of it."""
     _check(req.body)
     return await req.store(SHIFTS).create(req.body)
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Shift:
     """Change a shift, and recompute the results of everybody who works by it."""
 
-    async def groups_of(shift: Record) -> list[Any]:
+    async def groups_of(shift: Shift) -> list[Any]:
         groups = await req.system_store(GROUPS).find({"shift_id": shift["id"]}, fields=["name"])
         return [group["id"] for group in groups]
 
     return await update_and_recompute(req, SHIFTS, _check, groups_of)
 
 
-def _check(shift: Mapping[str, Any]) -> None:
+def _check(shift: ReadOnlyRecord) -> None:
     if shift["start"] == shift["end"]:
         raise invalid("end", "invalid")
     given = [bool(shift.get(name)) for name in ("break_start", "break_end")]

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from plugins.api import Actor, Collection, Record, Service, utc_now
 from plugins.api.records import Demonstration
+from plugins.api.values import ReadOnlyRecord
 from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
@@ -80,5 +81,5 @@ class _Trading:
         return {"product_id": self.products[product % len(self.products)]["id"], "quantity": str(pieces)}
 
 
-def _at(warehouse: Record) -> Record:
+def _at(warehouse: ReadOnlyRecord) -> Record:
     return {"warehouse_id": warehouse["id"]}

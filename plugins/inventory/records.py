@@ -23,6 +23,7 @@ from plugins.api import (
 from plugins.api.business import payment_terms
 from plugins.api.fields import FieldOptions, record_code
 from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT
+from plugins.inventory.record_types import Product, Stock, StockEntry, Supplier, Warehouse
 
 MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"
@@ -40,7 +41,7 @@ def price(**options: Unpack[FieldOptions]) -> Field:
     return money(minimum="0", maximum=MAX_PRICE, **options)
 
 
-PRODUCTS = Collection(
+PRODUCTS: Collection[Product] = Collection(
     name="inventory_products",
     code="sku",
     title="Product",
@@ -80,7 +81,7 @@ PRODUCTS = Collection(
     indexes=(Index("sku", unique=True),),
 )
 
-WAREHOUSES = Collection(
+WAREHOUSES: Collection[Warehouse] = Collection(
     name="inventory_warehouses",
     title="Warehouse",
     noun=Message("仓库", "warehouse"),
@@ -109,7 +110,7 @@ WAREHOUSES = Collection(
     indexes=(Index("code", unique=True),),
 )
 
-SUPPLIERS = Collection(
+SUPPLIERS: Collection[Supplier] = Collection(
     name="inventory_suppliers",
     title="Supplier",
     noun=Message("供应商", "supplier"),
@@ -137,7 +138,7 @@ _WAREHOUSE_OWNER = {
     ),
 }
 
-STOCK = Collection(
+STOCK: Collection[Stock] = Collection(
     name="inventory_stock",
     title="Stock",
     noun=Message("库存", "stock row"),
@@ -170,7 +171,7 @@ STOCK = Collection(
     ),
 )
 
-STOCK_ENTRIES = Collection(
+STOCK_ENTRIES: Collection[StockEntry] = Collection(
     name="inventory_stock_entries",
     title="StockEntry",
     noun=Message("库存流水", "stock entry"),

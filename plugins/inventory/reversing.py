@@ -6,6 +6,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, FORBIDDEN, ApiError, Collection, Record, Refusal, Request, conflicts
 from plugins.inventory.messages import ALREADY_REVERSED, NOT_KEEPER, WAREHOUSE_GONE
+from plugins.inventory.record_types import Warehouse
 from plugins.inventory.records import WAREHOUSES
 
 _LINKS = ("reversed_by_id", "reverses_id", "reverses_return_id")
@@ -26,7 +27,7 @@ async def lock_document(req: Request, collection: Collection) -> Record:
     return document
 
 
-async def find_place(req: Request, id: Any) -> Record:
+async def find_place(req: Request, id: Any) -> Warehouse:
     """Return the warehouse of a document, even a disabled one. Raises 40300 if others keep it, 40901 if it is gone."""
     if id in req.scope.withheld:
         raise ApiError(FORBIDDEN, NOT_KEEPER)

@@ -14,10 +14,11 @@ from plugins.api import Actor, Message, Request, Store, utc_now
 from plugins.api.data import Database, Scope
 from plugins.api.requests import SYSTEM
 from plugins.api.values import Language
+from plugins.notification.record_types import Notification
 from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, PROGRESS, SENT, SIGNALS, message_id
 
 
-def own_store(req: Request) -> Store:
+def own_store(req: Request) -> Store[Notification]:
     """Return a store of the caller's messages only."""
     scope = Scope(creator_id=req.actor.user_id)
     return req.service.database.store(MESSAGES, req.actor, scope, req.now)

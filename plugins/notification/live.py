@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from plugins.api import SIGNED_IN, Actor, Record, Request, Route, object_id, route
+from plugins.api import SIGNED_IN, Actor, Request, Route, object_id, route
 from plugins.api.data import Database, SingleFlight
+from plugins.api.values import ReadOnlyRecord
 from plugins.auth.api import SESSIONS
 from plugins.notification.inbox import Inbox, localise, own_store
 from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS, SOCKET_MESSAGES
@@ -96,7 +97,7 @@ class Opening:
 
     last_id: Any
     unread: int
-    progress: Sequence[Record]
+    progress: Sequence[ReadOnlyRecord]
 
 
 async def live(req: Request) -> None:
@@ -160,12 +161,12 @@ async def _send_progress(req: Request, sent: dict[str, Any]) -> dict[str, Any]:
     return await _send_changed(req, await req.part(Listeners).read(partial(_find_progress, req)), sent)
 
 
-async def _find_progress(req: Request) -> Sequence[Record]:
+async def _find_progress(req: Request) -> Sequence[ReadOnlyRecord]:
     mine = {"user_id": req.actor.user_id}
     return await req.system_store(PROGRESS).find(mine, sort="id", limit=_MOST_PROGRESS)
 
 
-async def _send_changed(req: Request, rows: Sequence[Record], sent: dict[str, Any]) -> dict[str, Any]:
+async def _send_changed(req: Request, rows: Sequence[ReadOnlyRecord], sent: dict[str, Any]) -> dict[str, Any]:
     for row in rows:
         if sent.get(row["key"]) != row["data"]:
             await req.socket.send({"type": "progress", **{name: row[name] for name in ("kind", "key", "data")}})

@@ -18,7 +18,7 @@ _NOT_YOURS = Refusal(NOT_FOUND, hint=NOT_YOURS)
 
 async def list_messages(req: Request) -> Page:
     """Return a page of the caller's messages, newest first."""
-    page = await own_store(req).page(req.query)
+    page: Page = await own_store(req).page(req.query)
     return replace(page, items=[localise(message, req.language) for message in page.items])
 
 

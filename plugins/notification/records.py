@@ -23,12 +23,13 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.notification.record_types import Notification, NotificationProgress, NotificationSent, NotificationSignal
 
 _KEPT_SECONDS = 180 * 86_400
 MAX_TITLE, MAX_BODY, MAX_RECIPIENTS = 200, 2000, 1000
 
 # handlers read it only through `inbox.own_store`, so that users see only their own messages
-MESSAGES = Collection(
+MESSAGES: Collection[Notification] = Collection(
     name="notification_messages",
     title="Notification",
     noun=Message("消息", "notification"),
@@ -73,7 +74,7 @@ MESSAGES = Collection(
 )
 
 # one document for each user, written when their messages change, which wakes WebSockets on every instance
-SIGNALS = Collection(
+SIGNALS: Collection[NotificationSignal] = Collection(
     name="notification_signals",
     title="NotificationSignal",
     plain=True,
@@ -84,7 +85,7 @@ SIGNALS = Collection(
 )
 
 # keys of sent messages, which are not sent again even if the user deleted the message
-SENT = Collection(
+SENT: Collection[NotificationSent] = Collection(
     name="notification_sent",
     title="NotificationSent",
     plain=True,
@@ -95,7 +96,7 @@ SENT = Collection(
 )
 
 # the progress of background work, until it ends
-PROGRESS = Collection(
+PROGRESS: Collection[NotificationProgress] = Collection(
     name="notification_progress",
     title="NotificationProgress",
     plain=True,

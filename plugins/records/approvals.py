@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from handlers.access.own_requests import people_behind
 from handlers.catalogue.declarations import Catalogue
@@ -46,7 +47,7 @@ class Approval:
     refused: str = "reject"
     withdrawn: str = "withdraw"
     title: Callable[[ReadOnlyRecord], str | Message] | None = None
-    record: Callable[[Step], Awaitable[ReadOnlyRecord]] | None = None
+    record: Callable[[Step[Any]], Awaitable[ReadOnlyRecord]] | None = None
     fields: Mapping[str, Field] = field(default_factory=dict)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
 from handlers.access.actor import Actor
 from handlers.catalogue.declarations import Catalogue
@@ -15,7 +15,7 @@ from handlers.data.visible.scope import ALL_ROWS
 from handlers.request import Request
 from handlers.route import Route
 from handlers.schema.envelope import to_json
-from handlers.schema.values import ReadOnlyRecord, Record
+from handlers.schema.values import ReadOnlyRecord, Record, Typed
 from handlers.service import Service
 from plugins.records.transitions import action_handlers
 
@@ -27,9 +27,17 @@ class Demonstration:
         self._service = service
         self._routes = service.part(Catalogue).routes
 
+    @overload
+    async def create(
+        self, collection: Collection[Typed], body: ReadOnlyRecord, by: Actor, at: datetime | None = None
+    ) -> Typed: ...
+
+    @overload
     async def create(
         self, collection: Collection, body: ReadOnlyRecord, by: Actor, at: datetime | None = None
-    ) -> Record:
+    ) -> Record: ...
+
+    async def create(self, collection: Collection, body: ReadOnlyRecord, by: Actor, at: datetime | None = None) -> Any:
         """Create a record through the route that takes such a body. Raises what the route raises."""
         route = next(one for one in self._routes if one.method == "POST" and one.body is collection.create)
         return await self._call(route, body, by, at)

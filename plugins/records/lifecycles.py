@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import isawaitable
+from typing import Any
 
 from handlers.access.own_requests import people_behind, refuse_own
 from handlers.data.collection import Collection
@@ -27,7 +28,7 @@ from handlers.service import Service
 from plugins.records.approvals import Approval, is_about, refer_to
 from plugins.records.steps import Announced, Hook, Step, change_state
 
-Find = Callable[[Request, Collection, RecordId], Awaitable[Record]]
+Find = Callable[[Request, Collection[Any], RecordId], Awaitable[Any]]
 Work = Callable[[], Awaitable[Record]]
 VERSION = integer(minimum=1, description="The version that was read, checked if given; a stale one is 40902.")
 VERSION_BODY = obj("TransitionBody", {"version": VERSION}, nullable=False)
@@ -53,12 +54,12 @@ class Action:
     does: tuple[str, ...] = ()
     summary: str = ""
     body: Field | Mapping[str, Field] | None = None
-    values: Callable[[Step], ReadOnlyRecord | Awaitable[ReadOnlyRecord]] | None = None
+    values: Callable[[Step[Any]], ReadOnlyRecord | Awaitable[ReadOnlyRecord]] | None = None
     before: Hook | None = None
-    choose: Callable[[Step], str] | None = None
+    choose: Callable[[Step[Any]], str] | None = None
     after: Hook | None = None
     within: Callable[[Request, Work], Awaitable[Record]] | None = None
-    respond: Callable[[Step], object] | None = None
+    respond: Callable[[Step[Any]], object] | None = None
     returns: Field | None = None
     errors: tuple[ErrorKind, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -147,7 +148,7 @@ class Lifecycle:
         request = payload.get("request")
         now, given = request.now if request else utc_now(), {key: payload[key] for key in payload if key != "request"}
         by, reason = payload.get("by"), payload.get("reason")
-        first = Step(service, self.collection, name, {}, now, by, reason, {}, request, by_approval=True)
+        first: Step = Step(service, self.collection, name, {}, now, by, reason, {}, request, by_approval=True)
 
         async def work() -> None:
             record = await first.store(self.collection).get(payload["resource_id"])

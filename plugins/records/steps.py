@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, Generic, overload
 
 from handlers.data.collection import Collection
 from handlers.data.store import Store
@@ -14,7 +15,7 @@ from handlers.request import Request
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.messages import Message
-from handlers.schema.values import Record, RecordId, Values
+from handlers.schema.values import Record, RecordId, Row, Typed, Values
 from handlers.service import Service
 
 ON_HOLD = Message("已挂起：{reason}", "It is on hold: {reason}")
@@ -25,7 +26,7 @@ class Announced:
 
 
 @dataclass(slots=True)
-class Step:
+class Step(Generic[Row]):
     """One transition of one record.
 
     `record` is the record as it was; in the hook `after` it is the changed record. `by` is the id of the person who
@@ -37,7 +38,7 @@ class Step:
     service: Service
     collection: Collection
     action: str
-    record: Record
+    record: Row
     now: datetime
     by: int | None = None
     reason: str | None = None
@@ -64,7 +65,13 @@ class Step:
         """The business day of the step."""
         return day_of(self.now, self.service.settings.zone).isoformat()
 
-    def store(self, collection: Collection) -> Store:
+    @overload
+    def store(self, collection: Collection[Typed]) -> Store[Typed]: ...
+
+    @overload
+    def store(self, collection: Collection) -> Store: ...
+
+    def store(self, collection: Collection) -> Store[Any]:
         """Return a store without data scope, with the audit stamp of the person who acts."""
         if self.request is not None:
             return self.request.system_store(collection)
@@ -95,12 +102,12 @@ class Step:
             raise ApiError(CONFLICT, ON_HOLD.filled(reason=self.record["hold_reason"]))
 
 
-Hook = Callable[[Step], Awaitable[None]]
+Hook = Callable[[Step[Any]], Awaitable[None]]
 
 
 async def change_state(
-    store: Store, id: RecordId, action: str, values: Values | None = None, *, version: int | None = None
-) -> Record:
+    store: Store[Row], id: RecordId, action: str, values: Values | None = None, *, version: int | None = None
+) -> Row:
     """Take a record to the state that the action leads to, with further changes, and return it.
 
     Names that begin with `$` are further update operators. Raises 40400, 40902 for another `version`, and the refusal

@@ -102,7 +102,9 @@ def test_every_path_of_the_where_is_table_exists() -> None:
 
 def test_the_readme_of_a_plugin_says_what_each_of_its_files_is() -> None:
     guides = [guide for guide in GUIDES if guide.parent.parent.name == "plugins"]
-    files = [(guide, file) for guide in guides for file in guide.parent.glob("*.py") if file.name != "__init__.py"]
+    # the types are generated: `docs/development.md` says how
+    named = {"__init__.py", "record_types.py"}
+    files = [(guide, file) for guide in guides for file in guide.parent.glob("*.py") if file.name not in named]
     assert files
     untold = [file.relative_to(ROOT) for guide, file in files if f"`{file.name}`" not in guide.read_text()]
     assert untold == []

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from config.database import Document
 from handlers.data.context import DataContext
 from handlers.data.references.checks import References
 from handlers.data.store import Store
 from handlers.data.visible.scope import ALL_ROWS
-from handlers.schema.values import Operators, RecordId
+from handlers.schema.values import Operators, RecordId, Row
 
 _RESTORED: Operators = {"$set": {"deleted": False}, "$unset": {"deleted_at": ""}}
 
 
-async def restore(context: DataContext, store: Store, id: RecordId) -> Document:
+async def restore(context: DataContext, store: Store[Row], id: RecordId) -> Row:
     """Restore the record with this `id`, and records that refer to it and were deleted by the same request; return it.
 
     Call it in a transaction. Raises 40400 if the store's actor sees no such deleted record, 40900 if a unique key has

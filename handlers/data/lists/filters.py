@@ -7,7 +7,7 @@ import binascii
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 import orjson
 
@@ -16,14 +16,14 @@ from handlers.data.collection import MAX_DEPTH, OUTDATED, Collection
 from handlers.data.lists.search import former_filter, search_filter, search_key, symbols_filter
 from handlers.schema.conversion import Undecodable, decode_stored, encode
 from handlers.schema.errors import invalid
-from handlers.schema.values import Query
+from handlers.schema.values import Item, Query
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Generic[Item]):
     """One page of a list. `total` is None if the count was left out."""
 
-    items: list[Document]
+    items: list[Item]
     total: int | None
     page: int
     page_size: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from datetime import datetime
 
-from config.database import Document, Filter
+from config.database import Filter
 from handlers.access.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
@@ -14,10 +14,10 @@ from handlers.data.store import Store
 from handlers.data.visible.delegated_access import Passage
 from handlers.data.visible.scope import Scope
 from handlers.schema.errors import NOT_FOUND, ApiError
-from handlers.schema.values import Query, RecordId
+from handlers.schema.values import Query, RecordId, Row
 
 
-class PassedStore(Store):
+class PassedStore(Store[Row]):
     """A store that also returns what the passage admits: a record by its id, and the list of what hangs below one.
 
     `find_passage` returns the passage, or None if there is none; a record that the actor sees does not need it.
@@ -35,9 +35,9 @@ class PassedStore(Store):
         super().__init__(context, collection, actor, scope, now, False)
         self._find_passage = find_passage
 
-    async def _get_unseen(self, id: RecordId, fields: Sequence[str] | None) -> Document:
+    async def _get_unseen(self, id: RecordId, fields: Sequence[str] | None) -> Row:
         """Return a record that the actor is asked about; raise 40400 if there is no such record."""
-        record = await self._unscoped(self.collection).get(id)
+        record: Row = await self._unscoped(self.collection).get(id)
         passage = self._find_passage()
         if passage is None or not await passage.admits(self.collection, record):
             raise ApiError(NOT_FOUND)
@@ -50,7 +50,7 @@ class PassedStore(Store):
         *,
         fields: Sequence[str] | None = None,
         shown: Container[str] | None = None,
-    ) -> Page:
+    ) -> Page[Row]:
         """Return one page of a list, of all rows if the query narrows it to what hangs below an admitted record."""
         passage = self._find_passage()
         if passage is not None and await passage.admits_list(self.collection, query):

@@ -12,6 +12,7 @@ from plugins.api import Message, exact, store_money
 from plugins.api.business import Debt, Due
 from plugins.api.records import Catalogue
 from plugins.api.reports import Audit, Difference, Piece, compare, difference
+from plugins.api.values import ReadOnlyRecord
 from plugins.finance.audit.documents import find_existing_documents
 from plugins.finance.audit.paid_sums import sum_paid_of_invoices, sum_paid_of_items
 from plugins.finance.audit.payment_checks import audits_of_sources
@@ -23,6 +24,7 @@ from plugins.finance.open_items.billing import BILLING, get_document_amount, sum
 from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items.open_items import CLAIM, INVOICE, get_status
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import Invoice, Voucher
 from plugins.finance.states import PLANNED
 
 _ZERO = Decimal(0)
@@ -113,13 +115,13 @@ async def check_vouchers(piece: Piece) -> AsyncIterator[Difference]:
             yield difference(VOUCHERS, voucher, "reverses_id", _REVERSAL)
 
 
-def _is_opposite(reversal: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> bool:
+def _is_opposite(reversal: ReadOnlyRecord, voucher: Voucher | None) -> bool:
     same = ("kind", "account_id", "to_account_id")
     return (
         voucher is not None
         and voucher["reversed_by_id"] == reversal["id"]
         and exact(voucher["amount"]) == -exact(reversal["amount"])
-        and all(voucher[name] == reversal[name] for name in same)
+        and all(voucher.get(name) == reversal[name] for name in same)
     )
 
 
@@ -155,7 +157,7 @@ async def check_claims(piece: Piece) -> AsyncIterator[Difference]:
             yield difference(EXPENSE_CLAIMS, claim, "voucher_id", _CLAIM)
 
 
-def _is_paid_by(claim: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> bool:
+def _is_paid_by(claim: ReadOnlyRecord, voucher: Voucher | None) -> bool:
     if voucher is None or voucher["reversed_by_id"] is not None:
         return False
     # several payments may have paid a claim: the voucher is that of the last one
@@ -220,7 +222,7 @@ def _claim_of(record: Mapping[str, Any], amount: Any) -> tuple[Any, ...]:
     return (*(record[name] for name in _PARTY_IDS), exact(amount))
 
 
-def _compare_bills(item: Mapping[str, Any], bills: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+def _compare_bills(item: Mapping[str, Any], bills: Sequence[Invoice]) -> Iterator[Difference]:
     sums = sum_bills(item, bills)
     invoiced, credited = exact(sums["invoiced"]), exact(sums["credited"])
     yield from compare(OPEN_ITEMS, item, {"invoiced": invoiced, "credited": credited})
@@ -230,7 +232,7 @@ def _compare_bills(item: Mapping[str, Any], bills: Sequence[Mapping[str, Any]]) 
             OPEN_ITEMS, item, "invoiced", _MORE_INVOICED, found=f"{invoiced - credited:f}", expected=f"{whole:f}"
         )
     for one in bills:
-        if any(one[name] != item[name] for name in PARTY_FIELDS if item[name]):
+        if any(one.get(name) != item[name] for name in PARTY_FIELDS if item[name]):
             names = {"found": one["counterparty"], "expected": item["counterparty"] or "", "invoice": one["number"]}
             yield difference(OPEN_ITEMS, item, "counterparty", _OTHER_PARTY, **names)
 
@@ -261,8 +263,9 @@ async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
         owes = due.amount if item is None else _compute_owed(item, due)
         if item is None and due.amount:
             yield difference(collection, record, "open_item", _NO_ITEM, expected=f"{due.amount:f}")
+        stored: ReadOnlyRecord = item or {}
         for name, expected in (("amount", owes), ("paid", due.paid), ("undelivered", due.undelivered)):
-            found = exact(item[name]) if item is not None else expected
+            found = exact(stored[name]) if item is not None else expected
             if item is not None and expected is not None and found != expected:
                 label = OPEN_ITEMS.fields[name].label
                 words = {"item": item["id"], "field": name, "label": label.zh if label else name}

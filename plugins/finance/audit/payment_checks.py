@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from plugins.api import Collection, Message, exact
 from plugins.api.records import Catalogue
 from plugins.api.reports import Audit, Difference, Piece, compare, difference
+from plugins.api.values import ReadOnlyRecord
 from plugins.finance.audit.documents import find_existing_documents
 from plugins.finance.books.records import ACCOUNTS, VOUCHERS
 from plugins.finance.payments.records import PAYMENTS
+from plugins.finance.record_types import Voucher
 
-Record = Mapping[str, Any]
 _VOUCHER = Message(
     "{noun} {number}：凭证与其账户或金额不符",
     "{noun} {number} ({id}): its voucher does not book its amount on its account",
@@ -47,7 +47,7 @@ async def check_payments(piece: Piece) -> AsyncIterator[Difference]:
             yield found
 
 
-def _is_booked_by(payment: Record, voucher: Record | None) -> bool:
+def _is_booked_by(payment: ReadOnlyRecord, voucher: Voucher | None) -> bool:
     return (
         voucher is not None
         and voucher["payment_id"] == payment["id"]
@@ -77,7 +77,7 @@ async def check_source(biz_type: str, collection: Collection, piece: Piece) -> A
             yield difference(collection, one, "account_id", _NO_PAYMENT)
 
 
-def _compare_source(collection: Collection, source: Record, payment: Record) -> Iterator[Difference]:
+def _compare_source(collection: Collection, source: ReadOnlyRecord, payment: ReadOnlyRecord) -> Iterator[Difference]:
     amounts = [exact(one["amount"]) if one.get("reversed_at") is None else Decimal(0) for one in (source, payment)]
     if amounts[0] != amounts[1]:
         values = {"found": f"{amounts[0]:f}", "expected": f"{amounts[1]:f}", "payment": payment["number"]}

@@ -29,6 +29,7 @@ from plugins.api.fields import FIRST_DAY, LAST_DAY
 from plugins.api.reports import end_of_month
 from plugins.finance.books.records import PERIODS
 from plugins.finance.messages import NO_MONTH, PERIOD_CLOSED, PERIOD_NOT_OVER
+from plugins.finance.record_types import Period
 
 Result = TypeVar("Result")
 # what the listener for DATED may refuse
@@ -122,7 +123,7 @@ async def find_open_day(service: Service, day: str) -> str:
     return day
 
 
-async def close(req: Request) -> dict[str, Any]:
+async def close(req: Request) -> Period:
     """Close a month for good: nothing can be dated into it afterwards, and corrections go into an open month.
 
     Raises 40001 for a month out of bounds and 40901 for a month that is not over.
@@ -137,7 +138,7 @@ async def close(req: Request) -> dict[str, Any]:
     await ensure_period(req, month)
     closed = {"closed": True, "closed_at": req.now, "closed_by": req.actor.user_id}
 
-    async def work() -> dict[str, Any]:
+    async def work() -> Period:
         await req.service.database.lock_all(PERIODS, month)  # so that what is being dated into it is in it, or refused
         return await req.system_store(PERIODS).update(
             month, closed, where={"closed": False}, reason=PERIOD_CLOSED.filled(month=month)

@@ -20,6 +20,7 @@ from plugins.api import (
 )
 from plugins.api.fields import record_code
 from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
+from plugins.finance.record_types import Account, Period, Voucher
 
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
@@ -47,7 +48,7 @@ SUPPLIER = object_id(
     description="Must exist if the plugin `inventory` is loaded.",
 )
 
-ACCOUNTS = Collection(
+ACCOUNTS: Collection[Account] = Collection(
     name="finance_accounts",
     title="Account",
     noun=Message("账户", "account"),
@@ -83,7 +84,7 @@ ACCOUNTS = Collection(
     indexes=(Index("code", unique=True),),
 )
 
-VOUCHERS = Collection(
+VOUCHERS: Collection[Voucher] = Collection(
     name="finance_vouchers",
     title="Voucher",
     noun=Message("凭证", "voucher"),
@@ -153,7 +154,7 @@ VOUCHERS = Collection(
     ),
 )
 
-PERIODS = Collection(
+PERIODS: Collection[Period] = Collection(
     name="finance_periods",
     title="Period",
     noun=Message("会计期间", "period"),

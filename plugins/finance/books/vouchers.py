@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from plugins.api import (
     FORBIDDEN,
@@ -25,9 +25,11 @@ from plugins.api import (
 from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.values import ReadOnlyRecord
 from plugins.finance.books.periods import in_period, take_number, take_turn
 from plugins.finance.books.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
 from plugins.finance.messages import ALREADY_REVERSED, NOT_CASHIER, PERIOD_CLOSED
+from plugins.finance.record_types import Voucher
 
 REVERSED_EVENT = Event("finance.voucher.reversed", voucher=dict, reversal=dict)
 _ACCOUNTS = ("account_id", "to_account_id")
@@ -43,26 +45,28 @@ _COPIED_BY_REVERSALS = (
     "payment_id",
 )
 
+Booked = TypeVar("Booked")
+
 
 def get_day(req: Request) -> str:
     """Return the `day` of the body, or today."""
     return req.body.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
 
 
-async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Record]]) -> Record:
+async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Booked]]) -> Booked:
     """Run `work`, which books vouchers dated `day`, in one transaction.
 
     For the first voucher of a month, the document of the month is created and `work` runs again.
     """
 
-    async def work_in_turn() -> Record:
+    async def work_in_turn() -> Booked:
         await take_turn(req.service, day[:7])
         return await work()
 
     return await in_period(req, day, lambda: req.transaction(work_in_turn))
 
 
-async def book(req: Request, values: Record) -> Record:
+async def book(req: Request, values: Record) -> Voucher:
     """Write a voucher and change the balances. Call it inside a transaction.
 
     Raises 40901 if the month is closed, and 40001 if an account is disabled or has other cashiers; reversals may use
@@ -86,7 +90,7 @@ async def book(req: Request, values: Record) -> Record:
     return await req.store(VOUCHERS).create({**values, "number": number}, copied=_ACCOUNTS)
 
 
-def compute_balance_changes(voucher: Mapping[str, Any]) -> dict[Any, Decimal]:
+def compute_balance_changes(voucher: ReadOnlyRecord) -> dict[Any, Decimal]:
     """Map each account of the voucher to the amount that is added to its balance."""
     amount = exact(voucher["amount"])
     if voucher["kind"] == "income":
@@ -96,7 +100,7 @@ def compute_balance_changes(voucher: Mapping[str, Any]) -> dict[Any, Decimal]:
     return {voucher["account_id"]: -amount, voucher["to_account_id"]: amount}
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Voucher:
     """Book the voucher of the body."""
     values = {**req.body, "day": get_day(req)}
     target = values.get("to_account_id")
@@ -107,13 +111,13 @@ async def create(req: Request) -> Record:
     return await book_in_transaction(req, values["day"], lambda: book(req, values))
 
 
-async def reverse(req: Request) -> Record:
+async def reverse(req: Request) -> Voucher:
     """Book the opposite of a voucher, dated `day` or today, and link the two. Returns the reversal."""
     found = await req.store(VOUCHERS).get(req.path["id"])
     check_cashier(req, found)
     day = get_day(req)
 
-    async def work() -> Record:
+    async def work() -> Voucher:
         reversal = await reverse_booked(req, found, day, req.body.get("remark"))
         await req.emit(REVERSED_EVENT, voucher=found, reversal=reversal)
         return reversal
@@ -127,7 +131,7 @@ def check_cashier(req: Request, booked: Mapping[str, Any]) -> None:
         raise ApiError(FORBIDDEN, NOT_CASHIER)
 
 
-async def reverse_booked(req: Request, voucher: Record, day: str, remark: str | None) -> Record:
+async def reverse_booked(req: Request, voucher: Voucher, day: str, remark: str | None) -> Voucher:
     """Book the opposite of a voucher and link the two, in a transaction.
 
     Raises 40901 if the voucher has been reversed already or is itself a reversal.
@@ -140,9 +144,9 @@ async def reverse_booked(req: Request, voucher: Record, day: str, remark: str | 
     return reversal
 
 
-def _negate(voucher: Record, day: str, remark: str | None) -> Record:
+def _negate(voucher: Voucher, day: str, remark: str | None) -> Record:
     amount = store_money(-exact(voucher["amount"]))
-    copied = {name: voucher[name] for name in _COPIED_BY_REVERSALS}
+    copied = {name: voucher.get(name) for name in _COPIED_BY_REVERSALS}
     return {**copied, "amount": amount, "day": day, "remark": remark, "reverses_id": voucher["id"]}
 
 

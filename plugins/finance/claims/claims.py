@@ -34,13 +34,14 @@ from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED,
 from plugins.finance.open_items import open_items
 from plugins.finance.open_items.paying import Booked, in_books
 from plugins.finance.payments.entering import pay
+from plugins.finance.record_types import ExpenseClaim
 from plugins.finance.states import CLAIM_STATES
 
 CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)
 _EDITABLE = CLAIM_STATES.allows("submit")
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> ExpenseClaim:
     """Create a draft. Its amount is the sum of its lines."""
     values = {**req.body, "amount": _sum_up(req.body["lines"])}
     return await CLAIM_NUMBERS.create(
@@ -48,7 +49,7 @@ async def create(req: Request) -> Record:
     )
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> ExpenseClaim:
     """Change a draft or a rejected claim."""
     values = dict(req.body)
     version = values.pop("version")
@@ -64,15 +65,15 @@ async def delete(req: Request) -> None:
     await req.store(EXPENSE_CLAIMS).delete(req.path["id"], where=_EDITABLE, reason=NOT_DELETABLE)
 
 
-def _submission(step: Step) -> Record:
+def _submission(step: Step[ExpenseClaim]) -> Record:
     return {"submitted_at": step.now, "submitted_by": step.by, "decided_at": None, "reason": None}
 
 
-def _decision(step: Step) -> Record:
+def _decision(step: Step[ExpenseClaim]) -> Record:
     return {"decided_at": step.now, "decided_by": step.by, "reason": step.reason}
 
 
-async def _book(step: Step) -> None:
+async def _book(step: Step[ExpenseClaim]) -> None:
     """Book the payment of all that is still open of the claim."""
     claim = step.record
     item = await open_items.find_item(step.req, open_items.CLAIM, claim["id"])
@@ -82,11 +83,11 @@ async def _book(step: Step) -> None:
     await pay(step, item, amount, {"category": "reimbursement", "remark": claim["title"], "claim_id": claim["id"]})
 
 
-async def _owe(step: Step) -> None:
+async def _owe(step: Step[ExpenseClaim]) -> None:
     await open_items.update_from_claim(step.service, step.record, step.today)
 
 
-async def _check_unpaid(step: Step) -> None:
+async def _check_unpaid(step: Step[ExpenseClaim]) -> None:
     """Refuse to reverse a claim of which something is paid, and to date the reversal into a closed month."""
     item = await open_items.find_item(step.req, open_items.CLAIM, step.record["id"])
     if item is not None and exact(item["paid"]):
@@ -94,12 +95,12 @@ async def _check_unpaid(step: Step) -> None:
     await check_open(step.service, {"day": get_day(step.req)})
 
 
-async def _owe_nothing(step: Step) -> None:
-    await open_items.update_from_claim(step.service, step.record, step.record["reversed_on"])
+async def _owe_nothing(step: Step[ExpenseClaim]) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.record["reversed_on"] or step.today)
 
 
-async def _update_paid_item(step: Step) -> None:
-    await open_items.update_from_claim(step.service, step.record, step.kept[Booked].voucher["day"])
+async def _update_paid_item(step: Step[ExpenseClaim]) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.kept[Booked].voucher["day"] or step.today)
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
@@ -120,11 +121,11 @@ async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
     )
     if claim is None or claim["status"] not in ("approved", "paid"):
         return
-    decided, paid = (claim[name] or claim["updated_at"] for name in ("decided_at", "paid_at"))
-    steps = [("approved", decided), ("paid", paid)][: 1 + (claim["status"] == "paid")]
-    for status, at in steps:
+    decided, paid = (claim["decided_at"] or claim["updated_at"], claim["paid_at"] or claim["updated_at"])
+    was: ExpenseClaim = {**claim, "status": "approved"}
+    for state, at in ((was, decided), (claim, paid))[: 1 + (claim["status"] == "paid")]:
         day = day_of(at, service.settings.zone).isoformat()
-        await open_items.update_from_claim(service, {**claim, "status": status}, day)
+        await open_items.update_from_claim(service, state, day)
 
 
 def _sum_up(lines: Sequence[Mapping[str, Any]]) -> Any:

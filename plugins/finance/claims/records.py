@@ -18,6 +18,7 @@ from plugins.api import (
     timestamp,
 )
 from plugins.finance.books.records import ACCOUNTS, MAX_AMOUNT, REMARK
+from plugins.finance.record_types import ExpenseClaim
 from plugins.finance.states import CLAIM_STATES
 
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
@@ -32,7 +33,7 @@ CLAIM_LINE = obj(
     },
 )
 
-EXPENSE_CLAIMS = Collection(
+EXPENSE_CLAIMS: Collection[ExpenseClaim] = Collection(
     name="finance_expense_claims",
     title="ExpenseClaim",
     noun=Message("报销单", "expense claim"),

@@ -29,6 +29,7 @@ from plugins.finance.invoices.records import CREDIT_BODY, CREDIT_NOTES, INVOICES
 from plugins.finance.messages import MORE_THAN_OPEN, NOT_IN_STATE, NOTE_REVERSED_ALREADY, PERIOD_CLOSED
 from plugins.finance.open_items import open_items
 from plugins.finance.open_items.paying import settle_invoice
+from plugins.finance.record_types import CreditNote, Invoice
 
 CREDIT_NOTE_NUMBERS = Numbering("finance_credit_note_number", CREDIT_NOTES.noun, "CN", CREDIT_NOTES.name)
 CREDITED = Event("finance.invoice.credited", invoice=dict, credit_note=dict)
@@ -36,14 +37,14 @@ NOTE_REVERSED = Event("finance.credit_note.reversed", invoice=dict, credit_note=
 _CREDITABLE = ("confirmed", "partly_paid", "paid")
 
 
-async def credit(req: Request) -> Record:
+async def credit(req: Request) -> CreditNote:
     """Credit an invoice: the amount and tax of the body, or all that is left.
 
     Raises 40901 for more than is left, for an invoice whose state forbids it, and for a day in a closed month.
     """
     day = get_day(req)
 
-    async def work() -> Record:
+    async def work() -> CreditNote:
         invoice = await req.lock(INVOICES, req.path["id"])
         if invoice["status"] not in _CREDITABLE:
             raise ApiError(CONFLICT, NOT_IN_STATE)
@@ -56,11 +57,11 @@ async def credit(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def reverse(req: Request) -> Record:
+async def reverse(req: Request) -> CreditNote:
     """Reverse a credit note by another one with amounts below zero, so that the invoice is owed again."""
     day = get_day(req)
 
-    async def work() -> Record:
+    async def work() -> CreditNote:
         note = await req.lock(CREDIT_NOTES, req.path["id"])
         if note["reverses_id"] is not None or note["reversed_by_id"] is not None:
             raise ApiError(CONFLICT, NOTE_REVERSED_ALREADY)
@@ -79,8 +80,8 @@ async def reverse(req: Request) -> Record:
 
 
 async def _enter(
-    req: Request, invoice: Record, amount: Decimal, tax: Decimal, day: str, **links: Any
-) -> tuple[Record, Record]:
+    req: Request, invoice: Invoice, amount: Decimal, tax: Decimal, day: str, **links: Any
+) -> tuple[CreditNote, Invoice]:
     """Write a credit note, and change the invoice and what is owed for it. Returns the note and the invoice."""
     note = await req.store(CREDIT_NOTES).create(
         {
@@ -105,7 +106,7 @@ async def _enter(
     return note, changed
 
 
-def _choose_amounts(body: Record, invoice: Record) -> tuple[Decimal, Decimal]:
+def _choose_amounts(body: Record, invoice: Invoice) -> tuple[Decimal, Decimal]:
     """Return the amount and the tax of a credit note: those of the body, or all that is left.
 
     Raises 40901 for more than is left, and 40001 for a tax without an amount.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from plugins.api import ApiError, Record, Service
 from plugins.api.data import Migration, Stage
 from plugins.api.errors import DUPLICATE
+from plugins.api.values import ReadOnlyRecord
 from plugins.finance.invoices.records import INVOICES
 
 _DASHES = re.compile(r"[\u00ad\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63_]")
@@ -20,7 +20,7 @@ _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _NOT_WORDS = re.compile(r"[\W_]+")
 
 
-def keys_of(invoice: Mapping[str, Any]) -> Record:
+def keys_of(invoice: ReadOnlyRecord) -> Record:
     """Return the keys of a supplier's invoice, which are the same for the same paper; null for an invoice that is sent.
 
     They are the supplier, or the name of the counterparty where no supplier is named, and the number.

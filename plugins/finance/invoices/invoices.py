@@ -10,7 +10,6 @@ from plugins.api import (
     CONFLICT,
     Action,
     ApiError,
-    Record,
     Request,
     Route,
     Service,
@@ -38,12 +37,13 @@ from plugins.finance.messages import (
 from plugins.finance.open_items import open_items
 from plugins.finance.open_items.paying import Booked, Paid, add_payment, get_amount, get_owed, in_books, settle_invoice
 from plugins.finance.payments.entering import pay
+from plugins.finance.record_types import Invoice
 
 _ZERO = store_money(Decimal(0))
 _DRAFT = {"status": "draft"}
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> Invoice:
     """Create a draft. Its total is the amount plus the tax."""
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     _check_party(values)
@@ -80,7 +80,7 @@ def _check_party(values: Mapping[str, Any]) -> None:
         raise invalid(other, "invalid")
 
 
-async def update(req: Request) -> Record:
+async def update(req: Request) -> Invoice:
     """Change a draft."""
     values = dict(req.body)
     version = values.pop("version")
@@ -107,18 +107,18 @@ async def delete(req: Request) -> None:
     await req.store(INVOICES).delete(req.path["id"], where=_DRAFT, reason=NOT_DELETABLE)
 
 
-async def _update_item(step: Step) -> None:
+async def _update_item(step: Step[Invoice]) -> None:
     """Change what is owed for an invoice. Raises 40901 if its day is in a closed period."""
     await check_open(step.service, step.record)
     if step.record["open_item_id"] is None:
-        await open_items.update_from_invoice(step.req, step.record, step.record["day"])
+        await open_items.update_from_invoice(step.req, step.record, step.record["day"] or step.today)
     else:
         confirms = step.action == "confirm"
-        await open_items.update_billed(step.req, step.record, step.record["day"], confirms=confirms)
+        await open_items.update_billed(step.req, step.record, step.record["day"] or step.today, confirms=confirms)
         step.record = await step.store(INVOICES).get(step.record["id"])
 
 
-async def _book(step: Step) -> None:
+async def _book(step: Step[Invoice]) -> None:
     """Book the payment of the body. Raises 40901 if the invoice is not paid here, or for more than is open."""
     invoice = step.record
     if invoice["open_item_id"] is not None:
@@ -130,12 +130,12 @@ async def _book(step: Step) -> None:
     await pay(step, item, amount, {"category": invoice["category"], "invoice_id": invoice["id"]})
 
 
-async def _update_paid_item(step: Step) -> None:
-    day, item = step.kept[Booked].voucher["day"], step.kept[Paid].item
+async def _update_paid_item(step: Step[Invoice]) -> None:
+    day, item = step.kept[Booked].voucher["day"] or step.today, step.kept[Paid].item
     await open_items.update_from_invoice(step.req, step.record, day, item)
 
 
-def _payment_action(step: Step) -> str:
+def _payment_action(step: Step[Invoice]) -> str:
     return "pay" if add_payment(step) == get_owed(step.record) else "pay-part"
 
 

@@ -14,11 +14,12 @@ from plugins.finance.books.records import (
     REMARK,
     SUPPLIER,
 )
+from plugins.finance.record_types import CreditNote, Invoice
 from plugins.finance.states import INVOICE_STATES
 
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
 
-INVOICES = Collection(
+INVOICES: Collection[Invoice] = Collection(
     name="finance_invoices",
     title="Invoice",
     noun=Message("发票", "invoice"),
@@ -112,7 +113,7 @@ PAY_INVOICE_BODY = shape(
 _REASON = text(label=("原因", "Reason"), max_length=1000, example="数量开错")
 _AMOUNT = money(label=("不含税金额", "Net amount"), sort=True, filter=True, description="Without tax.")
 
-CREDIT_NOTES = Collection(
+CREDIT_NOTES: Collection[CreditNote] = Collection(
     name="finance_credit_notes",
     title="CreditNote",
     noun=Message("红字发票", "credit note"),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Service, exact
+from plugins.api import Service, day_of, exact, store_money
 from plugins.api.data import Migration, Stage
+from plugins.api.values import ReadOnlyRecord
 from plugins.finance.invoices.records import CREDIT_NOTES
 from plugins.finance.open_items import open_items
 from plugins.finance.open_items.billing import find_bills, sum_bills
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import Invoice
 
-Record = Mapping[str, Any]
 log = logging.getLogger("tradewind.finance")
 _OWN = [open_items.INVOICE, open_items.CLAIM]
 
@@ -35,7 +36,7 @@ BILLS = Migration(
 )
 
 
-async def _complete(service: Service, rows: Sequence[Record]) -> int:
+async def _complete(service: Service, rows: Sequence[ReadOnlyRecord]) -> int:
     return sum([await service.database.transaction(partial(_count, service, row["_id"])) for row in rows])
 
 
@@ -51,9 +52,11 @@ async def _count(service: Service, item_id: Any) -> bool:
     left: defaultdict[Any, Decimal] = defaultdict(Decimal)
     for note in credits:
         left[note["invoice_id"]] += exact(note["total"])
-        known = [{**one, "credited": left[one["id"]]} for one in bills]
+        known: list[Invoice] = [{**one, "credited": store_money(left[one["id"]])} for one in bills]
         item = await open_items.count_bills(service, item, known, note["day"])
-    await open_items.count_bills(service, item, bills, item["day"])
+    await open_items.count_bills(
+        service, item, bills, item["day"] or day_of(item["created_at"], service.settings.zone).isoformat()
+    )
     sums = sum_bills(item, bills)
     if exact(sums["invoiced"]) - exact(sums["credited"]) > exact(sums["amount"]):
         log.warning("invoices claim more than is owed", extra={"open_item": str(item["id"]), "number": item["number"]})

@@ -23,10 +23,11 @@ async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
     if invoice is None or invoice["status"] not in _OWED or invoice["open_item_id"] is not None:
         return
     of_invoice = await database.store(VOUCHERS).find({"invoice_id": invoice["id"]}, sort="day")
-    paid, steps = Decimal(0), [(invoice["day"], Decimal(0))]
+    arose = invoice["day"] or day_of(invoice["created_at"], service.settings.zone).isoformat()
+    paid, steps = Decimal(0), [(arose, Decimal(0))]
     for voucher in of_invoice:
         paid += exact(voucher["amount"])
-        steps.append((voucher["day"], paid))
+        steps.append((voucher["day"] or arose, paid))
     if paid != exact(invoice["paid"]):
         steps.append((day_of(invoice["updated_at"], service.settings.zone).isoformat(), exact(invoice["paid"])))
     for day, so_far in steps:

@@ -7,19 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from plugins.api import CONFLICT, NOT_FOUND, ApiError, Request, Service, exact, store_money
+from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
 from plugins.finance.invoices.records import INVOICES
 from plugins.finance.messages import MORE_THAN_OPEN
 from plugins.finance.open_items.paying import get_owed, settle_invoice
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import Invoice, OpenItem
 
-Record = Mapping[str, Any]
 _LIVE = {"status": {"$in": ["confirmed", "partly_paid", "paid"]}}
 BILLING = {"status": {"$in": [*_LIVE["status"]["$in"], "credited"]}}
 ZERO = Decimal(0)
 _ROUNDING = Decimal("0.05")  # tax of each line, or of their sum: some cents apart
+
+
+class ItemWithBills(OpenItem):
+    """An open item with the ids of the invoices that bill it."""
+
+    bills: list[ReadOnlyRecord]
 
 
 def _lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
@@ -30,7 +37,7 @@ def _lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
     return min(document, max(document, invoiced) - credited)
 
 
-def _count_ahead(item: Record, undelivered: Decimal, invoiced: Decimal) -> Decimal:
+def _count_ahead(item: ReadOnlyRecord, undelivered: Decimal, invoiced: Decimal) -> Decimal:
     """Return how much of what is `invoiced` of an order is for goods that are still to come: it is owed already."""
     if not undelivered:
         return ZERO
@@ -38,25 +45,25 @@ def _count_ahead(item: Record, undelivered: Decimal, invoiced: Decimal) -> Decim
     return min(undelivered, max(invoiced - delivered, ZERO))
 
 
-def sum_owed(item: Record, invoiced: Decimal, credited: Decimal) -> dict[str, Decimal]:
+def sum_owed(item: ReadOnlyRecord, invoiced: Decimal, credited: Decimal) -> dict[str, Decimal]:
     """Return `amount` and `billed_ahead` of an item by the sums of its invoices."""
     ahead = _count_ahead(item, exact(item["undelivered"]), invoiced)
     return {"billed_ahead": ahead, "amount": _lower(get_document_amount(item) + ahead, invoiced, credited)}
 
 
-def get_document_amount(item: Record) -> Decimal:
+def get_document_amount(item: ReadOnlyRecord) -> Decimal:
     """Return what the document of an item comes to by itself; earlier versions stored it as the amount."""
     return exact(item["amount"] if item["document_amount"] is None else item["document_amount"])
 
 
-def sum_bills(item: Record, bills: Sequence[Record]) -> dict[str, Any]:
+def sum_bills(item: ReadOnlyRecord, bills: Sequence[Invoice]) -> dict[str, StoredAmount]:
     """Return the values of an item that follow from the invoices that bill it."""
     invoiced, credited = (sum((exact(one[name]) for one in bills), ZERO) for name in ("total", "credited"))
     sums = {"document_amount": get_document_amount(item), "invoiced": invoiced, "credited": credited}
     return {name: store_money(value) for name, value in (sums | sum_owed(item, invoiced, credited)).items()}
 
 
-def _list_open(item: Record, others: Sequence[Record]) -> Iterator[tuple[str, Decimal, Decimal]]:
+def _list_open(item: ReadOnlyRecord, others: Sequence[Invoice]) -> Iterator[tuple[str, Decimal, Decimal]]:
     """Yield each field of an invoice that is limited, what is open of it, and by how much it may be more."""
     sums = {name: exact(value) for name, value in sum_bills(item, others).items()}
     whole = sums["document_amount"] + exact(item["undelivered"])
@@ -68,24 +75,25 @@ def _list_open(item: Record, others: Sequence[Record]) -> Iterator[tuple[str, De
         yield "amount", exact(item["net"]) - (sums["invoiced"] - sums["credited"] - tax), _ROUNDING
 
 
-async def find_bills(service: Service, item_id: Any) -> list[dict[str, Any]]:
+async def find_bills(service: Service, item_id: RecordId) -> list[Invoice]:
     """Return the confirmed invoices that bill an item, also those that are credited completely."""
-    return list(await service.database.store(INVOICES).find({"open_item_id": item_id, **BILLING}))
+    return await service.database.store(INVOICES).find({"open_item_id": item_id, **BILLING})
 
 
-def refuse_excess(item: Record, bills: Sequence[Record], invoice: Record) -> None:
+def refuse_excess(item: OpenItem, bills: Sequence[Invoice], invoice: Invoice) -> None:
     """Raise 40901 if an invoice that is confirmed claims more of an item than its other `bills` leave.
 
     The tax and the net are compared where the document says what they are.
     """
+    amounts = {"total": exact(invoice["total"]), "tax": exact(invoice["tax"]), "amount": exact(invoice["amount"])}
     for field, left, allowed in _list_open(item, [one for one in bills if one["id"] != invoice["id"]]):
-        if exact(invoice[field]) > left + allowed:
+        if amounts[field] > left + allowed:
             shown = f"{max(left, ZERO):.2f}"
             data = {"open": shown, "field": "amount" if field == "total" else field}
             raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data=data)
 
 
-async def get_with_bills(req: Request, id: Any) -> dict[str, Any]:
+async def get_with_bills(req: Request, id: RecordId) -> ItemWithBills:
     """Return an open item that the caller may see, with the ids of the invoices that bill it as `bills`.
 
     Call it in the transaction that changes the item. It reads both with one command, so that an invoice that is
@@ -103,7 +111,7 @@ async def get_with_bills(req: Request, id: Any) -> dict[str, Any]:
     if not found:
         raise ApiError(NOT_FOUND)
     item = dict(found[0])
-    return {**OPEN_ITEMS.blank, "id": item.pop("_id"), **item}
+    return cast(ItemWithBills, {**OPEN_ITEMS.blank, "id": item.pop("_id"), **item})
 
 
 async def pay_billed(service: Service, item: Mapping[str, Any]) -> None:

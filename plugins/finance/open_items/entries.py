@@ -32,6 +32,7 @@ from plugins.api import (
 from plugins.finance.books.periods import find_open_day
 from plugins.finance.books.records import COUNTERPARTY, CUSTOMER, SUPPLIER, VOUCHERS
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import OpenItemEntry, Voucher
 from plugins.finance.states import PLANNED
 
 Values = Mapping[str, Any]
@@ -41,7 +42,7 @@ PAYMENT = "PAYMENT"  # the `biz_type` of entries of advances
 PARTY_FIELDS = ("customer_id", "supplier_id", "counterparty")
 _COPIED = ("direction", *PARTY_FIELDS, "biz_type", "resource_id", "number")
 
-ENTRIES = Collection(
+ENTRIES: Collection[OpenItemEntry] = Collection(
     name="finance_open_item_entries",
     title="OpenItemEntry",
     noun=Message("往来明细", "open item entry"),
@@ -144,7 +145,7 @@ async def adopt(service: Service, item: Values) -> None:
         "schedule": [{**part, "paid": None} for part in item["schedule"] or ()],
     }
     rows = [(arose, change) for change in compare(None, state)]
-    paid = [(voucher["day"], exact(voucher["amount"])) for voucher in await _find_vouchers(service, item)]
+    paid = [(voucher["day"] or changed, exact(voucher["amount"])) for voucher in await _find_vouchers(service, item)]
     rest = exact(item["paid"]) - sum((amount for _, amount in paid), ZERO)
     for at, amount in [*paid, (changed, rest)]:
         after = {**state, "paid": store_money(exact(state["paid"]) + amount)}
@@ -155,7 +156,7 @@ async def adopt(service: Service, item: Values) -> None:
     await _write(_entries_of(service, item), item, rows)
 
 
-async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
+async def _find_vouchers(service: Service, item: Values) -> Sequence[Voucher]:
     """Return the vouchers that paid an item until its last change, and those that reversed them."""
     of_invoice = item["biz_type"] == "INVOICE"
     wanted = {"invoice_id": VOUCHERS.parse_id(item["resource_id"])} if of_invoice else {"open_item_id": item["id"]}
@@ -180,12 +181,14 @@ async def enter_advance(service: Service, payment: Values, amount: Decimal, day:
         await _write(_entries_of(service, payment), described, rows, new=new)
 
 
-def _entries_of(service: Service, item: Values) -> Store:
+def _entries_of(service: Service, item: Values) -> Store[OpenItemEntry]:
     owner = Actor(user_id=item["creator_id"], department_id=item["creator_department_id"])
     return service.database.store(ENTRIES, owner)
 
 
-async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]], *, new: bool = False) -> None:
+async def _write(
+    entries: Store[OpenItemEntry], item: Values, changes: Sequence[tuple[str, Change]], *, new: bool = False
+) -> None:
     """Write entries. In a `new` document, an entry that is the only one for its due day has a `rest` from the start."""
     copied = {"open_item_id": item["id"], **{name: item[name] for name in _COPIED}}
     of_due_day = Counter(one.due_on for _, one in changes)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from plugins.api import Request
 from plugins.api.records import Catalogue
 from plugins.finance.open_items.entries import PARTY_FIELDS
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import OpenItem
 
 _HELD = {"on_hold": True}
 
 
-async def find_held_items(req: Request) -> Sequence[dict[str, Any]]:
+async def find_held_items(req: Request) -> Sequence[OpenItem]:
     """Return ids and parties of the receivables of documents on hold, whether the caller may see them or not."""
-    items: list[dict[str, Any]] = []
+    items: list[OpenItem] = []
     for biz_type, collection in req.service.part(Catalogue).biz_types.items():
         if "on_hold" not in collection.fields:
             continue

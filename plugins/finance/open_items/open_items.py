@@ -29,12 +29,14 @@ from plugins.api import (
     store_money,
     utc_now,
 )
+from plugins.api.values import ReadOnlyRecord
 from plugins.finance.books.periods import find_open_day
 from plugins.finance.open_items.billing import find_bills, pay_billed, refuse_excess, sum_bills, sum_owed
 from plugins.finance.open_items.entries import PARTY_FIELDS, enter_change
 from plugins.finance.open_items.paying import get_owed
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.open_items.schedules import pay_earliest
+from plugins.finance.record_types import ExpenseClaim, Invoice, OpenItem
 from plugins.finance.states import PLANNED
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
@@ -66,7 +68,7 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
         await pay_billed(service, item)
 
 
-async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str, item: Record | None = None) -> None:
+async def update_from_invoice(req: Request, invoice: Invoice, day: str, item: OpenItem | None = None) -> None:
     """Create or update the open item of an invoice, in the transaction that changes the invoice on `day`.
 
     `item`: the open item, if it has been read already. An invoice that bills another item has none of its own: what is
@@ -79,7 +81,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
 
 
 async def put_invoice(
-    service: Service, invoice: Mapping[str, Any], day: str, item: Record | None = None, now: datetime | None = None
+    service: Service, invoice: Invoice, day: str, item: OpenItem | None = None, now: datetime | None = None
 ) -> None:
     """Create or update the open item of an invoice that bills no other item; the change is dated `day`."""
     # the item belongs to the creator of the invoice, who need not be the one who pays
@@ -105,7 +107,7 @@ async def put_invoice(
     )
 
 
-async def update_billed(req: Request, invoice: Mapping[str, Any], day: str, *, confirms: bool = False) -> None:
+async def update_billed(req: Request, invoice: Invoice, day: str, *, confirms: bool = False) -> None:
     """Update the open item that an invoice bills, and what is paid of its invoices.
 
     Raises 40901 for an invoice that is just confirmed (`confirms`) and claims more than is open.
@@ -121,9 +123,9 @@ async def update_billed(req: Request, invoice: Mapping[str, Any], day: str, *, c
     await pay_billed(req.service, await count_bills(req.service, billed, bills, day))
 
 
-async def count_bills(service: Service, item: Record, bills: Sequence[Mapping[str, Any]], day: str) -> Record:
+async def count_bills(service: Service, item: OpenItem, bills: Sequence[Invoice], day: str) -> OpenItem:
     """Write into an item what the invoices that bill it claim, and enter on `day` by how much that changes the debt."""
-    values = sum_bills(item, bills)
+    values: Record = {**sum_bills(item, bills)}
     if exact(item["undelivered"]) and not exact(values["document_amount"]):
         values["due_on"] = min((one["due_on"] for one in bills if one["due_on"]), default=None)
     values |= await _date(service, item, {**item, **values}, day)
@@ -136,7 +138,7 @@ async def count_bills(service: Service, item: Record, bills: Sequence[Mapping[st
     return changed
 
 
-async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str) -> Record:
+async def update_from_claim(service: Service, claim: ExpenseClaim, day: str) -> OpenItem:
     """Create or update the item of an approved expense claim, and return it. Nothing is owed for a reversed claim."""
     owner = Actor(user_id=claim["creator_id"], department_id=claim["creator_department_id"])
     return await _put(
@@ -155,7 +157,7 @@ async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str
     )
 
 
-async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: str) -> Record:
+async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: str) -> OpenItem:
     """Add `amount` to what is paid of an item, in the transaction that has read the item."""
     paid = exact(item["paid"]) + amount
     values = {
@@ -177,12 +179,12 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
         await add_paid(req, item, -exact(voucher["amount"]), payload["reversal"]["day"])
 
 
-async def find_item(req: Request, biz_type: str, resource_id: Any) -> Record | None:
+async def find_item(req: Request, biz_type: str, resource_id: Any) -> OpenItem | None:
     """Return the item of a business record, or None."""
     return await req.system_store(OPEN_ITEMS).find_one({"biz_type": biz_type, "resource_id": str(resource_id)})
 
 
-async def describe_billed(req: Request, invoice: Mapping[str, Any]) -> Record:
+async def describe_billed(req: Request, invoice: ReadOnlyRecord) -> Record:
     """Return the party and the due day that an invoice takes from the item that it bills; nothing if it bills none.
 
     Raises 40001 if the item is missing, has the other direction or belongs to an invoice, and for another party.
@@ -195,22 +197,28 @@ async def describe_billed(req: Request, invoice: Mapping[str, Any]) -> Record:
     if item is None:
         raise invalid("open_item_id", "reference")
     for name in ("customer_id", "supplier_id"):
-        if invoice.get(name) not in (None, item[name]):
+        if invoice.get(name) not in (None, item.get(name)):
             raise invalid(name, "invalid")
-    party = {name: item[name] for name in PARTY_FIELDS if item[name]}
+    party = {name: item.get(name) for name in PARTY_FIELDS if item.get(name)}
     return {**party, "due_on": invoice.get("due_on") or item["due_on"]}
 
 
 async def _put(
-    service: Service, store: Store, values: Record, day: str, item: Record | None = None, *, new: bool = False
-) -> Record:
+    service: Service,
+    store: Store[OpenItem],
+    values: Record,
+    day: str,
+    item: OpenItem | None = None,
+    *,
+    new: bool = False,
+) -> OpenItem:
     """Create or update an item and enter the change on `day`. The item keeps the day on which it arose.
 
     The stored item is read first, unless it is passed as `item` or is known to be `new`.
     """
     if item is None and not new:
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
-    before = item or {"paid": None, "invoiced": None, "credited": None, "due_on": None}
+    before: ReadOnlyRecord = item or {"paid": None, "invoiced": None, "credited": None, "due_on": None}
     if "document_amount" in values:
         owed = sum_owed(values, exact(before["invoiced"]), exact(before["credited"]))
         values = {**values, **{name: store_money(value) for name, value in owed.items()}}
@@ -224,7 +232,7 @@ async def _put(
     return changed
 
 
-async def _date(service: Service, item: Record | None, values: Record, day: str) -> dict[str, Any]:
+async def _date(service: Service, item: OpenItem | None, values: Record, day: str) -> dict[str, Any]:
     """Return the status of an item, and since when something is owed for it, if that begins on `day` or earlier."""
     planned = item is None or item["status"] == PLANNED
     status = get_status(values, planned=planned)
@@ -234,9 +242,9 @@ async def _date(service: Service, item: Record | None, values: Record, day: str)
     return {"status": status, "day": day, "booked_on": booked_on}
 
 
-def _find_changes(item: Record, values: Record) -> Record:
+def _find_changes(item: OpenItem, values: Record) -> Record:
     """Return only the values that differ, so that what the item is searched by is not computed again without need."""
-    return {name: value for name, value in values.items() if item[name] != value}
+    return {name: value for name, value in values.items() if item.get(name) != value}
 
 
 def get_status(item: Record, *, planned: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from plugins.api import Collection, Index, Message, array, boolean, choice, day, money, obj, service_fields, text
 from plugins.api.business import payment_terms
 from plugins.finance.books.records import COUNTERPARTY, CUSTOMER, SUPPLIER
+from plugins.finance.record_types import OpenItem
 from plugins.finance.states import OPEN_ITEM_STATES
 
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
@@ -18,7 +19,7 @@ _PART = obj(
     },
 )
 
-OPEN_ITEMS = Collection(
+OPEN_ITEMS: Collection[OpenItem] = Collection(
     name="finance_open_items",
     title="OpenItem",
     noun=Message("应收应付款项", "open item"),

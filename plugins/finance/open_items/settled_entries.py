@@ -18,6 +18,7 @@ from typing import Any
 
 from plugins.api import Job, Message, Service, Store, exact, store_money
 from plugins.finance.open_items.entries import ADVANCE, ENTRIES, ZERO
+from plugins.finance.record_types import OpenItemEntry
 
 _DOCUMENTS = 100  # how many are looked at together
 _READ = ("open_item_id", "resource_id", "due_on", "day", "amount")
@@ -44,7 +45,7 @@ async def mark_settled(service: Service) -> None:
 MARKING = Job("finance.settled", 60, mark_settled, Message("标记已结清的往来明细", "Mark settled open item entries"))
 
 
-async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:
+async def _find_unsettled(entries: Store[OpenItemEntry], found: Iterable[Row]) -> list[Row]:
     """Return the unsettled entries of the open items and advances to which the `found` entries belong."""
     items = {row["open_item_id"] for row in found if row["open_item_id"] is not None}
     advances = {row["resource_id"] for row in found if row["open_item_id"] is None}
@@ -63,7 +64,7 @@ async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:
     return rows
 
 
-async def _mark(entries: Store, found: Iterable[Row]) -> int:
+async def _mark(entries: Store[OpenItemEntry], found: Iterable[Row]) -> int:
     """Mark the entries of the documents of `found`, in a transaction; return how many entries were looked at."""
     rows = await _find_unsettled(entries, found)
     settled: dict[str, list[Any]] = defaultdict(list)
@@ -81,7 +82,7 @@ async def _mark(entries: Store, found: Iterable[Row]) -> int:
     return len(rows)
 
 
-async def _set(entries: Store, ids: Sequence[Any], values: Mapping[str, Any]) -> None:
+async def _set(entries: Store[OpenItemEntry], ids: Sequence[Any], values: Mapping[str, Any]) -> None:
     if ids:
         change = {"$set": {**values, "settles": False}}
         await entries.update_many({"_id": {"$in": list(ids)}}, change, unversioned=True)

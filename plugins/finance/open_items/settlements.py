@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Record, Request, exact, invalid, store_money
+from plugins.api import CONFLICT, ApiError, Request, exact, invalid, store_money
 from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.records import change_state
 from plugins.finance.claims.records import EXPENSE_CLAIMS
@@ -16,6 +16,7 @@ from plugins.finance.open_items.advances import find_least_paid
 from plugins.finance.open_items.open_items import CLAIM, INVOICE, add_paid, update_from_invoice
 from plugins.finance.open_items.paying import settle_invoice
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import FinancePayment, OpenItem, Voucher
 
 SETTLING = (ITEM_VOID, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK)  # the reasons of refusals
 _DIRECTIONS = {"in": "out", "out": "in"}  # of a payment, and of the items that it settles
@@ -42,8 +43,8 @@ def get_repayable(item: Mapping[str, Any]) -> Decimal:
 
 async def settle(
     req: Request,
-    payment: Record,
-    voucher: Mapping[str, Any],
+    payment: FinancePayment,
+    voucher: Voucher,
     item_id: Any,
     amount: Decimal,
     day: str,
@@ -87,7 +88,7 @@ async def _check(req: Request, item: Mapping[str, Any], change: Decimal, day: st
         raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown})
 
 
-async def _settle_invoice(req: Request, item: Record, voucher: Mapping[str, Any], change: Decimal, day: str) -> None:
+async def _settle_invoice(req: Request, item: OpenItem, voucher: Voucher, change: Decimal, day: str) -> None:
     invoices = req.system_store(INVOICES)
     invoice = await invoices.get(item["resource_id"])
     paid = store_money(exact(invoice["paid"]) + change)
@@ -97,9 +98,7 @@ async def _settle_invoice(req: Request, item: Record, voucher: Mapping[str, Any]
         await req.emit("finance.invoice.paid", invoice=changed, voucher=voucher)
 
 
-async def _settle_claim(
-    req: Request, item: Mapping[str, Any], voucher: Mapping[str, Any], change: Decimal, day: str
-) -> None:
+async def _settle_claim(req: Request, item: Mapping[str, Any], voucher: Voucher, change: Decimal, day: str) -> None:
     """Mark a claim as paid once all of it is paid, and as unpaid when that is no longer so."""
     claims = req.system_store(EXPENSE_CLAIMS)
     paid = await add_paid(req, item, change, day)
@@ -112,7 +111,7 @@ async def _settle_claim(
         await change_state(claims, claim["id"], "unpay", {"paid_at": None, "voucher_id": None})
 
 
-async def _settle_elsewhere(req: Request, item: Record, payment: Record, change: Decimal, day: str) -> None:
+async def _settle_elsewhere(req: Request, item: OpenItem, payment: FinancePayment, change: Decimal, day: str) -> None:
     """Have the plugin that counts the payments of the item count this one. Raises 40901 if none has done so."""
     await req.emit(
         MONEY_ALLOCATED,

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Record, Request, exact
+from plugins.api import CONFLICT, ApiError, Request, exact
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.finance.open_items.records import OPEN_ITEMS
 from plugins.finance.open_items.settlements import settle
 from plugins.finance.payments.entering import Part
+from plugins.finance.record_types import FinancePayment, Voucher
 
 
 async def find_parts(req: Request, allocations: Sequence[Mapping[str, Any]]) -> list[Part]:
@@ -43,9 +44,7 @@ def is_of(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     return all(payment.get(name) == item[name] for name in ("customer_id", "supplier_id"))
 
 
-async def settle_all(
-    req: Request, payment: Record, voucher: Mapping[str, Any], parts: Sequence[Part], day: str
-) -> None:
+async def settle_all(req: Request, payment: FinancePayment, voucher: Voucher, parts: Sequence[Part], day: str) -> None:
     """Settle each item with its part of a payment. A 40901 names the allocation in `data.field`."""
     for number, (item, amount) in enumerate(parts):
         try:

@@ -19,6 +19,7 @@ from plugins.finance.open_items.open_items import find_item
 from plugins.finance.open_items.paying import Booked, Paid
 from plugins.finance.open_items.settlements import settle
 from plugins.finance.payments.records import PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.record_types import FinancePayment, OpenItem, Voucher
 
 Part = tuple[Mapping[str, Any], Decimal]
 _ZERO = store_money(Decimal(0))
@@ -27,12 +28,12 @@ _PARTY = ("customer_id", "supplier_id", "counterparty")
 
 async def enter(
     req: Request,
-    store: Store,
+    store: Store[FinancePayment],
     values: Mapping[str, Any],
     parts: Sequence[Part],
     links: Mapping[str, Any],
     copied: Sequence[str] = _PARTY,
-) -> tuple[Record, Record]:
+) -> tuple[FinancePayment, Voucher]:
     """Write a payment with its allocations to open items, and its voucher. Returns both.
 
     `store` is the store of payments: it checks the references in `values`, except those that are `copied` from another
@@ -63,7 +64,7 @@ async def enter(
     return payment, voucher
 
 
-async def _take_number(req: Request, voucher: Mapping[str, Any]) -> str:
+async def _take_number(req: Request, voucher: Voucher) -> str:
     if await PAYMENT_NUMBERS.has_own_format(req):
         return await PAYMENT_NUMBERS.take(req)
     return f"{PAYMENT_NUMBERS.prefix}-{voucher['number']}"
@@ -74,12 +75,12 @@ def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
     return [{"open_item_id": item["id"], "amount": store_money(amount), "day": day} for item, amount in parts]
 
 
-async def pay(step: Step, item: Record, amount: Decimal, links: Mapping[str, Any]) -> None:
+async def pay(step: Step[Any], item: OpenItem, amount: Decimal, links: Mapping[str, Any]) -> None:
     """Enter a payment of `amount` for an item that the step itself changes; the step keeps `Paid` and `Booked`."""
     values = {
         "direction": "in" if item["direction"] == "out" else "out",
         "account_id": step.body["account_id"],
-        **{name: item[name] for name in _PARTY},
+        **{name: item.get(name) for name in _PARTY},
         "amount": store_money(amount),
         "day": get_day(step.req),
         "category": links["category"],
@@ -91,9 +92,7 @@ async def pay(step: Step, item: Record, amount: Decimal, links: Mapping[str, Any
     step.keep(Booked(voucher))
 
 
-async def take_back(
-    req: Request, payment: Record, voucher: Mapping[str, Any], day: str, *, settled: bool = True
-) -> None:
+async def take_back(req: Request, payment: FinancePayment, voucher: Voucher, day: str, *, settled: bool = True) -> None:
     """Take a payment off its items, or off the advance that it pays back, on the day on which it is reversed.
 
     Raises 40901 if the payment itself was paid back, and 40001 for a day that is too early. `settled` is false if the
@@ -118,7 +117,7 @@ async def _check_reversal_day(req: Request, payment: Mapping[str, Any], day: str
         raise invalid("day", "minimum")
 
 
-def describe_reversal(req: Request, reversal: Mapping[str, Any]) -> Record:
+def describe_reversal(req: Request, reversal: Voucher) -> Record:
     """Return the values that change in a payment when this voucher reverses it."""
     return {
         "allocated": _ZERO,

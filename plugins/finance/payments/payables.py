@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from plugins.api import (
     CONFLICT,
@@ -18,9 +18,10 @@ from plugins.api import (
     store_money,
     transitions,
 )
+from plugins.api.values import RecordId
 from plugins.finance.invoices.records import PAY_INVOICE_BODY
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
-from plugins.finance.open_items.billing import get_with_bills, pay_billed
+from plugins.finance.open_items.billing import ItemWithBills, get_with_bills, pay_billed
 from plugins.finance.open_items.entries import adopt, enter_change
 from plugins.finance.open_items.paying import Booked, Paid, add_payment, get_amount, in_books
 from plugins.finance.open_items.records import OPEN_ITEMS
@@ -28,7 +29,7 @@ from plugins.finance.open_items.schedules import pay_earliest
 from plugins.finance.payments.entering import pay
 
 
-async def _find_payable(req: Request, _: Collection, id: Any) -> Record:
+async def _find_payable(req: Request, _: Collection, id: RecordId) -> ItemWithBills:
     """Return the open item with its `bills`. Raises 40901 for a receivable."""
     item = await get_with_bills(req, id)
     if item["direction"] != "in":
@@ -36,7 +37,7 @@ async def _find_payable(req: Request, _: Collection, id: Any) -> Record:
     return item
 
 
-async def _book(step: Step) -> None:
+async def _book(step: Step[ItemWithBills]) -> None:
     """Book the payment of a payable, or of a part of it."""
     item = step.record
     if item["day"] is None:
@@ -45,20 +46,20 @@ async def _book(step: Step) -> None:
     await pay(step, item, amount, {"category": "purchase", "open_item_id": item["id"]})
 
 
-def _choose_action(step: Step) -> str:
+def _choose_action(step: Step[ItemWithBills]) -> str:
     return "pay" if add_payment(step) >= exact(step.record["amount"]) else "pay-part"
 
 
-def _get_values(step: Step) -> Record:
+def _get_values(step: Step[ItemWithBills]) -> Record:
     values = {"paid": store_money(add_payment(step))}
     return values | pay_earliest({**step.record, **values})
 
 
-async def _enter_payment(step: Step) -> None:
+async def _enter_payment(step: Step[ItemWithBills]) -> None:
     voucher, item = step.kept[Booked].voucher, step.record
     before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
-    await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"])
-    if step.kept[Paid].item["bills"]:
+    await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"] or step.today)
+    if cast(ItemWithBills, step.kept[Paid].item)["bills"]:
         await pay_billed(step.service, step.record)
 
 

@@ -50,11 +50,12 @@ from plugins.finance.payments.records import (
     REVERSE_PAYMENT_BODY,
     TAKE_BACK_BODY,
 )
+from plugins.finance.record_types import FinancePayment, Voucher
 
 _PARTY = ("customer_id", "supplier_id", "counterparty")
 
 
-async def create(req: Request) -> Record:
+async def create(req: Request) -> FinancePayment:
     """Enter a payment. What it does not allocate is an advance, unless it pays one back."""
     values = {**req.body, "day": get_day(req)}
     if values.get("customer_id") is not None and values.get("supplier_id") is not None:
@@ -70,7 +71,7 @@ async def create(req: Request) -> Record:
     if values.get("repays_id") is not None:
         await _check_advance(req, values, parts)
 
-    async def work() -> Record:
+    async def work() -> FinancePayment:
         payment, voucher = await enter(req, store, values, parts, {}, () if named else _PARTY)
         await settle_all(req, payment, voucher, parts, values["day"])
         if values.get("repays_id") is not None:
@@ -134,16 +135,16 @@ async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequenc
 class Reversed(Announced):
     """The voucher of a payment, and the one that reverses it."""
 
-    voucher: Record
-    reversal: Record
+    voucher: Voucher
+    reversal: Voucher
 
 
-async def _allocate(step: Step) -> Record:
+async def _allocate(step: Step[FinancePayment]) -> Record:
     """Settle the items of the body with an advance, or with a part of it. Returns what changes in the payment."""
     req, payment, day = step.req, step.record, get_day(step.req)
     parts = await find_parts(req, step.body["allocations"])
     _check_items(payment, parts)
-    if day < payment["day"]:
+    if payment["day"] is not None and day < payment["day"]:
         raise invalid("day", "minimum")
     if len(payment["allocations"] or ()) + len(parts) > MAX_ALLOCATIONS:
         raise invalid("allocations", "maxItems")
@@ -160,17 +161,18 @@ async def _allocate(step: Step) -> Record:
     }
 
 
-async def _reverse(step: Step) -> None:
+async def _reverse(step: Step[FinancePayment]) -> None:
     """Book the opposite voucher, and take the allocations back."""
     req, payment = step.req, step.record
     check_cashier(req, payment)
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
-    reversal = await reverse_booked(req, voucher, get_day(req), step.reason)
+    day = get_day(req)
+    reversal = await reverse_booked(req, voucher, day, step.reason)
     step.keep(Reversed(voucher, reversal))
-    await take_back(req, payment, voucher, reversal["day"])
+    await take_back(req, payment, voucher, day)
 
 
-async def _announce_reversal(step: Step) -> None:
+async def _announce_reversal(step: Step[FinancePayment]) -> None:
     await step.emit(REVERSED_EVENT, **vars(step.kept[Reversed]))
 
 

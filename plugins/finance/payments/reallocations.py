@@ -25,6 +25,7 @@ from plugins.api import (
 from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.records import change_state
 from plugins.api.requests import RouteOptions
+from plugins.api.values import RecordId
 from plugins.finance.books.periods import check_open
 from plugins.finance.books.records import VOUCHERS
 from plugins.finance.books.vouchers import get_day
@@ -43,6 +44,7 @@ from plugins.finance.open_items.settlements import SETTLING, settle
 from plugins.finance.payments.allocating import add_up, find_parts, refuse, settle_all
 from plugins.finance.payments.entering import Part, list_allocations
 from plugins.finance.payments.records import CREDIT_ITEMS_BODY, MAX_ALLOCATIONS, PAYMENTS
+from plugins.finance.record_types import Allocation, FinancePayment, OpenItem
 
 _ZERO = Decimal(0)
 _IDS = ("customer_id", "supplier_id")
@@ -56,7 +58,7 @@ class Reallocated:
     advance: Decimal
 
 
-async def take_allocation_back(step: Step) -> Record:
+async def take_allocation_back(step: Step[FinancePayment]) -> Record:
     """Take back what a payment allocates to the item of the body, or a part of it: the amount is an advance again.
 
     Returns the values that change in the payment.
@@ -73,7 +75,7 @@ async def take_allocation_back(step: Step) -> Record:
     return await _move(req, payment, item_id, amount, (), day)
 
 
-async def enter_reallocated(step: Step) -> None:
+async def enter_reallocated(step: Step[FinancePayment]) -> None:
     """Enter what is more or less of an advance."""
     await enter_advance(step.service, step.record, step.kept[Reallocated].advance, get_day(step.req))
 
@@ -81,10 +83,10 @@ async def enter_reallocated(step: Step) -> None:
 def make_credit_handler(direction: str) -> Handler:
     """Return the handler that settles items of a party with what was paid too much of another item of that party."""
 
-    async def credit_items(req: Request) -> Record:
+    async def credit_items(req: Request) -> OpenItem:
         day = get_day(req)
 
-        async def work() -> Record:
+        async def work() -> OpenItem:
             item = await req.store(OPEN_ITEMS).get(req.path["id"])
             if item["direction"] != direction:
                 raise ApiError(CONFLICT, WRONG_SIDE)
@@ -115,7 +117,7 @@ def _may_credit(item: Values, other: Values) -> bool:
     return named or bool(item["counterparty"] and item["counterparty"] == other["counterparty"])
 
 
-async def _credit(req: Request, item: Record, parts: Sequence[Part], day: str) -> None:
+async def _credit(req: Request, item: OpenItem, parts: Sequence[Part], day: str) -> None:
     """Move allocations of an item to these parts, those of the latest payments first."""
     payments = req.system_store(PAYMENTS)
     live = {"allocations.open_item_id": item["id"], "status": "booked", "biz_type": None}
@@ -146,7 +148,7 @@ def _take(waiting: list[Part], most: Decimal) -> list[Part]:
 
 
 async def _move(
-    req: Request, payment: Record, item_id: Any, amount: Decimal, parts: Sequence[Part], day: str
+    req: Request, payment: FinancePayment, item_id: Any, amount: Decimal, parts: Sequence[Part], day: str
 ) -> Record:
     """Take an amount off what a payment allocates to an item, on `day`, and settle other items with these parts of it.
 
@@ -155,7 +157,7 @@ async def _move(
     """
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     kept, taken = _split(payment["allocations"] or (), item_id, amount)
-    if any(day < row["day"] for row in taken):
+    if any(row["day"] is not None and day < row["day"] for row in taken):
         raise invalid("day", "minimum")
     for row in taken:
         await settle(req, payment, voucher, item_id, exact(row["amount"]), day, undo=True)
@@ -174,10 +176,10 @@ async def _move(
     }
 
 
-def _split(rows: Sequence[Record], item_id: Any, amount: Decimal) -> tuple[list[Record], list[Record]]:
+def _split(rows: Sequence[Allocation], item_id: RecordId, amount: Decimal) -> tuple[list[Allocation], list[Allocation]]:
     """Divide allocations into those that stay and those that are taken off an item, the latest first."""
-    kept: list[Record] = []
-    taken: list[Record] = []
+    kept: list[Allocation] = []
+    taken: list[Allocation] = []
     for row in reversed(rows):
         part = min(exact(row["amount"]), amount) if row["open_item_id"] == item_id else _ZERO
         amount -= part

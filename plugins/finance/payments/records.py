@@ -21,6 +21,7 @@ from plugins.api.records import Numbering
 from plugins.finance.books.records import ACCOUNTS, CATEGORY, COUNTERPARTY, CUSTOMER, MAX_AMOUNT, REMARK, SUPPLIER
 from plugins.finance.messages import ACCOUNT_USED
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import FinancePayment
 from plugins.finance.states import PAYMENT_STATES
 
 MAX_ALLOCATIONS = 1000
@@ -50,7 +51,7 @@ TAKEN_BACK = obj(
     },
 )
 
-PAYMENTS = Collection(
+PAYMENTS: Collection[FinancePayment] = Collection(
     name="finance_payments",
     title="FinancePayment",
     noun=Message("收付款单", "payment"),

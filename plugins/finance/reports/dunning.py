@@ -96,7 +96,7 @@ async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mappin
     fields = ("biz_type", "resource_id", "number")
     found = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}, fields=fields) if ids else []
     req.note_names({OPEN_ITEMS.name: {item["id"]: item["number"] for item in found if item["number"]}})
-    return {item["id"]: {name: item[name] for name in fields} for item in found}
+    return {item["id"]: {name: item.get(name) for name in fields} for item in found}
 
 
 async def _find_contacts(req: Request, rows: Sequence[Mapping[str, Any]]) -> Mapping[Any, Record]:

@@ -15,6 +15,7 @@ from plugins.api.data import rows_before
 from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items.on_hold import find_held_items
 from plugins.finance.open_items.settled_entries import unsettled
+from plugins.finance.record_types import OpenItem, OpenItemEntry
 from plugins.finance.reports.ageing import open_entries, party_asked, party_of
 
 PartyKey = tuple[Any, ...]
@@ -68,7 +69,7 @@ def key_of(row: Mapping[str, Any]) -> PartyKey:
     return tuple(row["_id"].get(name) for name in PARTY_FIELDS)
 
 
-async def _find_unsummed(req: Request, entries: Store, on: str) -> dict[PartyKey, Record] | None:
+async def _find_unsummed(req: Request, entries: Store[OpenItemEntry], on: str) -> dict[PartyKey, Record] | None:
     """Return the parties with entries that have no `rest` yet, or None if all entries must be added up for this day."""
     if await entries.find({"day": {"$gt": on}, "direction": "out"}, limit=1, fields=("day",)):
         return None
@@ -80,18 +81,21 @@ async def _find_unsummed(req: Request, entries: Store, on: str) -> dict[PartyKey
     return _parties_of(found)
 
 
-def _parties_of(rows: Iterable[Record]) -> dict[PartyKey, Record]:
+def _parties_of(rows: Iterable[OpenItem | OpenItemEntry]) -> dict[PartyKey, Record]:
     parties = [{"_id": _party_of_entry(row)} for row in rows]
     return {key_of(party): party["_id"] for party in parties}
 
 
-def _party_of_entry(entry: Mapping[str, Any]) -> Record:
+def _party_of_entry(entry: OpenItem | OpenItemEntry) -> Record:
     """Return the key of the party of an entry, as `party_of` makes it."""
     nameless = entry["customer_id"] is None and entry["supplier_id"] is None
-    return {**{name: entry[name] for name in PARTY_FIELDS}, "counterparty": entry["counterparty"] if nameless else None}
+    return {
+        **{name: entry.get(name) for name in PARTY_FIELDS},
+        "counterparty": entry["counterparty"] if nameless else None,
+    }
 
 
-async def _read_parties(entries: Store, stages: Sequence[Record], first: int, end: int) -> Overdue:
+async def _read_parties(entries: Store[OpenItemEntry], stages: Sequence[Record], first: int, end: int) -> Overdue:
     """Return a page of the parties that the stages sum up, and the totals of all of them."""
     page = {
         "items": [{"$skip": first}, {"$limit": end - first}],
@@ -103,7 +107,12 @@ async def _read_parties(entries: Store, stages: Sequence[Record], first: int, en
 
 
 async def _read_mixed(
-    req: Request, entries: Store, on: str, unsummed: Sequence[Record], left_out: Mapping[str, Any], end: int
+    req: Request,
+    entries: Store[OpenItemEntry],
+    on: str,
+    unsummed: Sequence[Record],
+    left_out: Mapping[str, Any],
+    end: int,
 ) -> Overdue:
     """Return the first rows of all parties: `unsummed` ones from all their entries, the others from their rests."""
     others = await _read_parties(entries, [*_sum_rests(req, on), {"$match": {"_id": {"$nin": unsummed}}}], 0, end)

@@ -35,6 +35,7 @@ from plugins.api.data import RecordNames
 from plugins.api.values import rounded
 from plugins.finance.open_items.entries import ENTRIES, RESCHEDULED
 from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.record_types import OpenItemEntry
 from plugins.finance.reports.ageing import PARTY, day_asked, signed_amount
 
 _PARTIES = ("customer_id", "supplier_id")
@@ -120,7 +121,7 @@ class _Account:
         """The expression for what an entry adds to its balance."""
         return signed_amount(self.side)
 
-    def amount_of(self, entry: Mapping[str, Any]) -> Decimal:
+    def amount_of(self, entry: OpenItemEntry) -> Decimal:
         """Return what an entry adds to its balance."""
         amount = exact(entry["amount"])
         return amount if entry["direction"] == self.side else -amount
@@ -185,7 +186,7 @@ async def _read_page(req: Request, account: _Account, *, named: bool = False) ->
     return Page(items, None, 1, size, cursor), sums
 
 
-async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> list[Record]:
+async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> list[OpenItemEntry]:
     """Return the rows of a page, and the next one if there is one. With `named`, look up their names as well."""
     rows = await req.store(ENTRIES).find(shown, sort="day,id", limit=size + 1, fields=_READ)
     if named:

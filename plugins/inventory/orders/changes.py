@@ -7,6 +7,7 @@ is open, the order counts less there. Later the order keeps what it counted, and
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from plugins.api import Actor, Page, Record, Request, Route, Service, Step, exact, route, store_money
 from plugins.api.business import DATED, find_booked_on
@@ -45,7 +46,7 @@ def _count(trade: Trade, order: Record) -> Decimal:
     return exact(amount) - exact(order["returned_amount"])
 
 
-async def refuse_closed_month(step: Step) -> None:
+async def refuse_closed_month(step: Step[Any]) -> None:
     """Let the plugin that keeps the books refuse an order that figures would count in a closed month."""
     await step.emit(DATED, day=step.record["ordered_on"] or step.today)
 

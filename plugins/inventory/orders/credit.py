@@ -8,17 +8,18 @@ from plugins.api import Record, Step, exact, store_money
 from plugins.api.business import Customers
 from plugins.inventory.orders.amounts import compute_part
 from plugins.inventory.orders.records import SALES_ORDERS
+from plugins.inventory.record_types import SalesOrder
 
 _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 
-async def confirm(step: Step) -> Record:
+async def confirm(step: Step[SalesOrder]) -> Record:
     """Return the values that the confirmation changes besides the state. Raises 40901 if the customer has no credit."""
     excess = await _find_excess(step, step.record)
     return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
 
 
-async def _find_excess(step: Step, order: Record) -> Decimal | None:
+async def _find_excess(step: Step[SalesOrder], order: SalesOrder) -> Decimal | None:
     """Return by how much this order, in addition to their other open orders, exceeds the credit of the customer.
 
     Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
@@ -32,7 +33,7 @@ async def _find_excess(step: Step, order: Record) -> Decimal | None:
     return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
 
 
-def _compute_undelivered(order: Record) -> Decimal:
+def _compute_undelivered(order: SalesOrder) -> Decimal:
     """Return the amount of the goods that are still to be delivered of an order."""
     if order["shipped_amount"] is not None:
         return exact(order["amount"]) - exact(order["shipped_amount"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from plugins.api import Record, Request, day_of, exact, invalid, store_money
 from plugins.api.business import DATED
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.api.values import store_quantity
+from plugins.api.values import RecordId, store_quantity
+from plugins.inventory.record_types import Product, Warehouse
 from plugins.inventory.records import PRODUCTS, WAREHOUSES
 
 Line = Mapping[str, Any]
@@ -19,7 +20,7 @@ ENABLED: Mapping[str, Any] = {"status": "enabled"}
 
 async def find_products(
     req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None
-) -> dict[Any, Record]:
+) -> dict[RecordId, Product]:
     """Return the products of the lines by id. `where` restricts them further, for example to enabled products.
 
     Raises 40001 for each line that repeats a product, or whose product does not exist or does not match `where`.
@@ -39,7 +40,7 @@ async def find_products(
 
 async def find_warehouse(
     req: Request, id: Any, field: str = "warehouse_id", where: Mapping[str, Any] | None = None
-) -> Record:
+) -> Warehouse:
     """Return the warehouse with this id.
 
     Raises 40001 for `field` if the id is None, if no warehouse with it matches `where`, or if only others keep the
@@ -55,7 +56,11 @@ async def find_warehouse(
 
 
 async def price_lines(
-    req: Request, lines: Sequence[Line], default: str, done: str, where: Mapping[str, Any] | None = None
+    req: Request,
+    lines: Sequence[Line],
+    default: Literal["price", "cost"],
+    done: str,
+    where: Mapping[str, Any] | None = None,
 ) -> list[Record]:
     """Return the lines of a draft with prices.
 

@@ -15,10 +15,11 @@ from plugins.inventory.orders.owed import announce_confirmed, announce_ended, an
 from plugins.inventory.orders.records import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.orders.shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.orders.trades import PURCHASE
+from plugins.inventory.record_types import PurchaseOrder
 from plugins.inventory.records import PRODUCTS, SUPPLIERS
 
 
-async def describe(step: Step) -> Record:
+async def describe(step: Step[PurchaseOrder]) -> Record:
     """Return the names of the supplier and the products, which the approvers may not be allowed to look up."""
     order = step.record
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})

@@ -36,6 +36,7 @@ from plugins.inventory.document_fields import (
 )
 from plugins.inventory.messages import IN_USE
 from plugins.inventory.orders.states import PURCHASE_STATES, SALES_STATES
+from plugins.inventory.record_types import Delivery, PurchaseOrder, Receipt, SalesOrder
 from plugins.inventory.records import SUPPLIERS, WAREHOUSES, price
 
 _DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
@@ -148,7 +149,7 @@ _ORDER_INDEXES = (
     Index("on_hold", "-created_at"),
 )
 
-PURCHASE_ORDERS = Collection(
+PURCHASE_ORDERS: Collection[PurchaseOrder] = Collection(
     name="inventory_purchase_orders",
     title="PurchaseOrder",
     noun=Message("采购订单", "purchase order"),
@@ -174,7 +175,7 @@ PURCHASE_ORDERS = Collection(
     states=PURCHASE_STATES,
 )
 
-SALES_ORDERS = Collection(
+SALES_ORDERS: Collection[SalesOrder] = Collection(
     name="inventory_sales_orders",
     title="SalesOrder",
     noun=Message("销售订单", "sales order"),
@@ -256,7 +257,7 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
     }
 
 
-RECEIPTS = Collection(
+RECEIPTS: Collection[Receipt] = Collection(
     name="inventory_receipts",
     title="Receipt",
     noun=Message("入库单", "receipt"),
@@ -265,7 +266,7 @@ RECEIPTS = Collection(
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
 )
 
-DELIVERIES = Collection(
+DELIVERIES: Collection[Delivery] = Collection(
     name="inventory_deliveries",
     title="Delivery",
     noun=Message("出库单", "delivery"),

@@ -12,6 +12,7 @@ from plugins.api.data import new_id
 from plugins.api.values import store_quantity
 from plugins.inventory.orders.lines import add_up
 from plugins.inventory.orders.records import DELIVERIES, RECEIPTS
+from plugins.inventory.record_types import Warehouse
 from plugins.inventory.stock.stock import Movements, Origin
 
 
@@ -26,7 +27,7 @@ class Part:
 
 
 async def ship_lines(
-    req: Request, warehouse: Record, shipment: Record, parts: Sequence[Part], incoming: bool
+    req: Request, warehouse: Warehouse, shipment: Record, parts: Sequence[Part], incoming: bool
 ) -> Record:
     """Move the parts in or out. Returns `_id`, `lines`, `amount` and `cost`.
 

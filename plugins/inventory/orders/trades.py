@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from plugins.api import Collection, Event
 from plugins.api.business import PAYABLE_CHANGED, RECEIVABLE_CHANGED
@@ -38,7 +38,7 @@ class Trade:
     orders: Collection
     shipments: Collection
     shipped: str
-    default_price: str
+    default_price: Literal["price", "cost"]
     order_numbers: Numbering
     shipment_numbers: Numbering
     incoming: bool

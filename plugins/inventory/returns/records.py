@@ -23,6 +23,7 @@ from plugins.api import (
 )
 from plugins.inventory.document_fields import AMOUNT, MAX_LINES, POSITIVE, PRODUCT, document_number, lines_of
 from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.record_types import PurchaseReturn, SalesReturn
 from plugins.inventory.records import WAREHOUSES
 
 _REASON = text(label=("原因", "Reason"), max_length=1000, example="包装破损")
@@ -91,7 +92,7 @@ def _return(
 _DELIVERY = object_id(label=("出库单", "Delivery"), ref=DELIVERIES.name, filter=True)
 _RECEIPT = object_id(label=("入库单", "Receipt"), ref=RECEIPTS.name, filter=True)
 
-SALES_RETURNS = Collection(
+SALES_RETURNS: Collection[SalesReturn] = Collection(
     name="inventory_sales_returns",
     title="SalesReturn",
     noun=Message("销售退货单", "sales return"),
@@ -117,7 +118,7 @@ SALES_RETURNS = Collection(
     internal=("shares",),
 )
 
-PURCHASE_RETURNS = Collection(
+PURCHASE_RETURNS: Collection[PurchaseReturn] = Collection(
     name="inventory_purchase_returns",
     title="PurchaseReturn",
     noun=Message("采购退货单", "purchase return"),

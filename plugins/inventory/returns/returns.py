@@ -16,6 +16,7 @@ from plugins.inventory.messages import NOTHING_LEFT
 from plugins.inventory.orders.lines import ENABLED, add_up, date_movement, find_warehouse
 from plugins.inventory.orders.owed import find_live, publish
 from plugins.inventory.orders.trades import Trade
+from plugins.inventory.record_types import Warehouse
 from plugins.inventory.returns.orders import count_returned, take_off_order
 from plugins.inventory.returns.parts import Part, choose_parts, describe_shares
 from plugins.inventory.reversing import find_place, lock_document
@@ -74,7 +75,7 @@ def make_reverse_handler(trade: Trade) -> Handler:
 
 
 async def _book(
-    req: Request, trade: Trade, shipment: Record, warehouse: Record, parts: Sequence[Part], given: Record
+    req: Request, trade: Trade, shipment: Record, warehouse: Warehouse, parts: Sequence[Part], given: Record
 ) -> Record:
     """Move the parts and create the return. `given` has `refund`, `restock` and, for a reversal, `reverses_id`.
 
@@ -110,7 +111,7 @@ async def _book(
 
 
 async def _move(
-    req: Request, trade: Trade, warehouse: Record, part: Part, origin: Origin, given: Record
+    req: Request, trade: Trade, warehouse: Warehouse, part: Part, origin: Origin, given: Record
 ) -> dict[str, Any]:
     """Move a part of the goods, and return the line of the return."""
     cost, priced = part.cost, {}

@@ -12,6 +12,7 @@ from plugins.inventory.messages import SHIPMENT_REVERSED
 from plugins.inventory.orders.lines import add_up, date_movement
 from plugins.inventory.orders.owed import find_live, publish
 from plugins.inventory.orders.trades import Trade
+from plugins.inventory.record_types import Warehouse
 from plugins.inventory.returns.orders import count_returned
 from plugins.inventory.returns.parts import find_credited
 from plugins.inventory.returns.returns import mark_returned
@@ -81,7 +82,7 @@ async def _book(req: Request, trade: Trade, found: Record) -> Record:
 
 
 async def _move(
-    req: Request, trade: Trade, warehouse: Record, line: Record, origin: Origin, found: Record
+    req: Request, trade: Trade, warehouse: Warehouse, line: Record, origin: Origin, found: Record
 ) -> dict[str, Any]:
     """Move the goods of a line of `found` back where they were before, and return the line of the reversal."""
     product_id, quantity, cost = line["product_id"], exact(line["quantity"]), exact(line["cost"])

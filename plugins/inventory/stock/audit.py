@@ -8,6 +8,7 @@ from typing import Any
 
 from plugins.api import Message, Record, exact
 from plugins.api.reports import Difference, Piece, difference
+from plugins.api.values import ReadOnlyRecord
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 
 Place = tuple[Any, Any]
@@ -123,7 +124,7 @@ async def _differ(piece: Piece, row: Record, field: str, sentence: Message, **va
     named: dict[str, str] = {}
     for name, collection, code in (("product", PRODUCTS, "sku"), ("warehouse", WAREHOUSES, "code")):
         store, id = piece.store(collection), row[f"{name}_id"]
-        found = await store.find_one({"_id": id}) or await store.deleted.find_one({"_id": id})
+        found: ReadOnlyRecord | None = await store.find_one({"_id": id}) or await store.deleted.find_one({"_id": id})
         named |= {name: found[code] if found else str(id), f"{name}_id": str(id)}
     label = STOCK.fields[field].label if field in STOCK.fields else None
     known = {"found": f"{exact(row[field]):f}"} if field in _FIELDS else {}

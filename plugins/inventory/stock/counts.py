@@ -12,18 +12,19 @@ from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GO
 from plugins.inventory.numbers import STOCK_COUNT_NUMBERS
 from plugins.inventory.orders.amounts import check_amounts
 from plugins.inventory.orders.lines import add_up, date_movement, find_products, find_warehouse
+from plugins.inventory.record_types import Product, StockCount, Warehouse
 from plugins.inventory.returns.records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
 from plugins.inventory.stock.records import STOCK_COUNTS
 from plugins.inventory.stock.stock import Holding, Origin, get_holding, put, sort_by_product, take, take_at
 
 
-async def count(req: Request) -> Record:
+async def count(req: Request) -> StockCount:
     """Set the stock to what was counted. Opening stock, losses and finds are ledger entries like any other."""
     body = dict(req.body)
     check_amounts([times(exact(line["counted"]), exact(line.get("cost"))) for line in body["lines"]], "cost")
 
-    async def work() -> Record:
+    async def work() -> StockCount:
         warehouse = await find_warehouse(req, body["warehouse_id"])
         products = await find_products(req, body["lines"])
         document = {
@@ -43,7 +44,7 @@ async def count(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def _count_line(req: Request, warehouse: Record, line: Record, product: Record, document: Record) -> Record:
+async def _count_line(req: Request, warehouse: Warehouse, line: Record, product: Product, document: Record) -> Record:
     held = await get_holding(req, warehouse, product["id"])
     difference = exact(line["counted"]) - held.quantity
     origin = Origin("count", **document)
@@ -63,7 +64,7 @@ async def _count_line(req: Request, warehouse: Record, line: Record, product: Re
     }
 
 
-def _value_found(found: Decimal, line: Record, held: Holding, product: Record) -> Decimal:
+def _value_found(found: Decimal, line: Record, held: Holding, product: Product) -> Decimal:
     if line.get("cost") is not None:
         return times(found, exact(line["cost"]))
     if held.quantity:
@@ -71,10 +72,10 @@ def _value_found(found: Decimal, line: Record, held: Holding, product: Record) -
     return times(found, exact(product["cost"]))
 
 
-async def reverse(req: Request) -> Record:
+async def reverse(req: Request) -> StockCount:
     """Take back the differences that a count booked, at the values that they had, and link the two counts."""
 
-    async def work() -> Record:
+    async def work() -> StockCount:
         found = await lock_document(req, STOCK_COUNTS)
         warehouse = await find_place(req, found["warehouse_id"])
         document = {
@@ -101,7 +102,7 @@ async def reverse(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def _take_back(req: Request, warehouse: Record, line: Record, document: Record) -> Record:
+async def _take_back(req: Request, warehouse: Warehouse, line: Record, document: Record) -> Record:
     """Undo the difference of a line of a count, and return the line of its reversal."""
     id, difference, value = line["product_id"], exact(line["difference"]), exact(line["value"])
     held, origin = await get_holding(req, warehouse, id), Origin("count", **document)

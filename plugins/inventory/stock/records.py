@@ -22,9 +22,10 @@ from plugins.inventory.document_fields import (
     lines_of,
     reversal_fields,
 )
+from plugins.inventory.record_types import StockCount, Transfer
 from plugins.inventory.records import MAX_QUANTITY, price
 
-TRANSFERS = Collection(
+TRANSFERS: Collection[Transfer] = Collection(
     name="inventory_transfers",
     title="Transfer",
     noun=Message("调拨单", "transfer"),
@@ -67,7 +68,7 @@ _COUNT_LINE = {
     ),
 }
 
-STOCK_COUNTS = Collection(
+STOCK_COUNTS: Collection[StockCount] = Collection(
     name="inventory_stock_counts",
     title="StockCount",
     noun=Message("盘点单", "stock count"),

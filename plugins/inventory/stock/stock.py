@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from plugins.api import CONFLICT, ApiError, Page, Record, Request, Route, crud, exact, route, store_money
 from plugins.api.values import share, store_quantity
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN
+from plugins.inventory.record_types import Stock, Warehouse
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES
 from plugins.inventory.stock.day_balances import Later, read_later, shift_later
 
@@ -33,18 +34,18 @@ class Origin:
 class Holding:
     """The stock of a product in a warehouse: the row (None if there never was any), quantity and value."""
 
-    row: Record | None
+    row: Stock | None
     quantity: Decimal
     value: Decimal
 
 
-async def get_holding(req: Request, warehouse: Record, product_id: Any) -> Holding:
+async def get_holding(req: Request, warehouse: Warehouse, product_id: Any) -> Holding:
     """Return the stock of a product in a warehouse."""
     row = await req.system_store(STOCK).find_one({"product_id": product_id, "warehouse_id": warehouse["id"]})
     return _hold(row)
 
 
-def _hold(row: Record | None) -> Holding:
+def _hold(row: Stock | None) -> Holding:
     return Holding(row, exact(row["quantity"] if row else None), exact(row["value"] if row else None))
 
 
@@ -59,7 +60,7 @@ async def take_turns(req: Request, warehouse_id: Any, product_ids: Iterable[Any]
 class Movements:
     """The movements of one document in a warehouse, one after the other. `enter` writes the stock and its ledger."""
 
-    def __init__(self, req: Request, warehouse: Record, origin: Origin) -> None:
+    def __init__(self, req: Request, warehouse: Warehouse, origin: Origin) -> None:
         self._req = req
         self._warehouse = warehouse
         self._origin = origin
@@ -151,7 +152,7 @@ class Movements:
             self._changed[product_id] = amounts
         if later.days:
             await shift_later(self._req, place, self._origin.day, quantity, value)
-        self._held[product_id] = _hold({**row, **amounts})
+        self._held[product_id] = _hold(cast(Stock, {**row, **amounts}))
         self._entries.append(
             {
                 **place,
@@ -168,7 +169,7 @@ class Movements:
         )
 
 
-def _describe_place(warehouse: Record, product_id: Any) -> Record:
+def _describe_place(warehouse: Warehouse, product_id: Any) -> Record:
     return {
         "product_id": product_id,
         "warehouse_id": warehouse["id"],
@@ -179,7 +180,7 @@ def _describe_place(warehouse: Record, product_id: Any) -> Record:
 
 async def put(
     req: Request,
-    warehouse: Record,
+    warehouse: Warehouse,
     product_id: Any,
     quantity: Decimal,
     value: Decimal,
@@ -194,7 +195,7 @@ async def put(
 
 async def take(
     req: Request,
-    warehouse: Record,
+    warehouse: Warehouse,
     product_id: Any,
     quantity: Decimal,
     origin: Origin,
@@ -209,7 +210,7 @@ async def take(
 
 async def take_at(
     req: Request,
-    warehouse: Record,
+    warehouse: Warehouse,
     product_id: Any,
     quantity: Decimal,
     cost: Decimal,

@@ -8,19 +8,20 @@ from plugins.api.data import new_id
 from plugins.inventory.messages import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
 from plugins.inventory.numbers import TRANSFER_NUMBERS
 from plugins.inventory.orders.lines import ENABLED, add_up, date_movement, find_products, find_warehouse
+from plugins.inventory.record_types import Transfer, Warehouse
 from plugins.inventory.returns.records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
 from plugins.inventory.stock.records import TRANSFERS
 from plugins.inventory.stock.stock import Origin, put, sort_by_product, take, take_at
 
 
-async def transfer(req: Request) -> Record:
+async def transfer(req: Request) -> Transfer:
     """Move goods from one warehouse to another at their cost. Raises 40901 if there are not enough."""
     body = dict(req.body)
     if body["from_warehouse_id"] == body["to_warehouse_id"]:
         raise invalid("to_warehouse_id", "invalid")
 
-    async def work() -> Record:
+    async def work() -> Transfer:
         source = await find_warehouse(req, body["from_warehouse_id"], "from_warehouse_id")
         target = await find_warehouse(req, body["to_warehouse_id"], "to_warehouse_id", ENABLED)
         await find_products(req, body["lines"])
@@ -36,17 +37,17 @@ async def transfer(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def _move(req: Request, source: Record, target: Record, line: Record, document: Record) -> Record:
+async def _move(req: Request, source: Warehouse, target: Warehouse, line: Record, document: Record) -> Record:
     id, quantity = line["product_id"], exact(line["quantity"])
     cost = await take(req, source, id, quantity, Origin("transfer_out", **document))
     await put(req, target, id, quantity, cost, Origin("transfer_in", **document))
     return {"product_id": id, "quantity": line["quantity"], "cost": store_money(cost)}
 
 
-async def reverse(req: Request) -> Record:
+async def reverse(req: Request) -> Transfer:
     """Move the goods of a transfer back at the cost at which they moved, and link the two transfers."""
 
-    async def work() -> Record:
+    async def work() -> Transfer:
         found = await lock_document(req, TRANSFERS)
         source = await find_place(req, found["to_warehouse_id"])
         target = await find_place(req, found["from_warehouse_id"])
@@ -75,7 +76,7 @@ async def reverse(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def _move_back(req: Request, source: Record, target: Record, line: Record, document: Record) -> Record:
+async def _move_back(req: Request, source: Warehouse, target: Warehouse, line: Record, document: Record) -> Record:
     id, quantity = line["product_id"], exact(line["quantity"])
     cost = await take_at(req, source, id, quantity, exact(line["cost"]), Origin("transfer_out", **document))
     await put(req, target, id, quantity, cost, Origin("transfer_in", **document))

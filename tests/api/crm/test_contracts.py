@@ -125,6 +125,13 @@ async def test_a_plan_is_pending_partial_paid_or_overdue(admin: Client) -> None:
         assert [row["id"] for row in found["items"]] == [plans[status]["id"]]
 
 
+async def test_a_plan_gets_a_number_although_that_of_the_last_one_was_cleared(admin: Client) -> None:
+    made = await in_force(admin, "400.00")
+    first = await plan(admin, made, "100.00", "2099-01-01")
+    expect(await admin.patch(f"{PLANS}/{first['id']}", {"version": first["version"], "sequence": None}))
+    assert (await plan(admin, made, "100.00", "2099-02-01"))["sequence"] == 1
+
+
 async def test_plans_do_not_exceed_the_contract(admin: Client) -> None:
     made = await contract(admin, "100.00")
     body = {"contract_id": made["id"], "amount": "60.00", "due_date": "2099-01-01"}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from plugins.boot.registry import RegistryError, built_in_names, load_plugins
+from plugins.commands.check import main as check
 from scripts.documents import main
 
 SOURCE = """
@@ -16,19 +17,25 @@ async def answer(req): ...
 
 plugin = Plugin(name="{name}", title=Message("东西", "Things"), routes=(
     route("GET /api/v1/{name}", answer, summary="Get", access="{access}"),
-))
+), collections=(Collection(
+    "{name}_things", "Thing", dict(name=text(label=("名称", "Name"), required=True)), Message("东西", "thing")
+),))
 """
+
+
+def install(folder: Path, name: str, access: str) -> None:
+    (folder / f"{name}.py").write_text(SOURCE.format(name=name, access=access))
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[tradewind.plugins]\n{name} = {name}:plugin\n")
 
 
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two plugins as pip leaves them: one that is well and one that is not."""
     for name, access in (("chkwell", "public"), ("chkill", "everybody")):
-        (tmp_path / f"{name}.py").write_text(SOURCE.format(name=name, access=access))
-        info = tmp_path / f"{name}-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[tradewind.plugins]\n{name} = {name}:plugin\n")
+        install(tmp_path, name, access)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv("TRADEWIND_PLUGINS", raising=False)
 
@@ -61,3 +68,17 @@ def test_a_plugin_with_a_plus_is_loaded_beside_the_built_in_ones() -> None:
     assert {plugin.name for plugin in load_plugins(["chkwell", "auth"])} == {"chkwell", "auth", "rbac"}
     with pytest.raises(RegistryError, match="Plugin nowhere is unknown"):
         load_plugins(["+nowhere"])
+
+
+def test_the_types_of_a_plugins_records_are_written_on_demand_and_checked_afterwards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(tmp_path, "chktyped", "public")
+    types = tmp_path / "record_types.py"
+    assert check(["chktyped"]) == 0
+    assert not types.exists()
+    assert check(["chktyped", "--write"]) == 0
+    assert "class Thing(TypedDict):" in types.read_text()
+    types.write_text(types.read_text().replace("name: str", "nome: str"))
+    assert check(["chktyped"]) == 1
+    assert f"{types}: differs from the code, run tradewind check --write." in capsys.readouterr().err

@@ -1,0 +1,136 @@
+"""The types of the records of Approvals. Generated from its collections by `scripts/check --write`: do not edit."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict
+
+from plugins.api.values import StoredAmount, StoredId
+
+
+class ApprovalCondition(TypedDict):
+    """An object within `ApprovalDefinition`."""
+
+    field: str
+    op: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "exists"]
+    value: NotRequired[object]
+
+
+class ApprovalApprovers(TypedDict):
+    """An object within `ApprovalDefinition`."""
+
+    users: NotRequired[list[int] | None]
+    roles: NotRequired[list[int] | None]
+    department_leader: NotRequired[int | None]
+    initiator_leader: NotRequired[int | None]
+
+
+class ApprovalNode(TypedDict):
+    """An object within `ApprovalDefinition`."""
+
+    key: str
+    name: str
+    approvers: ApprovalApprovers
+    mode: str
+    absent: NotRequired[Literal["leader", "substitute", "refuse"] | None]
+    substitutes: NotRequired[ApprovalApprovers | None]
+    on_reject: Literal["end", "back"]
+
+
+class ApprovalDefinition(TypedDict):
+    """A record of `approval_definitions`."""
+
+    id: StoredId
+    name: str
+    biz_type: str
+    conditions: list[ApprovalCondition]
+    nodes: list[ApprovalNode]
+    copies: ApprovalApprovers | None
+    enabled: bool
+    priority: int
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class ApprovalTask(TypedDict):
+    """An object within `ApprovalInstance`."""
+
+    node: str
+    round: int
+    user_id: int
+    on_behalf_of: NotRequired[int | None]
+    absent: NotRequired[Literal["delegate", "leader", "substitute"] | None]
+    status: Literal["pending", "agreed", "rejected", "sent_back", "transferred", "reassigned", "cancelled"]
+    acted_at: NotRequired[datetime | None]
+    comment: NotRequired[str | None]
+
+
+class ApprovalStep(TypedDict):
+    """An object within `ApprovalInstance`."""
+
+    at: datetime
+    user_id: int
+    action: str
+    node: NotRequired[str | None]
+    to: NotRequired[str | None]
+    comment: NotRequired[str | None]
+
+
+class ApprovalInstance(TypedDict):
+    """A record of `approval_instances`."""
+
+    id: StoredId
+    definition_id: StoredId
+    title: str
+    record: dict[str, object]
+    biz_type: str
+    resource_id: str | None
+    status: Literal["draft", "pending", "approved", "rejected", "returned", "withdrawn"]
+    initiator_id: int
+    nodes: list[ApprovalNode]
+    node: str | None
+    tasks: list[ApprovalTask]
+    history: list[ApprovalStep]
+    copied: list[int]
+    submitted_at: datetime | None
+    finished_at: datetime | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    todo: NotRequired[object]
+    done: NotRequired[object]
+    round: NotRequired[object]
+    needed: NotRequired[object]
+    behind: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+    shared_with: NotRequired[list[int]]
+
+
+class ApprovalDelegation(TypedDict):
+    """A record of `approval_delegations`."""
+
+    id: StoredId
+    user_id: int
+    delegate_id: int
+    starts_at: datetime
+    ends_at: datetime
+    reason: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    settled: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]

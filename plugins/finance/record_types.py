@@ -1,0 +1,349 @@
+"""The types of the records of Finance. Generated from its collections by `scripts/check --write`: do not edit."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict
+
+from plugins.api.values import StoredAmount, StoredId
+
+
+class Account(TypedDict):
+    """A record of `finance_accounts`."""
+
+    id: StoredId
+    code: str
+    name: str
+    type: Literal["cash", "bank", "other"]
+    balance: StoredAmount
+    cashier_ids: list[int] | None
+    status: Literal["enabled", "disabled"]
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Voucher(TypedDict):
+    """A record of `finance_vouchers`."""
+
+    id: StoredId
+    number: str
+    kind: Literal["income", "expense", "transfer"]
+    account_id: StoredId
+    to_account_id: StoredId | None
+    amount: StoredAmount
+    day: str | None
+    category: str | None
+    counterparty: str | None
+    remark: str | None
+    invoice_id: StoredId | None
+    claim_id: StoredId | None
+    open_item_id: StoredId | None
+    payment_id: StoredId | None
+    reverses_id: StoredId | None
+    reversed_by_id: StoredId | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Period(TypedDict):
+    """A record of `finance_periods`."""
+
+    id: str
+    closed: bool
+    closed_at: datetime | None
+    closed_by: int | None
+    last_number: int
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class ExpenseLine(TypedDict):
+    """An object within `ExpenseClaim`."""
+
+    day: str
+    category: str
+    amount: StoredAmount
+    description: NotRequired[str | None]
+
+
+class ExpenseClaim(TypedDict):
+    """A record of `finance_expense_claims`."""
+
+    id: StoredId
+    number: str
+    title: str
+    lines: list[ExpenseLine]
+    amount: StoredAmount
+    status: Literal["draft", "submitted", "approved", "rejected", "paid", "reversed"]
+    submitted_at: datetime | None
+    submitted_by: int | None
+    decided_at: datetime | None
+    decided_by: int | None
+    reason: str | None
+    reversed_on: str | None
+    paid_at: datetime | None
+    voucher_id: StoredId | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Invoice(TypedDict):
+    """A record of `finance_invoices`."""
+
+    id: StoredId
+    direction: Literal["in", "out"]
+    number: str
+    counterparty: str
+    customer_id: StoredId | None
+    supplier_id: StoredId | None
+    day: str | None
+    due_on: str | None
+    amount: StoredAmount
+    tax: StoredAmount
+    total: StoredAmount
+    paid: StoredAmount
+    credited: StoredAmount | None
+    credited_tax: StoredAmount | None
+    open_item_id: StoredId | None
+    status: Literal["draft", "confirmed", "partly_paid", "paid", "void", "credited"]
+    category: str | None
+    reference: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    party_key: NotRequired[object]
+    number_key: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class CreditNote(TypedDict):
+    """A record of `finance_credit_notes`."""
+
+    id: StoredId
+    number: str
+    invoice_id: StoredId
+    direction: Literal["in", "out"]
+    day: str
+    amount: StoredAmount
+    tax: StoredAmount
+    total: StoredAmount
+    counterparty: str | None
+    reason: str | None
+    reverses_id: StoredId | None
+    reversed_by_id: StoredId | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class OpenItemPart(TypedDict):
+    """An object within `OpenItem`."""
+
+    due_on: str
+    amount: StoredAmount
+    paid: StoredAmount
+
+
+class OpenItem(TypedDict):
+    """A record of `finance_open_items`."""
+
+    id: StoredId
+    direction: Literal["in", "out"]
+    biz_type: str
+    resource_id: str
+    number: str | None
+    counterparty: str | None
+    customer_id: StoredId | None
+    supplier_id: StoredId | None
+    day: str | None
+    booked_on: str | None
+    amount: StoredAmount
+    document_amount: StoredAmount | None
+    undelivered: StoredAmount | None
+    billed_ahead: StoredAmount | None
+    net: StoredAmount | None
+    tax: StoredAmount | None
+    invoiced: StoredAmount | None
+    credited: StoredAmount | None
+    paid: StoredAmount
+    due_on: str | None
+    terms_days: int | None
+    schedule: list[OpenItemPart] | None
+    status: Literal["planned", "open", "partly_paid", "paid", "void"]
+    paid_elsewhere: bool
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    billings: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class OpenItemEntry(TypedDict):
+    """A record of `finance_open_item_entries`."""
+
+    id: StoredId
+    direction: Literal["in", "out"]
+    day: str
+    kind: Literal["owed", "paid", "advance", "rescheduled"]
+    amount: StoredAmount
+    open_item_id: StoredId | None
+    biz_type: str | None
+    resource_id: str | None
+    number: str | None
+    customer_id: StoredId | None
+    supplier_id: StoredId | None
+    counterparty: str | None
+    due_on: str | None
+    settled_on: str | None
+    rest: StoredAmount | None
+    settles: bool | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Allocation(TypedDict):
+    """An object within `FinancePayment`."""
+
+    open_item_id: StoredId
+    amount: StoredAmount
+    day: NotRequired[str | None]
+
+
+class AllocationTakenBack(TypedDict):
+    """An object within `FinancePayment`."""
+
+    open_item_id: StoredId
+    amount: StoredAmount
+    day: NotRequired[str | None]
+    taken_back_on: NotRequired[str | None]
+    reason: NotRequired[str | None]
+
+
+class FinancePayment(TypedDict):
+    """A record of `finance_payments`."""
+
+    id: StoredId
+    number: str
+    direction: Literal["in", "out"]
+    account_id: StoredId
+    customer_id: StoredId | None
+    supplier_id: StoredId | None
+    counterparty: str | None
+    amount: StoredAmount
+    day: str | None
+    method: str | None
+    reference: str | None
+    category: str | None
+    remark: str | None
+    allocations: list[Allocation] | None
+    taken_back: list[AllocationTakenBack] | None
+    repays_id: StoredId | None
+    allocated: StoredAmount
+    unallocated: StoredAmount
+    repaid: StoredAmount
+    status: Literal["booked", "reversed"]
+    voucher_id: StoredId | None
+    reversal_voucher_id: StoredId | None
+    reversed_on: str | None
+    reversed_at: datetime | None
+    reason: str | None
+    biz_type: str | None
+    resource_id: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class LedgerAuditRecordDifferencesMessage(TypedDict):
+    """An object within `LedgerAuditRecord`."""
+
+    zh: str
+    en: str
+
+
+class StoredDifference(TypedDict):
+    """An object within `LedgerAuditRecord`."""
+
+    check: str
+    resource_id: str
+    number: str
+    about: str
+    expected: str
+    found: str
+    message: NotRequired[LedgerAuditRecordDifferencesMessage | None]
+
+
+class StoredRemarks(TypedDict):
+    """An object within `LedgerAuditRecord`."""
+
+    count: NotRequired[int | None]
+    amount: NotRequired[StoredAmount | None]
+
+
+class LedgerAuditRecord(TypedDict):
+    """A record of `finance_audits`."""
+
+    id: str
+    run_id: StoredId | None
+    started_at: datetime | None
+    checked_at: datetime | None
+    next_at: datetime | None
+    pending: list[str] | None
+    after: str | None
+    size: int | None
+    failures: int | None
+    records: int | None
+    differences: list[StoredDifference] | None
+    totals: dict[str, int | None] | None
+    remarks: dict[str, StoredRemarks | None] | None

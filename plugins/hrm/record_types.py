@@ -1,0 +1,270 @@
+"""The types of the records of HRM. Generated from its collections by `scripts/check --write`: do not edit."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict
+
+from plugins.api.values import StoredAmount, StoredId
+
+
+class JobPosition(TypedDict):
+    """A record of `hrm_positions`."""
+
+    id: StoredId
+    name: str
+    grade: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Shift(TypedDict):
+    """A record of `hrm_shifts`."""
+
+    id: StoredId
+    name: str
+    start: str
+    end: str
+    break_start: str | None
+    break_end: str | None
+    flexible_minutes: int
+    grace_minutes: int
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class HrmLocation(TypedDict):
+    """An object within `AttendancePlace`."""
+
+    lng: float
+    lat: float
+
+
+class AttendancePlace(TypedDict):
+    """A record of `hrm_places`."""
+
+    id: StoredId
+    name: str
+    address: str | None
+    location: HrmLocation | None
+    coordinate_system: Literal["wgs84", "gcj02", "bd09"]
+    radius: int
+    bssids: list[str]
+    status: Literal["enabled", "disabled"]
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    point: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class CalendarException(TypedDict):
+    """An object within `AttendanceGroup`."""
+
+    day: str
+    name: NotRequired[str | None]
+    working: bool
+
+
+class AttendanceGroup(TypedDict):
+    """A record of `hrm_attendance_groups`."""
+
+    id: StoredId
+    name: str
+    shift_id: StoredId
+    working_days: list[int]
+    holidays: list[CalendarException]
+    place_ids: list[StoredId]
+    outside_counts: bool
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+PastDepartment = TypedDict(
+    "PastDepartment",
+    {
+        "department_id": "NotRequired[int | None]",
+        "from": "NotRequired[str | None]",
+        "until": "str",
+    },
+)
+
+
+class Employee(TypedDict):
+    """A record of `hrm_employees`."""
+
+    id: StoredId
+    number: str | None
+    name: str
+    user_id: int | None
+    department_id: int | None
+    department_since: str | None
+    past_departments: list[PastDepartment] | None
+    position_id: StoredId | None
+    hired_on: str
+    left_on: str | None
+    phone: str | None
+    email: str | None
+    attendance_group_id: StoredId | None
+    attends_from: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+    shared_with: NotRequired[list[int]]
+
+
+class Punch(TypedDict):
+    """A record of `hrm_punches`."""
+
+    id: StoredId
+    location: HrmLocation | None
+    coordinate_system: Literal["wgs84", "gcj02", "bd09"]
+    accuracy: float | None
+    fix_at: datetime | None
+    mock: bool
+    bssid: str | None
+    ssid: str | None
+    device_id: str | None
+    remark: str | None
+    employee_id: StoredId
+    employee_name: str | None
+    user_id: int | None
+    at: datetime
+    day: str
+    result: Literal["accepted", "outside", "unproven", "refused"]
+    counts: bool
+    place_id: StoredId | None
+    method: Literal["gps", "wifi", "manual"] | None
+    distance: float | None
+    risks: list[str]
+    entered_by: int | None
+    reviewed_by: int | None
+    reviewed_at: datetime | None
+    review_remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    point: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class DailyResult(TypedDict):
+    """A record of `hrm_attendance_days`."""
+
+    id: StoredId
+    employee_id: StoredId
+    employee_name: str
+    user_id: int | None
+    department_id: int | None
+    day: str
+    status: Literal["pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest"]
+    arrived_at: datetime | None
+    departed_at: datetime | None
+    late_minutes: int
+    early_minutes: int
+    worked_minutes: int | None
+    leave_days: StoredAmount | None
+    leave_by_type: dict[str, StoredAmount] | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    settles_at: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class AttendanceMark(TypedDict):
+    """A record of `hrm_attendance_marks`."""
+
+    id: StoredId
+    stale: bool | None
+    changes: int | None
+    attended_to: str | None
+    last_punch_id: StoredId | None
+
+
+class Leave(TypedDict):
+    """A record of `hrm_leaves`."""
+
+    id: StoredId
+    type: Literal["annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other"]
+    starts_at: datetime
+    ends_at: datetime
+    reason: str | None
+    user_id: int | None
+    employee_id: StoredId | None
+    employee_name: str | None
+    days: StoredAmount
+    hours: StoredAmount | None
+    status: Literal["draft", "pending", "approved", "rejected", "cancelled"]
+    submitted_at: datetime | None
+    submitted_by: int | None
+    decided_at: datetime | None
+    decided_by: int | None
+    decision_reason: str | None
+    entered_by: int | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    by_day: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class LeaveAllowance(TypedDict):
+    """A record of `hrm_leave_allowances`."""
+
+    id: StoredId
+    type: Literal["annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other"]
+    employee_id: StoredId | None
+    year: int | None
+    days: StoredAmount
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]

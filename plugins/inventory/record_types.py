@@ -1,0 +1,488 @@
+"""The types of the records of Inventory. Generated from its collections by `scripts/check --write`: do not edit."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict
+
+from plugins.api.values import StoredAmount, StoredId
+
+
+class Product(TypedDict):
+    """A record of `inventory_products`."""
+
+    id: StoredId
+    sku: str
+    name: str
+    unit: str
+    category: str | None
+    price: StoredAmount | None
+    cost: StoredAmount | None
+    status: Literal["enabled", "disabled"]
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Warehouse(TypedDict):
+    """A record of `inventory_warehouses`."""
+
+    id: StoredId
+    code: str
+    name: str
+    address: str | None
+    manager_id: int | None
+    keeper_ids: list[int] | None
+    status: Literal["enabled", "disabled"]
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Supplier(TypedDict):
+    """A record of `inventory_suppliers`."""
+
+    id: StoredId
+    code: str
+    name: str
+    contact: str | None
+    phone: str | None
+    email: str | None
+    address: str | None
+    terms_days: int | None
+    status: Literal["enabled", "disabled"]
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class PurchaseOrderLine(TypedDict):
+    """An object within `PurchaseOrder`."""
+
+    product_id: StoredId
+    quantity: StoredAmount
+    price: NotRequired[StoredAmount | None]
+    discount: NotRequired[StoredAmount | None]
+    tax_rate: NotRequired[StoredAmount | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    received: StoredAmount
+
+
+class PurchaseOrder(TypedDict):
+    """A record of `inventory_purchase_orders`."""
+
+    id: StoredId
+    number: str
+    supplier_id: StoredId
+    submitted_by: int | None
+    reason: str | None
+    warehouse_id: StoredId | None
+    ordered_on: str | None
+    expected_on: str | None
+    terms_days: int | None
+    lines: list[PurchaseOrderLine]
+    prices_include_tax: bool | None
+    order_discount: StoredAmount | None
+    freight: StoredAmount | None
+    net_amount: StoredAmount | None
+    tax_amount: StoredAmount | None
+    amount: StoredAmount
+    shipped_amount: StoredAmount | None
+    returned_amount: StoredAmount | None
+    booked_later: StoredAmount | None
+    status: Literal["draft", "pending", "ordered", "partly_received", "received", "closed", "cancelled"]
+    on_hold: bool | None
+    hold_reason: str | None
+    disputed: bool | None
+    held_at: datetime | None
+    held_by: int | None
+    confirmed_at: datetime | None
+    reference: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class SalesOrderLine(TypedDict):
+    """An object within `SalesOrder`."""
+
+    product_id: StoredId
+    quantity: StoredAmount
+    price: NotRequired[StoredAmount | None]
+    discount: NotRequired[StoredAmount | None]
+    tax_rate: NotRequired[StoredAmount | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    delivered: StoredAmount
+
+
+class SalesOrder(TypedDict):
+    """A record of `inventory_sales_orders`."""
+
+    id: StoredId
+    number: str
+    customer_name: str
+    customer_id: StoredId | None
+    contract_id: StoredId | None
+    salesperson_id: int | None
+    credit_excess: StoredAmount | None
+    warehouse_id: StoredId | None
+    ordered_on: str | None
+    expected_on: str | None
+    terms_days: int | None
+    lines: list[SalesOrderLine]
+    prices_include_tax: bool | None
+    order_discount: StoredAmount | None
+    freight: StoredAmount | None
+    net_amount: StoredAmount | None
+    tax_amount: StoredAmount | None
+    amount: StoredAmount
+    shipped_amount: StoredAmount | None
+    returned_amount: StoredAmount | None
+    booked_later: StoredAmount | None
+    status: Literal["draft", "confirmed", "partly_delivered", "delivered", "closed", "cancelled"]
+    on_hold: bool | None
+    hold_reason: str | None
+    disputed: bool | None
+    held_at: datetime | None
+    held_by: int | None
+    confirmed_at: datetime | None
+    reference: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class ReceiptLine(TypedDict):
+    """An object within `Receipt`."""
+
+    product_id: StoredId
+    quantity: StoredAmount
+    amount: StoredAmount
+    cost: StoredAmount
+    returned: NotRequired[StoredAmount | None]
+
+
+class Receipt(TypedDict):
+    """A record of `inventory_receipts`."""
+
+    id: StoredId
+    number: str
+    order_id: StoredId
+    order_number: str
+    warehouse_id: StoredId
+    day: str
+    lines: list[ReceiptLine]
+    freight: StoredAmount | None
+    amount: StoredAmount
+    cost: StoredAmount
+    returned_amount: StoredAmount | None
+    reversed_by_id: StoredId | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class DeliveryLine(TypedDict):
+    """An object within `Delivery`."""
+
+    product_id: StoredId
+    quantity: StoredAmount
+    amount: StoredAmount
+    cost: StoredAmount
+    returned: NotRequired[StoredAmount | None]
+
+
+class Delivery(TypedDict):
+    """A record of `inventory_deliveries`."""
+
+    id: StoredId
+    number: str
+    order_id: StoredId
+    order_number: str
+    warehouse_id: StoredId
+    day: str
+    lines: list[DeliveryLine]
+    freight: StoredAmount | None
+    amount: StoredAmount
+    cost: StoredAmount
+    returned_amount: StoredAmount | None
+    reversed_by_id: StoredId | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class TransferLine(TypedDict):
+    """An object within `Transfer`."""
+
+    product_id: StoredId
+    quantity: StoredAmount
+    cost: StoredAmount
+
+
+class Transfer(TypedDict):
+    """A record of `inventory_transfers`."""
+
+    id: StoredId
+    number: str
+    from_warehouse_id: StoredId
+    to_warehouse_id: StoredId
+    day: str | None
+    lines: list[TransferLine]
+    cost: StoredAmount
+    reverses_id: StoredId | None
+    reversed_by_id: StoredId | None
+    reason: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class StockCountLine(TypedDict):
+    """An object within `StockCount`."""
+
+    product_id: StoredId
+    counted: StoredAmount
+    cost: NotRequired[StoredAmount | None]
+    expected: StoredAmount
+    difference: StoredAmount
+    value: StoredAmount
+
+
+class StockCount(TypedDict):
+    """A record of `inventory_stock_counts`."""
+
+    id: StoredId
+    number: str
+    warehouse_id: StoredId
+    day: str | None
+    lines: list[StockCountLine]
+    value: StoredAmount
+    reverses_id: StoredId | None
+    reversed_by_id: StoredId | None
+    reason: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class PurchaseReturnLine(TypedDict):
+    """An object within `PurchaseReturn`."""
+
+    product_id: StoredId
+    quantity: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    cost: StoredAmount
+    difference: NotRequired[StoredAmount | None]
+
+
+class PurchaseReturn(TypedDict):
+    """A record of `inventory_purchase_returns`."""
+
+    id: StoredId
+    number: str
+    receipt_id: StoredId
+    order_id: StoredId
+    order_number: str
+    warehouse_id: StoredId
+    day: str
+    refund: bool
+    lines: list[PurchaseReturnLine]
+    amount: StoredAmount
+    cost: StoredAmount
+    difference: StoredAmount | None
+    reason: str | None
+    reverses_id: StoredId | None
+    reverses_return_id: StoredId | None
+    reversed_by_id: StoredId | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    shares: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class SalesReturnLine(TypedDict):
+    """An object within `SalesReturn`."""
+
+    product_id: StoredId
+    quantity: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    cost: StoredAmount
+
+
+class SalesReturn(TypedDict):
+    """A record of `inventory_sales_returns`."""
+
+    id: StoredId
+    number: str
+    delivery_id: StoredId
+    order_id: StoredId
+    order_number: str
+    warehouse_id: StoredId
+    day: str
+    refund: bool
+    lines: list[SalesReturnLine]
+    amount: StoredAmount
+    cost: StoredAmount
+    reason: str | None
+    reverses_id: StoredId | None
+    reverses_return_id: StoredId | None
+    reversed_by_id: StoredId | None
+    restock: bool
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    shares: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class PurchaseOrderChange(TypedDict):
+    """A record of `inventory_purchase_order_changes`."""
+
+    id: StoredId
+    order_id: StoredId
+    order_number: str
+    day: str
+    amount: StoredAmount
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class SalesOrderChange(TypedDict):
+    """A record of `inventory_sales_order_changes`."""
+
+    id: StoredId
+    order_id: StoredId
+    order_number: str
+    day: str
+    amount: StoredAmount
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Stock(TypedDict):
+    """A record of `inventory_stock`."""
+
+    id: StoredId
+    product_id: StoredId
+    warehouse_id: StoredId
+    quantity: StoredAmount
+    value: StoredAmount
+    average_cost: StoredAmount
+    moved_on: str | None
+    warehouse_creator_id: int
+    warehouse_department_id: int | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class StockEntry(TypedDict):
+    """A record of `inventory_stock_entries`."""
+
+    id: StoredId
+    product_id: StoredId
+    warehouse_id: StoredId
+    kind: Literal["receipt", "delivery", "transfer_in", "transfer_out", "count", "purchase_return", "sales_return"]
+    day: str
+    quantity: StoredAmount
+    value: StoredAmount
+    quantity_after: StoredAmount
+    value_after: StoredAmount
+    document_id: StoredId
+    document_number: str
+    difference: StoredAmount | None
+    warehouse_creator_id: int
+    warehouse_department_id: int | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
