@@ -49,7 +49,8 @@ class StateMachine:
 
     `field` is the field of the record that holds the state, `record` is what events call the record. `refusal` is the
     message of the 40901 for an action that the state does not allow. Labels may be given as pairs of Chinese and
-    English, and a transition without further options as the pair `((state, …), state)`.
+    English, and a transition without further options as the pair `((state, …), state)`. `done` are the states in which
+    a record is settled well, `refused` those in which it is not: pages show them in green and in red.
     """
 
     name: str
@@ -59,6 +60,8 @@ class StateMachine:
     field: str = "status"
     record: str = "record"
     refusal: Message = NOT_IN_STATE
+    done: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -70,13 +73,15 @@ class StateMachine:
         field: str = "status",
         record: str = "record",
         refusal: Message = NOT_IN_STATE,
+        done: tuple[str, ...] = (),
+        refused: tuple[str, ...] = (),
     ) -> None:
         labels = {state: as_message(label) for state, label in states.items()}
         moves = {
             action: one if isinstance(one, Transition) else Transition(*one) for action, one in transitions.items()
         }
         _set(self, name=name, initial=initial, states=labels, transitions=moves)
-        _set(self, field=field, record=record, refusal=refusal)
+        _set(self, field=field, record=record, refusal=refusal, done=done, refused=refused)
 
     def choice(self, **options: Unpack[FieldOptions]) -> Field:
         """Return the field with the state: one of the states, at first the initial one, written only by actions."""
@@ -111,6 +116,12 @@ class StateMachine:
     def label_of(self, action: str) -> Message:
         """Return what people call the action; one that only the service takes is called by its target state."""
         return self.transitions[action].label or self.states[self.after(action)]
+
+    def color_of(self, state: str) -> str:
+        """Return the colour of a state, in the words of dictionaries; a dictionary of the states may name others."""
+        if state in self.done:
+            return "green"
+        return "red" if state in self.refused else "gray" if state == self.initial else "blue"
 
     def leads_to(self, before: str, target: str) -> bool:
         """Return whether an action leads from one state directly to the other."""

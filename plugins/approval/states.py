@@ -47,4 +47,6 @@ TASK_STATES = StateMachine(
         "reassign": Transition("pending", "reassigned", ("改派", "Reassign")),
         "cancel": Transition("pending", "cancelled", ("取消", "Cancel")),
     },
+    done=("agreed",),
+    refused=("rejected", "sent_back"),
 )

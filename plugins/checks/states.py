@@ -35,6 +35,9 @@ def _transition_problems(where: str, machine: StateMachine) -> Iterator[str]:
         for state in dict.fromkeys((*transition.sources, transition.target)):
             if state not in machine.states:
                 yield f"{where}: {action} leads from or to {state}, which is none of its states."
+    for state in (*machine.done, *machine.refused):
+        if state not in machine.states:
+            yield f"{where} is done or refused in {state}, which is none of its states."
     reachable = machine.reachable()
     for state in machine.states:
         if state not in reachable:

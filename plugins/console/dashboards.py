@@ -7,7 +7,7 @@ from plugins.console.behind import opened_by
 from plugins.console.forms import controls
 from plugins.console.lists import filter_controls
 from plugins.console.nodes import Node, as_text, call, node, page, values_of
-from plugins.console.shown import lines
+from plugins.console.shown import lines, tile
 from plugins.console.viewer import Viewer
 
 _FIGURES = ("money", "quantity", "integer", "number")
@@ -58,8 +58,7 @@ def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
     number = as_text(f"{name} | {'amount' if field.kind in ('money', 'quantity') else 'text'}")
     opens = opened_by(viewer, route, "", name)
     one = node("tpl", tpl=number) if opens is None else node("button", level="link", label=number, **opens)
-    shown = [{**one, "className": "number"}, node("tpl", tpl=viewer.label(name, field))]
-    return node("wrapper", size="none", className="figure", body=shown)
+    return tile(one, viewer.label(name, field))
 
 
 def _chart(viewer: Viewer, route: Route, source: str, row: Mapping[str, Field]) -> Node:

@@ -11,8 +11,8 @@ from plugins.console.shown import MOST_COLUMNS, columns
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
-FILTER = {"title": "", "mode": "horizontal"}
-_FEWEST_TELLING, _AMOUNT = 4, "amount"
+FILTER = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "className": "filters"}
+_FEWEST_TELLING, _AMOUNT, _FILTERS_AT_ONCE = 4, "amount", 4
 _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format")
 
 
@@ -22,22 +22,25 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     query = "&".join(f"{name}={value}" for name, value in fixed.items())
     view = viewer.site.view_of(viewer.site.records_of(subject).collection)
     id = "-".join((subject.name, *(value for value in fixed.values() if "$" not in value)))
-    shown = [*columns(viewer, subject.fields, (view.columns if view is not None else ()) or _telling(viewer, subject))]
+    first, own_page = (
+        (view.columns if view is not None else ()) or _telling(viewer, subject),
+        _own_page(viewer, subject),
+    )
+    shown = [*columns(viewer, subject.fields, first, own_page)]
     buttons = [*_row_buttons(viewer, subject, view, id)]
     if buttons:
         shown.append(node("operation", label=viewer.word("actions"), fixed="right", buttons=buttons))
     filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
-    toggler = ["filter-toggler"] if filters else []
     path = addressed(subject.list.path)
     api = call("GET", f"{path}?{query}" if query else path)
     of_shell = (
         {"views": "view"} if not subject.list.paged or "$" in str(api["url"]) else {"views": "view", "rows": "sheet"}
     )
     opens = [link(viewer.word(word), f"{verb}:{id}", level="default") for word, verb in of_shell.items()]
-    bar = [*_toolbar(viewer, subject, fixed), *toggler, "columns-toggler", *opens]
+    bar = [*_toolbar(viewer, subject, fixed), "columns-toggler", *opens]
     more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar}
     if filters:
-        more |= {"filter": {**FILTER, "body": filters}, "filterTogglable": True, "filterDefaultVisible": False}
+        more |= {"filter": filter_form(viewer, filters, id, _state_of(subject))}
     if not subject.list.paged:  # a tree, which comes in one response
         more |= {"loadDataOnce": True, "expandConfig": {"expand": "first"}, "syncLocation": False}
         return node("crud", api={**api, "data": {}}, columns=shown, **more)
@@ -61,21 +64,29 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
 
 
 def _telling(viewer: Viewer, subject: Subject) -> list[str]:
-    """Return the fields that a list shows first: amounts, the state, and fields by which people find records."""
-    machine = subject.collection.states if subject.collection is not None else None
-    shown = {name: field for name, field in subject.fields.items() if name not in viewer.site.stamps}
-    needed = [_AMOUNT, *([machine.field] if machine is not None else [])]
+    """Return the fields that a list shows first: the name, the state, amounts, and fields by which people find records."""
+    shown = {name: field for name, field in subject.fields.items() if name not in (*viewer.site.stamps, "id")}
+    label = subject.collection.label_field if subject.collection is not None else ""
     found = [name for name, one in shown.items() if (one.filter or one.sort or one.required) and one.kind != "boolean"]
-    first = [*dict.fromkeys([*(name for name in needed if name in shown), *found])][:MOST_COLUMNS]
-    return [name for name in shown if name in first] if len(first) >= _FEWEST_TELLING else []
+    first = [name for name in dict.fromkeys((label, _state_of(subject), _AMOUNT, *found)) if name in shown]
+    return first[:MOST_COLUMNS] if len(first) >= _FEWEST_TELLING else []
+
+
+def _state_of(subject: Subject) -> str:
+    machine = subject.collection.states if subject.collection is not None else None
+    return machine.field if machine is not None else ""
+
+
+def _own_page(viewer: Viewer, subject: Subject) -> str:
+    """Return what the addresses of the pages of the records begin with, or an empty string if there are none."""
+    records = viewer.site.records_of(subject)
+    return f"#/records/{records.name}/" if viewer.may(records.read) and not subject.nested else ""
 
 
 def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str) -> Iterator[Node]:
     records = viewer.site.records_of(subject)
     if view is not None and view.boxes and viewer.may(records.read):
         yield _beside(viewer, records, id)
-    elif viewer.may(subject.read) and not subject.nested:
-        yield link(viewer.word("open"), f"#/records/{subject.name}/${{id}}")
     shown = [] if subject.read is not None and not subject.nested else [*action_buttons(viewer, subject)]
     for button in (*edit_button(viewer, subject), *shown, *delete_button(viewer, subject)):
         yield {**button, "level": "link"}
@@ -127,6 +138,24 @@ def _import(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     yield node("button", label=title, actionType="dialog", dialog={"title": title, "body": form})
 
 
+def filter_form(viewer: Viewer, controls: list[Node], id: str, first: str) -> Node:
+    """Return the filters of a list: a few in one row, the others behind a button, and below what is chosen in them."""
+    ranked = sorted(controls, key=lambda one: (one["name"] != first, _rank(viewer, one)))
+    at_once = [{**one, "label": False, "placeholder": one["label"]} for one in ranked[:_FILTERS_AT_ONCE]]
+    rest = [one for one in controls if one not in ranked[:_FILTERS_AT_ONCE]]
+    more = [node("more", label=viewer.word("filters"), body=rest)] if rest else []
+    chips = node("chips", list=id, chosen=controls)
+    return {**FILTER, "canAccessSuperData": False, "body": [*at_once, *more, chips], "actions": []}
+
+
+def _rank(viewer: Viewer, control: Node) -> tuple[bool, int]:
+    """Return how late a filter comes: choices among many come first, then days; those of every record come last."""
+    options = control.get("options")
+    chosen = "source" in control or (isinstance(options, list) and len(options) > 2)
+    of_all = str(control["name"]).removesuffix("_from") in viewer.site.stamps
+    return of_all, 0 if chosen else 1 if control["type"] == "input-date-range" else 2
+
+
 def filter_controls(
     viewer: Viewer, query: Mapping[str, Field], fields: Mapping[str, Field], fixed: Mapping[str, str]
 ) -> Iterator[Node]:
@@ -142,11 +171,16 @@ def filter_controls(
 
 
 def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *, ranged: bool) -> Node | None:
+    end = f"{name.removesuffix('_from')}_to"
     if ranged and parameter.kind in ("day", "timestamp"):
-        end = f"{name.removesuffix('_from')}_to"
         moments = {"valueFormat": "YYYY-MM-DDTHH:mm:ss[Z]", "utc": True}
         given = {"valueFormat": "YYYY-MM-DD"} if parameter.kind == "day" else moments
         return {"type": "input-date-range", "extraName": end, **given}
+    if ranged:
+        ends = [
+            node("input-text", name=one, placeholder=viewer.word(word)) for one, word in ((name, "from"), (end, "to"))
+        ]
+        return node("input-group", body=ends, ends=[name, end])
     target = field.ref or (field.items.ref if field.items is not None else None) if field is not None else None
     several = parameter.kind == "array"
     if target:

@@ -39,6 +39,11 @@ def link(title: str, address: str, **more: object) -> Node:
     return node("button", label=title, actionType="url", url=address, blank=False, **{"level": "link", **more})
 
 
+def reference(shown: Node, pages: str, by: str) -> Node:
+    """Return a value as a link to a record: `pages` is what the address begins with, `by` the field with its id."""
+    return {**shown, "type": "reference", "pages": pages, "by": by}
+
+
 def rows(api: Node, columns: Sequence[Node], **more: object) -> Node:
     """Return a list that is read page by page; `forceAppendDataToQuery` is needed if its address has variables."""
     paged = {**api, "forceAppendDataToQuery": True}
@@ -92,6 +97,8 @@ WORDS: Mapping[str, Message] = {
     "field": Message("字段", "Field"),
     "file": Message("文件", "File"),
     "files": Message("附件", "Files"),
+    "filters": Message("更多筛选", "More filters"),
+    "from": Message("从", "From"),
     "history": Message("历史", "History"),
     "kind": Message("类型", "Kind"),
     "name": Message("名称", "Name"),
@@ -108,6 +115,7 @@ WORDS: Mapping[str, Message] = {
     "search": Message("搜索", "Search"),
     "sure": Message("确定{action}吗？", "{action}: are you sure?"),
     "template": Message("下载模板", "Download template"),
+    "to": Message("到", "To"),
     "views": Message("视图", "Views"),
     "yes": Message("是", "Yes"),
 }

@@ -7,7 +7,7 @@ from plugins.console.actions import drawer
 from plugins.console.forms import controls
 from plugins.console.lists import FILTER, filter_controls
 from plugins.console.nodes import Node, call, node, rows, values_of
-from plugins.console.shown import OF_PAGES, columns_of, figures, lines, tables
+from plugins.console.shown import OF_PAGES, columns_of, figures, lines, tables, tiles
 from plugins.console.viewer import Viewer
 
 
@@ -51,7 +51,7 @@ def _complete(parameter: Field, control: Node) -> None:
 def _list(viewer: Viewer, route: Route, asked: list[Node], inside: Mapping[str, Field]) -> Node:
     """Return a report that is read page by page."""
     fields = {name: field for name, field in (route.returns.fields or {}).items() if name not in route.query}
-    head = {"filter": {**FILTER, "body": asked}, "headerToolbar": [*figures(viewer, fields)], "perPage": 50}
+    head = {"filter": {**FILTER, "body": asked, "actions": []}, "headerToolbar": [tiles(viewer, fields)], "perPage": 50}
     return rows(call("GET", route.path), columns_of(viewer, inside), **head)
 
 

@@ -3,25 +3,31 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, Message, View, obj
-from plugins.console.nodes import Node, as_text, node
+from plugins.console.nodes import Node, as_text, node, reference
 from plugins.console.viewer import Viewer
 
 _TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
 _NEVER = ("id", "version")
 _LONG = 500
-MOST_COLUMNS = 8
+MOST_COLUMNS, _ON_A_CARD = 8, 5  # the latter is how many fields of a row a narrow screen shows
 OF_PAGES = ("page", "page_size", "cursor", "next_cursor", "total", "format")
 
 
-def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = ()) -> list[Node]:
-    """Return the columns of a list: those in `first`, or else the first few, are visible; others can be switched on."""
+def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], own_page: str = "") -> list[Node]:
+    """Return the columns of a list: those in `first` are visible, or else the first few; others can be switched on.
+
+    The first column is a link to the record, if `own_page` is what the addresses of the records begin with.
+    """
     order = [*(name for name in first if name in fields), *(name for name in fields if name not in first)]
     made: list[Node] = []
-    for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, first)):
-        made.append(column := {**shown, "label": label, "sortable": bool(fields[name].sort)})
+    for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, ("id",))):
+        linked = reference(shown, own_page, "id") if own_page and not made else shown
+        made.append(column := {**linked, "label": label, "sortable": bool(fields[name].sort)})
         is_long = fields[name].kind == "text" and int(fields[name].rules.get("maxLength") or 0) > _LONG
         if name not in first if first else place >= MOST_COLUMNS or is_long:
             column["toggled"] = False
+        if place >= _ON_A_CARD:
+            column["className"] = f"{column.get('className', '')} beyond".strip()
     return made
 
 
@@ -40,9 +46,10 @@ def grouped(
 
 def details(viewer: Viewer, fields: Mapping[str, Field], also: Sequence[str] = ()) -> Iterator[tuple[str, str, Node]]:
     """Yield the fields that are shown as a value, each with its name, its label and the node of its value."""
+    beside = {one.name for one in obj(None, fields).siblings}  # shown with the reference whose name they hold
     for name, field in fields.items():
         hidden = (name in _NEVER and name not in also) or (name == "schema" and field.kind == "any")  # used by forms
-        if hidden or field.secret or field.write_only or field.holds_fields or name == "children":
+        if hidden or name in beside or field.secret or field.write_only or field.holds_fields or name == "children":
             continue
         if f"{name.removesuffix('s')}_names" in fields:  # codes, whose names are shown instead
             continue
@@ -61,11 +68,17 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
     """Return the node that shows the value of a field."""
     beside = next((one.name for one in obj(None, {name: field}).siblings), None)
     if beside is not None:
-        return _template(beside, "text") if field.kind == "array" else {"type": "text", "name": beside}
+        shown, address = _template(beside, "text"), viewer.pages_of(field.ref)
+        return reference(shown, address, name) if address and field.kind != "array" else shown
     several = field.items if field.kind == "array" else None
     labels = viewer.values(several or field, name.rpartition(".")[2])
     if labels and several is None:
-        return {"type": "mapping", "name": name, "map": {**labels, "*": f"${{{name}}}"}}
+        colors = viewer.colors(field)
+        tags = {
+            value: node("tpl", tpl=label, className=f"tag {colors[value]}") if value in colors else label
+            for value, label in labels.items()
+        }
+        return {"type": "mapping", "name": name, "map": {**tags, "*": f"${{{name}}}"}}
     if several is not None:
         return _template(name, "text")
     if field.kind == "boolean":
@@ -84,16 +97,29 @@ def _template(name: str, shown_as: str) -> Node:
 
 def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
     """Yield the values that are not in a list: those of the response, and those of each object in it."""
-    plain = {name: field for name, field in fields.items() if name not in OF_PAGES}
-    groups = [("", plain)]
-    objects = {name: (one, one.fields) for name, one in plain.items() if one.fields and one.label is not None}
-    groups += [
-        (viewer.label(name, one), {f"{name}.{inner}": field for inner, field in fields.items()})
-        for name, (one, fields) in objects.items()
-    ]
-    for title, group in groups:
-        if group and (items := properties(viewer, group)):
+    for title, group in _objects(viewer, fields):
+        if items := properties(viewer, group):
             yield node("property", column=2, items=items, **({"title": title} if title else {}))
+
+
+def tiles(viewer: Viewer, fields: Mapping[str, Field]) -> Node:
+    """Return the same values in one row, each above its label."""
+    shown = [one for _, group in _objects(viewer, fields) for one in details(viewer, group)]
+    return node("flex", className="figures", items=[tile(one, label) for _, label, one in shown])
+
+
+def tile(number: Node, label: str) -> Node:
+    """Return a figure with its label."""
+    body = [{**number, "className": "number"}, node("tpl", tpl=label)]
+    return node("wrapper", size="none", className="figure", body=body)
+
+
+def _objects(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[tuple[str, Mapping[str, Field]]]:
+    plain = {name: field for name, field in fields.items() if name not in OF_PAGES}
+    yield "", plain
+    for name, one in plain.items():
+        if one.fields and one.label is not None:
+            yield viewer.label(name, one), {f"{name}.{inner}": field for inner, field in one.fields.items()}
 
 
 def properties(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:

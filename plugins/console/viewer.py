@@ -52,10 +52,25 @@ class Viewer:
         listed: tuple[str, ...] = tuple(known) or tuple(field.rules.get("enum") or ())
         return {value: self.say(known[value]) if value in known else plain(value) for value in listed}
 
+    def colors(self, field: Field) -> Mapping[str, str]:
+        """Return the colours of the values of a field, from its dictionary, or from the states that it holds."""
+        values, entries = set(field.rules.get("enum") or ()), self.entries.get(field.dictionary or "", {})
+        known = (one.type for one in self.site.catalogue.dictionaries if set(one.entries) == values)
+        shown = entries or self.entries.get(next(known, ""), {})
+        named = {value: entry.color for value, entry in shown.items() if entry.color}
+        machines = [one for one in self.site.catalogue.state_machines if not named and set(one.states) == values]
+        return named or {state: one.color_of(state) for one in machines for state in one.states}
+
     def page_of(self, collection: Collection, id: str) -> str:
         """Return the address of the page of a record, or an empty string if they may not read it."""
         found = (one for one in self.site.subjects.values() if one.collection is collection and self.may(one.read))
         return next((f"#/records/{one.name}/{id}" for one in found), "")
+
+    def pages_of(self, target: str | None) -> str:
+        """Return what the addresses of the records begin with to which a field refers, or an empty string."""
+        known = self.site.catalogue.collections.values()
+        collection = next((one for one in known if target and target in (one.name, one.alias)), None)
+        return self.page_of(collection, "") if collection is not None else ""
 
     def noun(self, collection: Collection) -> str:
         """Return the noun for a record of a collection, with a capital letter."""

@@ -28,6 +28,8 @@ CLAIM_STATES = StateMachine(
     },
     record="claim",
     refusal=NOT_IN_STATE,
+    done=("approved", "paid"),
+    refused=("rejected", "reversed"),
 )
 
 _PAY = ("收付款", "Enter payment")
@@ -56,6 +58,8 @@ INVOICE_STATES = StateMachine(
     },
     record="invoice",
     refusal=NOT_IN_STATE,
+    done=("paid",),
+    refused=("void", "credited"),
 )
 
 PAYMENT_STATES = StateMachine(
@@ -71,6 +75,8 @@ PAYMENT_STATES = StateMachine(
     },
     record="payment",
     refusal=PAYMENT_REVERSED,
+    done=("booked",),
+    refused=("reversed",),
 )
 
 PLANNED = "planned"
@@ -97,4 +103,6 @@ OPEN_ITEM_STATES = StateMachine(
     },
     record="item",
     refusal=NOT_IN_STATE,
+    done=("paid",),
+    refused=("void",),
 )

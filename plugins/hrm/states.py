@@ -25,6 +25,8 @@ LEAVE_STATES = StateMachine(
     },
     record="leave",
     refusal=NOT_IN_STATE,
+    done=("approved",),
+    refused=("rejected", "cancelled"),
 )
 
 _RESULTS = {

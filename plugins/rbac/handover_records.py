@@ -24,6 +24,8 @@ STATES = StateMachine(
     initial="running",
     states={"running": ("进行中", "Running"), "finished": ("已完成", "Finished"), "failed": ("部分失败", "Failed")},
     transitions={"finish": Transition("running", "finished"), "fail": Transition("running", "failed")},
+    done=("finished",),
+    refused=("failed",),
 )
 _COLLECTION = text(label=("数据表", "Collection"), max_length=100, nullable=False)
 _FIELD = text(label=("字段", "Field"), max_length=200, nullable=False)

@@ -4,6 +4,7 @@ import { say } from "./words.js";
 
 const LINKS = "a:not([href])"; // links that the renderer uses as buttons
 const TABLES = ":is(.antd-Table-content, .dark-Table-content):not([tabindex])"; // they are scrolled where a screen is narrow
+const NARROW = matchMedia("(max-width: 640px)"); // where rows are cards, whose values need their labels
 const CONTROLS = `input:not([type=hidden]), textarea, button, a[href], [role=combobox], [role=button], [role=switch], ${LINKS}`;
 // words for buttons that have only an icon, by a part of its class or name
 const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refresh", clear: "clear", columns: "columns", search: "search", pagination: "page" };
@@ -39,6 +40,10 @@ function mend() {
   }
   for (const link of document.querySelectorAll(`${LINKS}:not([role])`)) if (!link.closest("[role=tab]")) act(link, "button");
   for (const table of document.querySelectorAll(TABLES)) if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+  if (NARROW.matches) for (const table of document.querySelectorAll("[class*=-Table-table]")) {
+    const heads = [...table.querySelectorAll(":scope > thead > tr:last-child > th")].map((one) => one.textContent.trim());
+    for (const row of table.querySelectorAll(":scope > tbody > tr")) [...row.children].forEach((cell, place) => { cell.dataset.label = heads[place] ?? ""; });
+  }
   for (const dialog of document.querySelectorAll("[role=dialog]:not([aria-label])")) {
     const title = dialog.querySelector("[class*=Drawer-title], [class*=Modal-title]")?.textContent.trim();
     if (title) dialog.setAttribute("aria-label", title);

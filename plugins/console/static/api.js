@@ -18,7 +18,8 @@ function query(asked) {
   if (perPage) rest.page_size = perPage;
   for (const [name, value] of Object.entries(rest)) {
     if (blank(value) || name.startsWith("_")) continue; // the renderer's own, such as `_replace`
-    sent.set(name, Array.isArray(value) ? value.join(",") : value);
+    const one = Array.isArray(value) ? value.join(",") : value, of = name.replace(/\[\d+\]$/, ""); // the renderer sends several as `name[0]`, …
+    sent.set(of, sent.has(of) ? `${sent.get(of)},${one}` : one);
   }
   return sent;
 }

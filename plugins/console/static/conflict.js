@@ -43,7 +43,7 @@ export async function change(path, options, at, before) {
 }
 
 /** Return the text for a value: the name of a record, the label of a choice. */
-async function describe(control, value) {
+export async function describe(control, value) {
   if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) return say("nothing");
   if (control.source) {
     const known = await call(`${control.source.url.split("?")[0]}?${new URLSearchParams({ ids: [value].flat().join(",") })}`);

@@ -19,6 +19,13 @@ export const filters = {
   },
 };
 
+/** Return the value of a column as a list shows it. */
+export function textOf({ name, map, tpl }, record) {
+  const value = name.split(".").reduce((inside, step) => inside?.[step], record);
+  if (map && map[value] !== undefined) return map[value].tpl ?? map[value];
+  return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
+}
+
 /** Return what a template has given with its markup as text: neither a page nor a value makes elements. */
 export const asText = (given) => String(given ?? "").replaceAll("<", "&lt;");
 

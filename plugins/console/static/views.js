@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { tell } from "./notices.js";
-import { filters } from "./values.js";
+import { textOf } from "./values.js";
 import { button, dialogue, element, say } from "./words.js";
 
 const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, COLUMN_PIXELS = 150, PAGE = 200, AROUND = 8, BESIDE = 2, MOST = 10_000; // of the sheet; MOST is the number of rows up to which the API supports page numbers
@@ -42,17 +42,10 @@ export function chooseView(list, name, user) {
   const dialog = dialogue("asked", say("views"), element("ul", {}, ...rows), form, button(say("close"), () => dialog.remove()));
 }
 
-/** Return the value of a column as the list shows it. */
-function textOf({ name, map, tpl }, record) {
-  const value = name.split(".").reduce((inside, step) => inside?.[step], record);
-  if (map && map[value] !== undefined) return map[value];
-  return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
-}
-
 /** Open all rows of a list with all columns, in its filters and order; rows load on scrolling, and only visible cells are drawn. */
 export function openSheet({ props }) {
   const columns = props.columns.filter((one) => one.name);
-  const address = props.columns.flatMap((one) => one.buttons ?? []).find((one) => one.actionType === "url")?.url;
+  const { pages: address } = props.columns.find((one) => one.by === "id") ?? {};
   const [path, fixed] = props.api.url.split("?");
   const asked = { ...Object.fromEntries(new URLSearchParams(fixed)), ...props.store.query, perPage: PAGE };
   const pages = new Map(), drawn = new Map();
@@ -78,7 +71,7 @@ export function openSheet({ props }) {
   }
 
   function make(record, at) {
-    const cells = columns.slice(left, right).map((one) => textOf(one, record)), href = address?.replace("${id}", record.id);
+    const cells = columns.slice(left, right).map((one) => textOf(one, record)), href = address && address + record.id;
     if (left === 0 && href) cells[0] = element("a", { href, textContent: cells[0], onclick: () => dialog.remove() });
     const style = `transform: translate(${left * COLUMN_PIXELS}px, ${at * ROW_PIXELS}px)`;
     return body.appendChild(row(cells, "cell", { ariaRowIndex: at + 2, style }));

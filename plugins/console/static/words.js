@@ -2,7 +2,7 @@
 
 const WORDS = {
   again: ["重试", "Try again"], back: ["返回继续编辑", "Continue editing"], change: ["修改密码", "Change password"],
-  clear: ["清除", "Clear"], close: ["关闭", "Close"], columns: ["选择列", "Columns"],
+  clear: ["清除", "Clear"], clearAll: ["清除全部", "Clear all"], close: ["关闭", "Close"], columns: ["选择列", "Columns"],
   conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"], dark: ["深色", "Dark"],
   empty: ["没有可用的菜单", "No menus are available to you"],
   expired: ["登录已过期，请重新登录，页面内容不会丢失", "Your session has ended. Log in again; nothing on the page is lost"],

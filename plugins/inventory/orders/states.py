@@ -56,6 +56,8 @@ PURCHASE_STATES = StateMachine(
         "unship": Transition(("partly_received", "received"), "ordered"),
     },
     refusal=NOT_IN_STATE,
+    done=("received", "closed"),
+    refused=("cancelled",),
 )
 
 SALES_STATES = StateMachine(
@@ -92,4 +94,6 @@ SALES_STATES = StateMachine(
         "unship": Transition(("partly_delivered", "delivered"), "confirmed"),
     },
     refusal=NOT_IN_STATE,
+    done=("delivered", "closed"),
+    refused=("cancelled",),
 )

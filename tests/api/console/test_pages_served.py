@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from plugins.testing import Client, People, expect
-from tests.browser.walk import calls, texts
+from tests.browser.walk import calls, nodes, texts
 from tests.support.dictionary_entries import Entries
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -59,3 +61,35 @@ async def test_the_shell_runs_no_script_of_others(anonymous: Client) -> None:
     assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
     assert b"<script>" not in shell.body
     assert b" on" not in shell.body.replace(b" only", b"")
+
+
+async def columns_of(admin: Client, menu: str) -> dict[str, dict[str, Any]]:
+    """The columns of the first list of a menu that have a name, in their order."""
+    page = expect(await admin.get(f"{PAGES}/{menu}", headers={"Accept-Language": "en"}))
+    crud = next(one for one in nodes(page) if one.get("type") == "crud")
+    return {one["name"]: one for one in crud["columns"] if "name" in one}
+
+
+async def test_a_list_begins_with_a_link_to_the_record_by_its_name_and_shows_no_id(admin: Client) -> None:
+    columns = await columns_of(admin, "crm.contract")
+    assert [name for name, one in columns.items() if one.get("toggled", True)][:3] == ["name", "status", "amount"]
+    assert (columns["name"]["pages"], columns["name"]["by"]) == ("#/records/crm.contracts/", "id")
+    assert columns["id"]["toggled"] is False
+    # what it refers to is a link as well
+    customer = columns["customer_name"]
+    assert (customer["pages"], customer["by"]) == ("#/records/crm.customers/", "customer_id")
+
+
+async def test_a_state_is_a_tag_in_the_colour_of_its_dictionary_or_of_its_declaration(admin: Client) -> None:
+    contract = (await columns_of(admin, "crm.contract"))["status"]["map"]
+    assert (contract["in_force"]["className"], contract["in_force"]["tpl"]) == ("tag green", "In force")
+    invoice = (await columns_of(admin, "finance.invoice"))["status"]["map"]
+    colours = {state: invoice[state]["className"] for state in ("draft", "confirmed", "paid", "void")}
+    assert colours == {"draft": "tag gray", "confirmed": "tag blue", "paid": "tag green", "void": "tag red"}
+
+
+async def test_a_filter_of_amounts_takes_both_ends_and_one_of_several_days_one_range(admin: Client) -> None:
+    page = expect(await admin.get(f"{PAGES}/crm.contract"))
+    filters = {one["name"]: one for one in next(one for one in nodes(page) if one.get("type") == "chips")["chosen"]}
+    assert [one["name"] for one in filters["amount_from"]["body"]] == ["amount_from", "amount_to"]
+    assert filters["signed_date_from"]["extraName"] == "signed_date_to"

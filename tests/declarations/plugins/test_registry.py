@@ -545,6 +545,10 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [other(state_machines=(StateMachine("other_thing", "none", {"new": TITLE}, {}),))],
         "Plugin other: state machine other_thing begins with none, which is none of its states.",
     ),
+    "state machine that is done in no state": (
+        [other(state_machines=(StateMachine("other_thing", "new", {"new": TITLE}, {}, done=("over",)),))],
+        "Plugin other: state machine other_thing is done or refused in over, which is none of its states.",
+    ),
     "event that nobody emits": (
         [ACME, other(listens=(Listener(SIGNED, hear),))],
         "Plugin other listens for acme.thing.signed, which no loaded plugin emits.",
