@@ -48,6 +48,7 @@ from plugins.records.transitions import (
     approval_fields as approval_fields,  # the fields of a record that its approval shows
     approving_route as approving_route,  # the route that approves a record without a flow
     bars_of as bars_of,  # the fields of a record that forbid the action of such a route, with the reasons
+    is_withdrawal as is_withdrawal,  # whether such a route takes back what was submitted for approval
     transitions_of as transitions_of,  # the transitions that such a route may make
 )
 

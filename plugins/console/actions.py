@@ -1,26 +1,108 @@
 """The buttons that change, delete or act on a record."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 
-from plugins.api import Field, Route, StateMachine
-from plugins.api.records import ACTION_TITLES, bars_of, transitions_of
+from plugins.api import Field, Message, Route, StateMachine
+from plugins.api.records import ACTION_TITLES, bars_of, is_withdrawal, transitions_of
 from plugins.console.forms import controls
 from plugins.console.nodes import VARIABLE, Node, addressed, call, node, values_of
-from plugins.console.shown import figures, lines, tables
+from plugins.console.shown import details, figures, lines, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
 _quoted = partial(json.dumps, ensure_ascii=False)  # as texts in formulas of the renderer
 
 
-def drawer(title: str, api: Node, body: list[Node], knows: Mapping[str, object], **more: object) -> Node:
+@dataclass(frozen=True)
+class Offer:
+    """A button for one record, in sight while the formula `fits` holds.
+
+    Otherwise it is in a menu with the template of the `reason`; without a reason it is hidden. What is `aside` while
+    that formula holds is in the menu although it fits.
+    """
+
+    button: Node
+    fits: str = "true"
+    reason: str = ""
+    aside: str = "false"
+
+
+def in_row(offers: Iterable[Offer]) -> Iterator[Node]:
+    """Yield the buttons of a row of a list: disabled with the reason where their actions do not fit, or else hidden."""
+    for one in offers:
+        misfit = {"disabledOn": f"${{!({one.fits})}}", "disabledTip": one.reason}
+        yield {
+            **one.button,
+            **(misfit if one.reason else {"visibleOn": f"${{{one.fits}}}"} if one.fits != "true" else {}),
+        }
+
+
+def in_bar(viewer: Viewer, offers: Iterable[Offer]) -> Iterator[Node]:
+    """Yield the buttons of a record's page, and a menu with those that are not in sight."""
+    menu: list[Node] = []
+    for one in offers:
+        if one.aside != "true":  # the renderer takes a name in brackets for the parameter of a function
+            yield {**one.button, "visibleOn": f"${{{one.fits} && !({one.aside})}}"}
+        if one.aside != "false":
+            menu.append({**one.button, "level": "link", "visibleOn": f"${{{one.fits} && {one.aside}}}"})
+        if one.reason:
+            why = [{**one.button, "level": "link", "disabled": True}, node("tpl", tpl=one.reason, className="reason")]
+            menu.append(node("container", body=why, visibleOn=f"${{!({one.fits})}}"))
+    if menu:
+        yield node("more", label=viewer.word("more"), className="menu", body=menu)
+
+
+def drawer(
+    title: str, api: Node, body: list[Node], knows: Mapping[str, object], heading: str = "", **more: object
+) -> Node:
     """Return a button that opens a form, which gets only `knows` and the values that the address of `api` contains."""
     form = node("form", api=api, body=body, mode="horizontal", **more)
     data = {**values_of(dict.fromkeys(VARIABLE.findall(str(api["url"])))), **knows}
-    opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": data, "body": form}
+    opened = {"title": heading or title, "size": "lg", "closeOnEsc": True, "data": data, "body": form}
     return node("button", label=title, actionType="drawer", drawer=opened)
+
+
+def _asking(viewer: Viewer, subject: Subject, title: str, api: Node, becomes: str = "", **more: object) -> Node:
+    """Return a button that asks before it acts: about which record, of what amount, and what becomes of it."""
+    level = "danger" if api["method"] == "delete" else "primary"
+    body = [*_named(viewer, subject), *([node("tpl", tpl=becomes)] if becomes else [])]
+    form = node("form", api=api, wrapWithPanel=False, body=body, **more)
+    buttons = [
+        node("button", label=viewer.word("cancel"), actionType="cancel"),
+        node("button", label=title, actionType="confirm", level=level, primary=True),
+    ]
+    opened = {
+        "title": called(viewer, subject, title),
+        "size": "sm",
+        "closeOnEsc": True,
+        "body": form,
+        "actions": buttons,
+    }
+    return node("button", label=title, actionType="dialog", dialog=opened)
+
+
+def called(viewer: Viewer, subject: Subject, title: str) -> str:
+    """Return what an action is called with the noun of the records, as a heading."""
+    if subject.collection is None:
+        return title
+    word = "called" if title in map(viewer.say, ACTION_TITLES.values()) else "acts"
+    return viewer.word(word, action=title, noun=viewer.say(Message(*subject.collection.noun)))
+
+
+def _named(viewer: Viewer, subject: Subject) -> Iterator[Node]:
+    """Yield the fields that tell which record it is: its name, its number, its state, and its amount."""
+    fields = subject.shape or subject.fields
+    machine, label = (subject.collection.states, subject.collection.label_field) if subject.collection else (None, "")
+    amounts = (name for name in ("total", "amount", *fields) if name in fields and fields[name].kind == "money")
+    told = dict.fromkeys((label, "number", machine.field if machine is not None else "", next(amounts, "")))
+    items = [
+        {"label": name, "content": one} for _, name, one in details(viewer, {n: fields[n] for n in told if n in fields})
+    ]
+    if items:
+        yield node("property", column=1, items=items)
 
 
 def form_of(viewer: Viewer, subject: Subject, route: Route) -> list[Node]:
@@ -29,7 +111,7 @@ def form_of(viewer: Viewer, subject: Subject, route: Route) -> list[Node]:
     return [] if route.body is None else controls(viewer, route.body, subject.fields, view)
 
 
-def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
+def edit_offer(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Offer]:
     """Yield the button that changes a record, if the viewer may; its form reads the record again."""
     update, read = subject.route("PATCH", "/{id}"), subject.read
     if update is None or not viewer.may(update) or not viewer.may(read):
@@ -37,7 +119,9 @@ def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[No
     path, title = addressed(update.path, id), viewer.say(ACTION_TITLES["update"])
     tries = [_try(viewer, subject, one, id) for one in subject.actions if one.body is update.body and viewer.may(one)]
     body = [*form_of(viewer, subject, update), *tries]
-    yield drawer(title, call(update.method, path), body, {}, initApi=call("GET", path))
+    yield Offer(
+        drawer(title, call(update.method, path), body, {}, called(viewer, subject, title), initApi=call("GET", path))
+    )
 
 
 def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
@@ -48,23 +132,25 @@ def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     return node("button", label=title, actionType="ajax", api=api, className="try", **feedback)
 
 
-def delete_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
+def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: object) -> Iterator[Offer]:
     """Yield the button that deletes a record at the version that is shown, if the viewer may."""
     delete = subject.route("DELETE", "/{id}")
     if delete is None or not viewer.may(delete):
         return
     path = addressed(delete.path, id)
     request = call("DELETE", f"{path}?version=${{version}}" if "version" in delete.query else path)
-    title, sure = viewer.say(ACTION_TITLES["delete"]), viewer.word("delete?")
-    yield node("button", label=title, actionType="ajax", api=request, confirmText=sure, level="danger")
+    final = viewer.word("restorable" if subject.route("POST", "/{id}/restore") is not None else "final")
+    yield Offer(_asking(viewer, subject, viewer.say(ACTION_TITLES["delete"]), request, final, **more), aside="true")
 
 
-def action_buttons(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
-    """Yield the buttons of the actions that the viewer may take; a disabled one names the states that allow it."""
+def action_offers(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Offer]:
+    """Yield the buttons of the actions that the viewer may take, with the states and fields that allow them."""
     update = subject.route("PATCH", "/{id}")
     for route in subject.actions:
         if viewer.may(route) and (update is None or route.body is None or route.body is not update.body):
-            yield {**_action(viewer, subject, route, id), **_where(viewer, subject, route)}
+            fits, reason = _where(viewer, subject, route)
+            others = "submitted_by != me" if is_withdrawal(route) and "submitted_by" in subject.shape else "false"
+            yield Offer(_action(viewer, subject, route, id), fits or "true", reason, others)
 
 
 def verb_of(route: Route) -> str:
@@ -78,11 +164,27 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     fields = (route.body.fields or {}) if route.body is not None else {}
     feedback = _feedback(viewer, subject, route, title)
     if set(fields) - {"version"}:
-        knows = {"version": "${version}"}
-        return drawer(title, call(route.method, path), form_of(viewer, subject, route), knows, **feedback)
+        knows, heading = {"version": "${version}"}, called(viewer, subject, title)
+        return drawer(title, call(route.method, path), form_of(viewer, subject, route), knows, heading, **feedback)
     api = call(route.method, path, {"version": "${version}"} if "version" in fields else {})
-    sure = viewer.word("sure", action=title)
-    return node("button", label=title, actionType="ajax", api=api, confirmText=sure, **feedback)
+    return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), **feedback)
+
+
+def _becomes(viewer: Viewer, subject: Subject, route: Route) -> str:
+    """Return a sentence that names the state to which an action leads; empty if it depends."""
+    machine, names = _moves(subject, route)
+    states = {machine.transitions[name].target for name in names} if machine is not None else set()
+    if machine is None or len(states) != 1:
+        return ""
+    return viewer.word("becomes", state=viewer.say(machine.states[states.pop()]))
+
+
+def _moves(subject: Subject, route: Route) -> tuple[StateMachine | None, tuple[str, ...]]:
+    """Return the states of the records, and the transitions that an action may make."""
+    machine = subject.collection.states if subject.collection is not None else None
+    if machine is None or subject.collection is None:
+        return None, ()
+    return machine, transitions_of(route, subject.collection) or tuple({verb_of(route)} & machine.transitions.keys())
 
 
 def _feedback(viewer: Viewer, subject: Subject, route: Route, title: str) -> Node:
@@ -93,23 +195,32 @@ def _feedback(viewer: Viewer, subject: Subject, route: Route, title: str) -> Nod
     return {"feedback": {"title": title, "size": "lg", "actions": [], "body": shown}} if shown else {}
 
 
-def _where(viewer: Viewer, subject: Subject, route: Route) -> Node:
+def _where(viewer: Viewer, subject: Subject, route: Route) -> tuple[str, str]:
+    """Return a formula that holds while an action fits the record, and the template of the reason why it does not."""
     if asked := _asked(viewer, subject, route):
-        return {"disabledOn": f"${{!{asked}}}", "disabledTip": viewer.word("not_asked")}
-    machine = subject.collection.states if subject.collection is not None else None
-    if machine is None or subject.collection is None:
-        return {}
-    names = transitions_of(route, subject.collection) or tuple({verb_of(route)} & machine.transitions.keys())
-    sources = [state for state in machine.states if any(state in machine.transitions[name].sources for name in names)]
-    if not sources:
-        return {}
-    allowed = " || ".join(f"{machine.field} == '{state}'" for state in sources)
+        return asked, viewer.word("not_asked")
+    fits = " && ".join(_holds_what(name, wanted) for name, wanted in route.fits.items())
+    machine, names = _moves(subject, route)
+    sources = (
+        [state for state in machine.states if any(state in machine.transitions[name].sources for name in names)]
+        if machine is not None
+        else []
+    )
+    if machine is None or not sources:
+        return fits, ""
     states = "、" if viewer.language == "zh" else ", "
     said = viewer.word("only_in", states=states.join(viewer.say(machine.states[state]) for state in sources))
-    bars = bars_of(route, subject.collection)
+    bars = bars_of(route, subject.collection) if subject.collection is not None else {}
     reasons = "".join(f"{flag} ? {_quoted(viewer.say(reason))} : " for flag, reason in bars.items())
     tip = f"${{{reasons}{_quoted(said)}}}" if bars else said
-    return {"disabledOn": f"${{{' || '.join((f'!({allowed})', *bars))}}}", "disabledTip": tip}
+    return " && ".join((_holds_what(machine.field, tuple(sources)), *(f"!{flag}" for flag in bars))), tip
+
+
+def _holds_what(name: str, wanted: bool | tuple[str, ...]) -> str:
+    if isinstance(wanted, bool):
+        return name if wanted else f"!{name}"
+    values = " || ".join(f"{name} == '{value}'" for value in wanted)
+    return f"({values})"
 
 
 def _asked(viewer: Viewer, subject: Subject, route: Route) -> str:

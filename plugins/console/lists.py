@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, View
 from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import action_buttons, delete_button, drawer, edit_button, form_of
+from plugins.console.actions import action_offers, called, delete_offer, drawer, edit_offer, form_of, in_row
 from plugins.console.forms import choices, picker
 from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, call, link, node, rows, values_of
 from plugins.console.shown import MOST_COLUMNS, columns
@@ -87,8 +87,8 @@ def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str) -
     records = viewer.site.records_of(subject)
     if view is not None and view.boxes and viewer.may(records.read):
         yield _beside(viewer, records, id)
-    shown = [] if subject.read is not None and not subject.nested else [*action_buttons(viewer, subject)]
-    for button in (*edit_button(viewer, subject), *shown, *delete_button(viewer, subject)):
+    shown = [] if subject.read is not None and not subject.nested else [*action_offers(viewer, subject)]
+    for button in in_row((*edit_offer(viewer, subject), *shown, *delete_offer(viewer, subject))):
         yield {**button, "level": "link"}
 
 
@@ -106,7 +106,13 @@ def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) -> Iter
     if create is not None and viewer.may(create) and create.body is not None:
         declared = viewer.site.catalogue.permission_titles.get(create.access)
         title = viewer.say(declared or ACTION_TITLES["create"])
-        made = drawer(title, call("POST", addressed(create.path)), form_of(viewer, subject, create), fixed)
+        made = drawer(
+            title,
+            call("POST", addressed(create.path)),
+            form_of(viewer, subject, create),
+            fixed,
+            called(viewer, subject, title),
+        )
         yield {**made, "level": "primary"}
     if export is not None and viewer.may(export):
         sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from plugins.api import Field
 from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import action_buttons, delete_button, edit_button, verb_of
+from plugins.console.actions import action_offers, delete_offer, edit_offer, in_bar, verb_of
 from plugins.console.lists import listing
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
@@ -31,22 +32,46 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
         (viewer.word("details"), [*_fields(viewer, subject)]),
         *_lines(viewer, subject),
     ]
-    shown += [*_children(viewer, subject), *_files(viewer, subject), *_history(viewer, subject)]
+    children = [*_children(viewer, subject)]
+    shown += [*children, *_files(viewer, subject), *_history(viewer, subject)]
+    lists = {title: body[0]["api"] for title, body in shown[1:] if body[0]["type"] == "crud"}
     request = call("GET", addressed(read.path))
+    trail = node("trail", menu=viewer.site.menu_of(subject), list=subject.name, path=subject.list.path, name=label)
+    trail["title"] = viewer.say(viewer.site.title_of(subject))
     bar = node("flex", justify="flex-start", items=buttons)
     data = {"labels": {name: one for name, one in labels.items() if one}}
-    return page(title, bar, tabs(*shown), initApi=request, name=PAGE, data=data)
+    return page(
+        title, trail, bar, tabs(*shown), node("counts", lists=lists), initApi=request, name=PAGE, id=PAGE, data=data
+    )
 
 
 def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
+    """Yield the fields in their groups. Empty ones are folded, and who made and changed the record comes last."""
     of_another = [*_about(viewer, subject.shape)]
     shape = {name: field for name, field in subject.shape.items() if not of_another or field.kind != "mapping"}
-    items: list[tuple[str, Node]] = [
-        (name, {"label": label, "content": one}) for name, label, one in details(viewer, shape)
-    ]
+    items: list[tuple[str, Node]] = []
+    stamps: list[Node] = []
+    for name, label, one in details(viewer, shape):
+        item: Node = {"label": label, "content": one}
+        if name in viewer.site.stamps:
+            stamps.append(item)
+        else:
+            items.append((name, {**item, "visibleOn": _filled(str(one["name"]), shape[name])}))
     for heading, nodes in grouped(viewer, viewer.site.view_of(subject.collection), items):
         yield node("property", column=2, items=[*nodes], **({"title": heading} if heading else {}))
     yield from of_another
+    shows = {"actionType": "setValue", "componentId": PAGE, "args": {"value": {"all_fields": True}}}
+    click = {"click": {"actions": [shows]}}
+    yield node("button", label=viewer.word("empty"), level="link", onEvent=click, visibleOn="${!all_fields}")
+    if stamps:
+        yield node("more", label=viewer.word("record"), body=[node("property", column=2, items=stamps)])
+
+
+def _filled(name: str, field: Field) -> str:
+    """Return a condition: the value is not empty, or all fields are to be shown."""
+    if field.kind == "array":
+        return f"${{({name} && {name}.length > 0) || all_fields}}"
+    return f"${{{name} || {name} === 0 || {name} === false || all_fields}}"
 
 
 def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
@@ -119,7 +144,7 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
 
 
 def _buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
-    for button in (*edit_button(viewer, subject, ID), *action_buttons(viewer, subject, ID)):
-        yield {**button, "reload": PAGE}
-    for button in delete_button(viewer, subject, ID):
-        yield {**button, "redirect": f"#/{viewer.site.menu_of(subject)}"}
+    removed = {"redirect": f"#/{viewer.site.menu_of(subject)}"}
+    offers = [*edit_offer(viewer, subject, ID), *action_offers(viewer, subject, ID)]
+    offers = [replace(one, button={**one.button, "reload": PAGE}) for one in offers]
+    yield from in_bar(viewer, (*offers, *delete_offer(viewer, subject, ID, **removed)))

@@ -159,6 +159,7 @@ ROUTES: tuple[Route, ...] = (
         returns=CUSTOMERS.read,
         errors=(DUPLICATE, STALE),
         refusals=(Refusal(NOT_FOUND, hint=NOT_FOR_YOU), *conflicts(NOT_IN_POOL, CLAIM_LIMIT)),
+        fits={"owner_id": False},
     ),
     route(
         "POST /api/v1/crm/customers/{id}/release",
@@ -168,5 +169,6 @@ ROUTES: tuple[Route, ...] = (
         record=CUSTOMERS,
         errors=(DUPLICATE, STALE),
         refusals=(REFUSES_READERS, *conflicts(IN_POOL)),
+        fits={"owner_id": True},
     ),
 )

@@ -72,7 +72,7 @@ def holds(
     if collection.states is None or not set(hold_fields()) <= set(collection.fields):
         raise ValueError(f"holds of {collection.name}: it needs states and the hold_fields")
     hold_record, release_record = _make_handlers(collection, find)
-    one = with_article(noun_of(collection))
+    one, machine = with_article(noun_of(collection)), collection.machine
     return (
         route(
             hold,
@@ -83,6 +83,7 @@ def holds(
             record=collection,
             errors=(STALE,),
             refusals=(*refusals, *conflicts(NOT_HOLDABLE)),
+            fits={"on_hold": False, machine.field: tuple(one for one in machine.states if one not in machine.ended)},
         ),
         route(
             release,
@@ -94,6 +95,7 @@ def holds(
             record=collection,
             errors=(STALE,),
             refusals=(*refusals, *conflicts(NOT_ON_HOLD)),
+            fits={"on_hold": True},
         ),
     )
 

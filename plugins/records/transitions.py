@@ -157,6 +157,12 @@ def bars_of(route: Route, collection: Collection) -> Mapping[str, Message]:
     return route.handler.bars_of(collection) if isinstance(route.handler, ActionHandler) else {}
 
 
+def is_withdrawal(route: Route) -> bool:
+    """Return whether a route takes back what was submitted for approval, as the person does who submitted it."""
+    approval = route.handler.life.approval if isinstance(route.handler, ActionHandler) else None
+    return approval is not None and approval.withdrawn in route.handler.action.names
+
+
 def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
     """Return the titles of the permissions of actions: the labels of their transitions."""
     titles: dict[str, Message] = {}

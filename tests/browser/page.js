@@ -147,6 +147,7 @@ async function submit(box) {
 }
 
 async function press(button, row) {
+  for (const menu of around(row)?.querySelectorAll("details.menu:not([open])") ?? []) { menu.open = true; await drawing(); }
   (await until(() => around(row) && buttonOf(button, around(row)), `no button ${button}`)).click();
 }
 

@@ -1,6 +1,7 @@
 // The interface between the renderer and the API: translates the renderer's requests and the API's responses.
 
 import { change, differs } from "./conflict.js";
+import { noteRows } from "./parts.js";
 import { call } from "./session.js";
 import { noteRefusal } from "./notices.js";
 import { element, say } from "./words.js";
@@ -84,6 +85,7 @@ async function request(method, path, given, sent, config) {
     if (cursor) asked.set("cursor", cursor);
     const reply = await call(asked.size ? `${path}?${asked}` : path, { method, file: config.responseType === "blob" });
     if (method === "GET" && reply.code === 0) read.set(path, reply.data);
+    if (method === "GET") noteRows(path, reply.data?.items);
     if (reply.data?.next_cursor && asked.has("page")) following.set(list(Number(asked.get("page")) + 1), reply.data.next_cursor);
     return reply;
   }

@@ -1,8 +1,14 @@
 // Parts of pages that the renderer lacks: links to records, what is folded behind a button, and the filters that are active.
 
 import { describe } from "./conflict.js";
+import { call } from "./session.js";
 import { textOf } from "./values.js";
 import { button, say } from "./words.js";
+
+const orders = new Map(); // the ids of the rows of each list as it was read last, by its path
+
+/** Note in which order a list was read, for the ways to the previous and the next record. */
+export const noteRows = (path, rows) => void (rows?.[0]?.id && orders.set(path, rows.map((one) => String(one.id))));
 
 const at = (data, name) => name.split(".").reduce((inside, step) => inside?.[step], data);
 
@@ -22,6 +28,35 @@ export function registerParts({ Renderer }, { createElement, Component }, listOf
       return createElement("details", { className: `more ${className ?? ""}`, onToggle: () => this.setState({ opened: true }) },
         createElement("summary", null, label), createElement("div", null, parts));
     }
+  }
+
+  const close = (kept) => { for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = menu === kept; };
+  document.addEventListener("click", ({ target }) => close(target.closest?.("summary")?.parentElement));
+  document.addEventListener("keydown", ({ key }) => { if (key === "Escape") close(); });
+
+  class Trail extends Component {
+    render() {
+      const { data, menu, title, list, path, name } = this.props, order = orders.get(path) ?? [], place = order.indexOf(String(data.record_id));
+      const link = (to, text) => to && createElement("a", { key: text, href: to }, text);
+      const beside = (id, word) => place >= 0 && id && link(`#/records/${list}/${encodeURIComponent(id)}`, say(word));
+      return createElement("div", { role: "navigation", className: "trail", "aria-label": say("place") }, link(menu && `#/${menu}`, title), " › ",
+        createElement("span", { "aria-current": "page" }, name ? textOf({ name }, data) : ""), createElement("span", { className: "beside" },
+          beside(order[place - 1], "before"), beside(order[place + 1], "after")));
+    }
+  }
+
+  class Counts extends Component {
+    async componentDidMount() {
+      const { data, lists } = this.props;
+      for (const [title, { url }] of Object.entries(lists)) {
+        const [path, query = ""] = url.split("?"), fill = (text) => text.replace(/\$\{record_id[^}]*\}/g, encodeURIComponent(data.record_id));
+        const reply = await call(`${fill(path)}?${fill(query)}&page_size=1&with_total=true`).catch(() => null);
+        const tab = [...document.querySelectorAll("main [class*=Tabs-link]")].find((one) => one.textContent.trim() === title);
+        if (tab && reply?.data?.total !== undefined) tab.dataset.count = reply.data.total;
+      }
+    }
+
+    render() { return null; }
   }
 
   class Chips extends Component {
@@ -49,5 +84,5 @@ export function registerParts({ Renderer }, { createElement, Component }, listOf
     }
   }
 
-  for (const [type, part] of Object.entries({ reference: Reference, more: More, chips: Chips })) Renderer({ type })(part);
+  for (const [type, part] of Object.entries({ reference: Reference, more: More, chips: Chips, trail: Trail, counts: Counts })) Renderer({ type })(part);
 }

@@ -1,7 +1,7 @@
 // The texts of the shell itself, the choice of the language, and helpers to make elements.
 
 const WORDS = {
-  again: ["重试", "Try again"], back: ["返回继续编辑", "Continue editing"], change: ["修改密码", "Change password"],
+  after: ["下一条", "Next"], again: ["重试", "Try again"], before: ["上一条", "Previous"], back: ["返回继续编辑", "Continue editing"], change: ["修改密码", "Change password"],
   clear: ["清除", "Clear"], clearAll: ["清除全部", "Clear all"], close: ["关闭", "Close"], columns: ["选择列", "Columns"],
   conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"], dark: ["深色", "Dark"],
   empty: ["没有可用的菜单", "No menus are available to you"],
@@ -14,7 +14,7 @@ const WORDS = {
   missing: ["页面不存在，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
   newPassword: ["新密码", "New password"], next: ["下一页", "Next page"], no: ["否", "No"], nothing: ["（空）", "(empty)"],
   oldPassword: ["当前密码", "Current password"], open: ["查看", "Open"], password: ["密码", "Password"],
-  page: ["页码", "Page number"], previous: ["上一页", "Previous page"], refresh: ["刷新", "Refresh"], remove: ["删除", "Delete"], rows: ["全表浏览", "All rows"],
+  place: ["当前位置", "You are here"], page: ["页码", "Page number"], previous: ["上一页", "Previous page"], refresh: ["刷新", "Refresh"], remove: ["删除", "Delete"], rows: ["全表浏览", "All rows"],
   same: ["未修改", "Unchanged"], save: ["保存所选内容", "Save the chosen values"], search: ["搜索", "Search"],
   skip: ["跳到内容", "Skip to the content"], theirs: ["对方修改后", "Theirs"], username: ["用户名", "User name"], views: ["视图", "Views"],
   was: ["原来的值", "Before"], why: ["为什么？", "Why?"], yes: ["是", "Yes"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from handlers.catalogue.views import View
 from handlers.route import SUPER
@@ -171,17 +172,53 @@ def test_a_desk_has_a_tab_for_each_box_that_the_viewer_may_see() -> None:
 def test_a_record_opens_beside_a_desk_and_is_decided_on_by_those_who_are_asked() -> None:
     opened = [node for node in nodes(WHOLE["approval.task"]) if "schemaApi" in node]
     assert {node["schemaApi"]["url"] for node in opened} == {f"{RECORDS}/approvals.instances"}
-    buttons = {node["label"]: node for node in nodes(WHOLE["a record of approvals.instances"]) if "disabledOn" in node}
-    assert {"Agree", "Reject", "Send back"} <= buttons.keys()
-    assert "user_id == me" in buttons["Agree"]["disabledOn"]
-    assert "status == 'pending'" in buttons["Withdraw"]["disabledOn"]
+    buttons, menu = buttons_of("a record of approvals.instances")
+    assert {"Agree", "Reject", "Send back"} <= buttons.keys() & menu.keys()
+    assert "user_id == me" in buttons["Agree"]["visibleOn"]
+    assert "status == 'pending'" in buttons["Withdraw"]["visibleOn"]
+
+
+def buttons_of(page: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The buttons of a record that are in sight, and the reasons in its menu, both by label."""
+    bar = next(node for node in nodes(WHOLE[page]) if node.get("type") == "flex")["items"]
+    (menu,) = [node["body"] for node in bar if node["type"] == "more"]
+    reasons = {one["body"][0]["label"]: one["body"][1]["tpl"] for one in menu if one["type"] == "container"}
+    return {node["label"]: node for node in bar if node["type"] == "button"}, reasons
+
+
+def test_what_does_not_fit_a_record_is_in_a_menu_with_the_reason_or_hidden() -> None:
+    buttons, menu = buttons_of("a record of crm.contracts")
+    assert menu["Complete"] == "Only in status: In force"
+    assert buttons["Release"]["visibleOn"] == "${on_hold && !(false)}"
+    assert "Release" not in menu
+    # who did not submit it takes it back from the menu
+    assert buttons["Withdraw"]["visibleOn"] == "${(status == 'pending') && !(submitted_by != me)}"
+
+
+def test_what_is_asked_before_an_action_names_the_record_its_amount_and_what_becomes_of_it() -> None:
+    buttons, _ = buttons_of("a record of crm.contracts")
+    asked = buttons["Approve"]["dialog"]
+    assert asked["title"] == "Approve contract"
+    told = [one["content"]["name"] for one in asked["body"]["body"][0]["items"]]
+    assert told == ["name", "number", "status", "amount"]
+    assert asked["body"]["body"][1]["tpl"] == "Its status will be “In force”."
+    assert [one.get("level") for one in asked["actions"]] == [None, "primary"]
+    deleting = [one for one in nodes(WHOLE["a record of crm.contracts"]) if one.get("level") == "danger"]
+    assert {one["label"] for one in deleting} == {"Delete"}
+
+
+def test_empty_fields_of_a_record_are_folded_and_who_made_it_comes_last() -> None:
+    page = WHOLE["a record of crm.contracts"]
+    fields, stamps = [one for one in nodes(page) if one.get("type") == "property" and one.get("column") == 2][:2]
+    assert all("all_fields" in item["visibleOn"] for item in fields["items"])
+    assert {"creator_name", "created_at"} <= {item["content"]["name"] for item in stamps["items"]}
 
 
 def test_a_button_says_why_a_field_of_the_record_forbids_its_action() -> None:
     (pay,) = [node for node in nodes(WHOLE["finance.invoice"]) if "paid_elsewhere" in str(node.get("disabledOn"))]
     assert (pay["label"], pay["disabledOn"]) == (
         "Enter payment",
-        "${!(status == 'open' || status == 'partly_paid') || paid_elsewhere}",
+        "${!((status == 'open' || status == 'partly_paid') && !paid_elsewhere)}",
     )
     assert pay["disabledTip"] == (
         '${paid_elsewhere ? "Enter the payment at the source: the contract, order, invoice or expense claim"'

@@ -72,7 +72,8 @@ def test_a_form_has_its_groups_and_widgets(viewer: Viewer) -> None:
 
 def test_a_record_has_its_groups_and_then_the_rest(viewer: Viewer) -> None:
     page = record_page(viewer, viewer.site.subjects["acme.agreements"])
-    headings = [node.get("title") for node in nodes(page) if node.get("type") == "property"]
+    details = next(node for node in nodes(page) if node.get("type") == "tabs")["tabs"][0]["body"]
+    headings = [node.get("title") for node in details if node.get("type") == "property"]
     assert headings == ["Agreement", "Price", None]
 
 
