@@ -153,6 +153,22 @@ def action_offers(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[
             yield Offer(_action(viewer, subject, route, id), fits or "true", reason, others)
 
 
+def decisions(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
+    """Yield the buttons by which somebody decides who is asked, for rows that all wait for the viewer."""
+    for route in subject.actions:
+        if viewer.may(route) and _asked(viewer, subject, route):
+            yield Offer(_action(viewer, subject, route, "id"))
+
+
+def plain_requests(buttons: Iterable[Node]) -> Iterator[tuple[str, Node]]:
+    """Yield the titles and the requests of the buttons whose forms ask for nothing that must be given."""
+    for one in buttons:
+        opened = one.get("dialog") or one.get("drawer")
+        form = opened["body"] if isinstance(opened, dict) else {}
+        if form and not any(part.get("required") for part in form["body"]):
+            yield str(one["label"]), form["api"]
+
+
 def verb_of(route: Route) -> str:
     """Return the name that a history gives an action."""
     return route.action or route.path.rpartition("/")[2]

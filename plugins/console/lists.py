@@ -1,18 +1,29 @@
 """The page of a list: search, filters, columns, pages, and the actions on the list and on its rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, View
 from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import action_offers, called, delete_offer, drawer, edit_offer, form_of, in_row
+from plugins.console.actions import (
+    action_offers,
+    called,
+    decisions,
+    delete_offer,
+    drawer,
+    edit_offer,
+    form_of,
+    in_row,
+    plain_requests,
+)
 from plugins.console.forms import choices, picker
-from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, call, link, node, rows, values_of
+from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, as_text, call, link, node, rows, values_of
 from plugins.console.shown import MOST_COLUMNS, columns
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
 FILTER = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "className": "filters"}
 _FEWEST_TELLING, _AMOUNT, _FILTERS_AT_ONCE = 4, "amount", 4
+_SIDES = ("direction", "kind")
 _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format")
 
 
@@ -27,7 +38,10 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
         _own_page(viewer, subject),
     )
     shown = [*columns(viewer, subject.fields, first, own_page)]
-    buttons = [*_row_buttons(viewer, subject, view, id)]
+    desk = view is not None and fixed.get(view.boxes, "") == getattr(
+        subject.list.query.get(view.boxes), "default", None
+    )
+    buttons = [*_row_buttons(viewer, subject, view, id, desk)]
     if buttons:
         shown.append(node("operation", label=viewer.word("actions"), fixed="right", buttons=buttons))
     filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
@@ -37,14 +51,15 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
         {"views": "view"} if not subject.list.paged or "$" in str(api["url"]) else {"views": "view", "rows": "sheet"}
     )
     opens = [link(viewer.word(word), f"{verb}:{id}", level="default") for word, verb in of_shell.items()]
-    bar = [*_toolbar(viewer, subject, fixed), "columns-toggler", *opens]
-    more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar}
+    bulk = [*_bulk(viewer, subject, id, desk)] if subject.list.paged and not subject.nested else []
+    bar = [*_toolbar(viewer, subject, fixed), *(["bulkActions"] if bulk else []), "columns-toggler", *opens]
+    more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar, "bulkActions": bulk}
     if filters:
         more |= {"filter": filter_form(viewer, filters, id, _state_of(subject))}
     if not subject.list.paged:  # a tree, which comes in one response
         more |= {"loadDataOnce": True, "expandConfig": {"expand": "first"}, "syncLocation": False}
         return node("crud", api={**api, "data": {}}, columns=shown, **more)
-    sizes = ["statistics", "pagination", "switch-per-page"]
+    sizes = [*_totals(viewer, subject, first), "statistics", "pagination", "switch-per-page"]
     return rows(api, shown, footerToolbar=sizes, perPageAvailable=[*PAGE_SIZES], **more)
 
 
@@ -83,8 +98,31 @@ def _own_page(viewer: Viewer, subject: Subject) -> str:
     return f"#/records/{records.name}/" if viewer.may(records.read) and not subject.nested else ""
 
 
-def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str) -> Iterator[Node]:
+def _totals(viewer: Viewer, subject: Subject, first: Sequence[str]) -> Iterator[Node]:
+    """Yield the sums of the amounts that the page shows, unless its rows are of two sides, such as in and out."""
+    money = [name for name in first if name in subject.fields and subject.fields[name].kind == "money"]
+    if money:
+        sums = (f"{viewer.label(name, subject.fields[name])} {as_text(f'items | total:{name}')}" for name in money)
+        words = f"{viewer.word('sums')} {' · '.join(sums)}"
+        sides = "".join(
+            f" && !ARRAYSOME(items, one => one.{name} != items[0].{name})" for name in _SIDES if name in subject.fields
+        )
+        yield node("tpl", tpl=words, className="sums", visibleOn=f"${{items && items.length > 1{sides}}}")
+
+
+def _bulk(viewer: Viewer, subject: Subject, id: str, desk: bool) -> Iterator[Node]:
+    """Yield the actions that can be taken with several rows: those that ask for nothing but the record."""
     records = viewer.site.records_of(subject)
+    of_states = (offer for offer in action_offers(viewer, subject) if offer.reason and "dialog" in offer.button)
+    offers = decisions(viewer, records) if desk else (*of_states, *delete_offer(viewer, subject))
+    for place, (title, request) in enumerate(plain_requests(offer.button for offer in offers)):
+        yield {**link(title, f"bulk:{id}:{place}", level="default"), "request": request, "className": "bulk"}
+
+
+def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str, desk: bool) -> Iterator[Node]:
+    records = viewer.site.records_of(subject)
+    if desk:
+        yield from ({**one.button, "level": "link"} for one in decisions(viewer, records))
     if view is not None and view.boxes and viewer.may(records.read):
         yield _beside(viewer, records, id)
     shown = [] if subject.read is not None and not subject.nested else [*action_offers(viewer, subject)]

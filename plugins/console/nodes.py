@@ -121,6 +121,7 @@ WORDS: Mapping[str, Message] = {
     "record": Message("记录信息", "About this record"),
     "rows": Message("全表浏览", "All rows"),
     "search": Message("搜索", "Search"),
+    "sums": Message("本页合计", "Total of this page:"),
     "sure": Message("确定{action}吗？", "{action}: are you sure?"),
     "template": Message("下载模板", "Download template"),
     "to": Message("到", "To"),

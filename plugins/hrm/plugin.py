@@ -31,6 +31,7 @@ from plugins.hrm.menus import MENUS, PERMISSIONS
 from plugins.hrm.messages import NOT_OVER
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
+from plugins.hrm.views import VIEWS
 from plugins.system.api import CONFIG_CHANGING_EVENT
 
 _SETTLE_SECONDS = 60
@@ -47,6 +48,7 @@ plugin = Plugin(
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES},
     holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
     dictionaries=DICTIONARIES,
+    views=VIEWS,
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),

@@ -50,7 +50,7 @@ export function registerParts({ Renderer }, { createElement, Component }, listOf
       const { data, lists } = this.props;
       for (const [title, { url }] of Object.entries(lists)) {
         const [path, query = ""] = url.split("?"), fill = (text) => text.replace(/\$\{record_id[^}]*\}/g, encodeURIComponent(data.record_id));
-        const reply = await call(`${fill(path)}?${fill(query)}&page_size=1&with_total=true`).catch(() => null);
+        const reply = await call(`${fill(path)}?${fill(query)}${query && "&"}page_size=1&with_total=true`).catch(() => null);
         const tab = [...document.querySelectorAll("main [class*=Tabs-link]")].find((one) => one.textContent.trim() === title);
         if (tab && reply?.data?.total !== undefined) tab.dataset.count = reply.data.total;
       }

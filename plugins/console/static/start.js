@@ -8,11 +8,11 @@ import { inbox, notify } from "./notices.js";
 import { registerParts } from "./parts.js";
 import { isStep } from "./paths.js";
 import { asText, filters, useZone } from "./values.js";
-import { chooseView, openSheet } from "./views.js";
+import { actOnRows, chooseView, openSheet } from "./views.js";
 import { button, choose, element, language, say } from "./words.js";
 
 const WAIT_MILLISECONDS = 1500, LEAVE_MILLISECONDS = 3000;
-const OF_LISTS = { view: chooseView, sheet: openSheet }; // the functions that a list's buttons call, by the verbs of their addresses
+const OF_LISTS = { view: chooseView, sheet: openSheet, bulk: actOnRows }; // the functions that a list's buttons call, by the verbs of their addresses
 const root = document.getElementById("console");
 let drawn = null;
 
@@ -112,8 +112,8 @@ async function show(embed, me) {
     theme: theme() === "dark" ? "dark" : "antd",
     notify,
     jumpTo: (to) => {
-      const [verb, id] = to.split(/:(.*)/);
-      if (verb in OF_LISTS) OF_LISTS[verb](drawn.getComponentById(id), id, me);
+      const [verb, id, place] = to.split(":");
+      if (verb in OF_LISTS) OF_LISTS[verb](drawn.getComponentById(id), id, me, place);
       else location.hash = to.replace(/^[^#]*/, "");
     },
     updateLocation: () => undefined,

@@ -9,6 +9,12 @@ export const filters = {
     const [whole, part] = String(value).split(".");
     return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? `.${part}` : "");
   },
+  total: (rows, name) => { // exact, also of more digits than a number has
+    const values = (rows ?? []).map((one) => String(one[name] ?? "0")), digits = Math.max(0, ...values.map((one) => one.split(".")[1]?.length ?? 0));
+    const sum = values.reduce((all, one) => { const [whole, part = ""] = one.split("."); return all + BigInt(whole + part.padEnd(digits, "0")); }, 0n);
+    const shown = String(sum < 0n ? -sum : sum).padStart(digits + 1, "0"), point = shown.length - digits;
+    return (sum < 0n ? "-" : "") + filters.amount(digits ? `${shown.slice(0, point)}.${shown.slice(point)}` : shown);
+  },
   schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // the type of a value that may be null is a list
   text: (value) => {
     if (Array.isArray(value) && value.every((one) => typeof one !== "object")) {

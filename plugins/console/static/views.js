@@ -1,45 +1,91 @@
-// What the buttons of a list open: views that a person keeps in this browser, and a sheet of all rows.
+// What the buttons of a list open: saved views, actions with the chosen rows, and a sheet of all rows.
 
 import { ask } from "./api.js";
 import { tell } from "./notices.js";
+import { call } from "./session.js";
 import { textOf } from "./values.js";
 import { button, dialogue, element, say } from "./words.js";
 
+const VIEWS = "/api/v1/meta/views";
 const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, COLUMN_PIXELS = 150, PAGE = 200, AROUND = 8, BESIDE = 2, MOST = 10_000; // of the sheet; MOST is the number of rows up to which the API supports page numbers
 
 /** Return the columns of a list that can be switched on and off. */
 const columnsOf = (list) => [...(list.control?.props.store.toggableColumns ?? [])];
 
 function present(list) {
-  const asked = Object.entries(list.props.store.query).filter(([name]) => !OF_PAGES.includes(name));
-  return { query: Object.fromEntries(asked), columns: columnsOf(list).filter((one) => one.toggled).map((one) => one.name) };
+  const { orderBy, orderDir, ...asked } = list.props.store.query;
+  const filters = Object.fromEntries(Object.entries(asked).filter(([name, value]) => !OF_PAGES.includes(name) && !name.startsWith("_") && !["", null, undefined].includes(value)));
+  return { filters, sort: orderBy ? `${orderDir === "desc" ? "-" : ""}${orderBy}` : null, columns: columnsOf(list).filter((one) => one.toggled).map((one) => one.name) };
 }
 
-function apply(list, { query, columns }) {
-  const cleared = Object.fromEntries(Object.keys(present(list).query).map((name) => [name, ""]));
-  for (const one of columnsOf(list)) if (one.toggled !== columns.includes(one.name)) one.toggleToggle();
-  list.receive({ ...cleared, ...query });
+function apply(list, { filters, sort, columns }) {
+  const cleared = Object.fromEntries(Object.keys(present(list).filters).map((name) => [name, ""]));
+  const order = sort ? { orderBy: sort.replace(/^-/, ""), orderDir: sort.startsWith("-") ? "desc" : "asc" } : {};
+  for (const one of columnsOf(list)) if (columns && one.toggled !== columns.includes(one.name)) one.toggleToggle();
+  list.receive({ ...cleared, ...filters, ...order });
 }
 
-/** Let the person `user` choose a saved view of the list, save the present one, or delete one. */
-export function chooseView(list, name, user) {
-  const key = `tradewind.views.${user}.${name}`;
+/** Return the saved views of a list, and how one is saved or removed: by the API or, if it has none, in this browser. */
+async function savedViews(path, key, user) {
+  const found = await call(`${VIEWS}?${new URLSearchParams({ list: path, page_size: 100 })}`).catch(() => ({}));
+  if (found.code === 0) return {
+    views: found.data.items,
+    save: (view) => call(view.id ? `${VIEWS}/${view.id}` : VIEWS, { method: view.id ? "PATCH" : "POST", body: { ...view, id: undefined, ...(view.id ? {} : { list: path }) } }),
+    remove: ({ id }) => call(`${VIEWS}/${id}`, { method: "DELETE" }),
+  };
   const kept = JSON.parse(localStorage.getItem(key) ?? "{}");
-  const save = () => localStorage.setItem(key, JSON.stringify(kept));
-  const rows = Object.entries(kept).map(([title, view]) => {
+  const keep = (change) => { change(); localStorage.setItem(key, JSON.stringify(kept)); return { code: 0 }; };
+  return {
+    views: Object.entries(kept).map(([name, view]) => ({ ...view, filters: view.filters ?? view.query, name, creator_id: user })),
+    save: (view) => keep(() => { kept[view.name] = view; }),
+    remove: ({ name }) => keep(() => { delete kept[name]; }),
+  };
+}
+
+/** Let the person `user` choose a saved view of the list, save the present one for themselves or others, or delete one. */
+export async function chooseView(list, name, user) {
+  const { views, save, remove } = await savedViews(list.props.api.url.split("?")[0], `tradewind.views.${user}.${name}`, user);
+  const department = (await call("/api/v1/auth/profile")).data?.user.department?.id;
+  const mine = (view) => view.creator_id === user;
+  const done = (reply) => reply.code === 0 || tell([reply.msg ?? say("failed"), ...(reply.data?.errors ?? []).map((one) => one.message)].join(": "));
+  const rows = views.map((view) => {
+    const title = mine(view) ? view.name : `${view.name} (${view.creator_name})`;
     const row = element("li", {}, button(title, () => { apply(list, view); dialog.remove(); }));
-    row.append(button(say("remove"), () => { delete kept[title]; save(); row.remove(); }));
+    if (mine(view)) row.append(button(say("remove"), async () => { if (done(await remove(view)) === true) row.remove(); }));
     return row;
   });
-  const input = element("input", { name: "name", required: true, maxLength: 50, placeholder: say("name") });
-  const form = element("form", {}, input, element("button", { type: "submit", textContent: say("keep") }));
-  form.addEventListener("submit", (event) => {
+  const input = element("input", { name: "name", required: true, maxLength: 50, placeholder: say("name"), "aria-label": say("name") });
+  const choices = ["onlyMe", ...(department ? ["department"] : []), "everybody"].map((one) => element("option", { value: one, textContent: say(one) }));
+  const audience = element("select", { "aria-label": say("shared") }, ...choices);
+  const form = element("form", {}, input, audience, element("button", { type: "submit", textContent: say("keep") }));
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    kept[input.value] = present(list);
-    save();
-    dialog.remove();
+    const { id, version } = views.find((view) => mine(view) && view.name === input.value) ?? {};
+    const shared = { onlyMe: null, department: { departments: [department] }, everybody: { all: true } }[audience.value];
+    if (done(await save({ ...present(list), name: input.value, shared_with: shared, id, version })) === true) dialog.remove();
   });
   const dialog = dialogue("asked", say("views"), element("ul", {}, ...rows), form, button(say("close"), () => dialog.remove()));
+}
+
+/** Take an action with every chosen row, one after the other, and say what became of each. */
+export function actOnRows(list, name, user, place) {
+  const { label, request: { method, url, data } } = list.props.bulkActions[place], first = list.props.columns.find((one) => one.name);
+  const rows = list.props.store.selectedItems.map((record) => [record, element("li", { textContent: textOf(first, record) })]);
+  const act = button(label, async () => {
+    act.disabled = true;
+    let failed = 0;
+    for (const [record, row] of rows) {
+      const path = url.replace(/\$\{(\w+)[^}]*\}/g, (_, field) => encodeURIComponent(record[field]));
+      const body = method === "delete" ? undefined : data.version ? { version: record.version } : {};
+      const reply = await call(path, { method: method.toUpperCase(), body }).catch(() => ({}));
+      failed += reply.code !== 0;
+      row.append(element("b", { className: reply.code === 0 ? "" : "complaint", textContent: ` ${reply.code === 0 ? "✓" : reply.msg ?? say("failed")}` }));
+    }
+    act.replaceWith(element("p", { role: "status", textContent: say("report", { done: rows.length - failed, failed }) }));
+    list.receive({});
+  });
+  if (method === "delete") act.className = "danger";
+  const dialog = dialogue("asked", `${label} (${rows.length})`, element("ul", {}, ...rows.map(([, row]) => row)), act, button(say("close"), () => dialog.remove()));
 }
 
 /** Open all rows of a list with all columns, in its filters and order; rows load on scrolling, and only visible cells are drawn. */

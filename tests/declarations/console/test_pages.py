@@ -195,6 +195,30 @@ def test_what_does_not_fit_a_record_is_in_a_menu_with_the_reason_or_hidden() -> 
     assert buttons["Withdraw"]["visibleOn"] == "${(status == 'pending') && !(submitted_by != me)}"
 
 
+def test_several_rows_can_be_decided_on_and_moved_by_what_asks_for_nothing_more() -> None:
+    (todo,) = [one for one in nodes(WHOLE["approval.task"]) if one.get("id") == "approvals.tasks-todo"]
+    assert {one["label"] for one in todo["bulkActions"]} >= {"Agree"}
+    in_rows = [one["label"] for one in todo["columns"][-1]["buttons"]]
+    assert in_rows[0] == "Agree"
+    assert in_rows[-1] == "Open"
+    (contracts,) = [one for one in nodes(WHOLE["crm.contract"]) if one.get("type") == "crud"]
+    assert [one["label"] for one in contracts["bulkActions"]] == ["Submit", "Withdraw", "Approve", "Complete", "Delete"]
+    assert [one["request"]["url"].rpartition("/")[2] for one in contracts["bulkActions"]][:2] == ["submit", "withdraw"]
+
+
+def test_a_list_has_the_totals_of_its_amounts_where_its_rows_are_of_one_side() -> None:
+    lists = {
+        one["id"]: one
+        for menu in ("crm.contract", "finance.invoice")
+        for one in nodes(WHOLE[menu])
+        if "footerToolbar" in one
+    }
+    (contracts,) = [one for one in lists["crm.contracts"]["footerToolbar"] if isinstance(one, dict)]
+    assert contracts["tpl"] == "Total of this page: Contract amount ${items | total:amount | html}"
+    (invoices,) = [one for one in lists["finance.invoices"]["footerToolbar"] if isinstance(one, dict)]
+    assert "one.direction != items[0].direction" in invoices["visibleOn"]
+
+
 def test_what_is_asked_before_an_action_names_the_record_its_amount_and_what_becomes_of_it() -> None:
     buttons, _ = buttons_of("a record of crm.contracts")
     asked = buttons["Approve"]["dialog"]

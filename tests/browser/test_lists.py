@@ -1,0 +1,88 @@
+"""Lists as people work with them: cards on a phone, filters and their chips, an action with several rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.boot.runtime import Running
+from plugins.testing import Client, expect, unique
+from tests.browser.browser import Console, do
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+CONTRACTS = "/api/v1/crm/contracts"
+ROWS, CHIPS = "main .antd-Table-table > tbody > tr", "main .chips button"
+SOME = """
+const [names] = arguments;
+for (const row of document.querySelectorAll("main .antd-Table-table > tbody > tr")) {
+  if (names.some((name) => row.textContent.includes(name))) row.querySelector("input[type=checkbox]").click();
+}
+"""
+
+
+async def drafts(admin: Client) -> list[str]:
+    """The names of two contracts, of which the second is submitted."""
+    customer = expect(await admin.post("/api/v1/crm/customers", {"name": unique("customer")}))
+    names = [unique("contract"), unique("contract")]
+    bodies = [{"customer_id": customer["id"], "name": name, "amount": "1.00"} for name in names]
+    made = [expect(await admin.post(CONTRACTS, body)) for body in bodies]
+    expect(await admin.post(f"{CONTRACTS}/{made[1]['id']}/submit", {}))
+    return names
+
+
+async def test_an_action_with_several_rows_says_what_became_of_each(
+    console: Console, company: Running, admin: Client
+) -> None:
+    draft, submitted = await drafts(admin)
+    await do(console.visit, company.url, admin, "#/crm.contract")
+    await do(console.until, lambda: draft in console.shown("main"))
+    await do(console.browser.execute_script, SOME, [draft, submitted])
+    await do(console.click, "Submit")
+    await do(console.until, lambda: console.count("dialog.asked li") == 2)
+    await do(console.click, "Submit")
+    await do(console.until, lambda: "1 done, 1 failed" in console.shown("dialog.asked"))
+    told = await do(console.shown, "dialog.asked")
+    assert f"{draft} ✓" in told.replace("\n", " ")
+    assert "does not allow this action" in told
+
+
+async def test_an_active_filter_is_a_chip_that_takes_it_away(console: Console, company: Running, admin: Client) -> None:
+    draft, submitted = await drafts(admin)
+    await do(console.visit, company.url, admin, "#/crm.contract")
+    await do(console.until, lambda: submitted in console.shown("main"))
+    await do(console.press, "main .filters .antd-Select-valueWrap")
+    await do(console.press, ".antd-Select-option input")  # the first state: a draft
+    await do(console.until, lambda: submitted not in console.shown("main") and draft in console.shown("main"))
+    assert await do(console.shown, CHIPS) == "Status: Draft ×"
+    await do(console.press, CHIPS)
+    await do(console.until, lambda: submitted in console.shown("main") and not console.count(CHIPS))
+
+
+async def test_the_rows_of_a_list_are_cards_on_a_phone(console: Console, company: Running, admin: Client) -> None:
+    draft, _ = await drafts(admin)
+    await do(console.resize, 390, 844)
+    await do(console.visit, company.url, admin, "#/crm.contract")
+    await do(console.until, lambda: draft in console.shown("main"))
+    cells = "return [...document.querySelectorAll(arguments[0])].map((one) => [one.dataset.label, one.offsetParent !== null])"
+    await do(
+        console.until, lambda: ["Status", True] in console.browser.execute_script(cells, f"{ROWS}:first-child > td")
+    )
+    shown = [name for name, seen in await do(console.browser.execute_script, cells, f"{ROWS}:first-child > td") if seen]
+    assert [name for name in shown if name] == [
+        "Contract name",
+        "Status",
+        "Contract amount",
+        "Contract number",
+        "Customer",
+        "Actions",
+    ]
+
+
+async def test_a_total_of_amounts_is_exact(console: Console, company: Running, admin: Client) -> None:
+    await do(console.visit, company.url, admin, "#/crm.contract")
+    sums = """
+    const [rows, done] = arguments;
+    import("/console/values.js").then(({ filters }) => done(filters.total(rows, "amount")), (error) => done(String(error)));
+    """
+    rows = [{"amount": "9007199254740993.01"}, {"amount": "-0.02"}, {"amount": None}]
+    assert await do(console.browser.execute_async_script, sums, rows) == "9,007,199,254,740,992.99"
+    assert await do(console.browser.execute_async_script, sums, [{"amount": "0.01"}, {"amount": "-0.05"}]) == "-0.04"
