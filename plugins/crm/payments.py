@@ -235,6 +235,7 @@ ROUTES: tuple[Route, ...] = (
         reverse,
         summary="Reverse a payment that was entered by mistake",
         access="crm:payment:reverse",
+        fits={"reversed_by_id": False},
         body=REVERSE_PAYMENT,
         record=PAYMENTS,
         errors=(STALE,),

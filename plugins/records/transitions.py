@@ -159,8 +159,9 @@ def bars_of(route: Route, collection: Collection) -> Mapping[str, Message]:
 
 def is_withdrawal(route: Route) -> bool:
     """Return whether a route takes back what was submitted for approval, as the person does who submitted it."""
-    approval = route.handler.life.approval if isinstance(route.handler, ActionHandler) else None
-    return approval is not None and approval.withdrawn in route.handler.action.names
+    if not isinstance(route.handler, ActionHandler) or route.handler.life.approval is None:
+        return False
+    return route.handler.life.approval.withdrawn in route.handler.action.names
 
 
 def action_titles(routes: Iterable[Route]) -> dict[str, Message]:

@@ -1,7 +1,7 @@
 // The interface between the renderer and the API: translates the renderer's requests and the API's responses.
 
 import { change, differs } from "./conflict.js";
-import { noteRows } from "./parts.js";
+import { noteRows } from "./lists.js";
 import { call } from "./session.js";
 import { noteRefusal } from "./notices.js";
 import { element, say } from "./words.js";

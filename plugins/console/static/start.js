@@ -3,9 +3,9 @@
 import { mendControls } from "./accessible.js";
 import { fetcher } from "./api.js";
 import { remember } from "./conflict.js";
+import { registerLists } from "./lists.js";
 import { base, begin, call, end } from "./session.js";
 import { inbox, notify } from "./notices.js";
-import { registerParts } from "./parts.js";
 import { isStep } from "./paths.js";
 import { asText, filters, useZone } from "./values.js";
 import { actOnRows, chooseView, openSheet } from "./views.js";
@@ -39,7 +39,7 @@ async function loadRenderer() {
   const library = window.amisRequire("amis");
   useZone(timeZone);
   for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
-  registerParts(library, window.amisRequire("react"), (id) => drawn?.getComponentById(id));
+  registerLists(library, window.amisRequire("react"), (id) => drawn?.getComponentById(id));
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
   moment.tz.setDefault(timeZone);

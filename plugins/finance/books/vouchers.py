@@ -171,6 +171,7 @@ ROUTES: tuple[Route, ...] = (
         reverse,
         summary="Reverse a voucher by booking its opposite",
         access="finance:voucher:reverse",
+        fits={"reversed_by_id": False},
         body=REVERSE_BODY,
         record=VOUCHERS,
         refusals=(Refusal(FORBIDDEN, NOT_CASHIER, exempt_super=True), *conflicts(ALREADY_REVERSED, PERIOD_CLOSED)),

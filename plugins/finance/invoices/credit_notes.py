@@ -146,6 +146,7 @@ ROUTES: tuple[Route, ...] = (
         reverse,
         summary="Reverse a credit note that was entered by mistake",
         access="finance:credit-note:reverse",
+        fits={"reversed_by_id": False},
         body=REVERSE_NOTE_BODY,
         record=CREDIT_NOTES,
         refusals=conflicts(NOTE_REVERSED_ALREADY, PERIOD_CLOSED),

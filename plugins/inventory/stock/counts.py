@@ -135,6 +135,7 @@ ROUTES: tuple[Route, ...] = (
         reverse,
         summary="Reverse the differences of a stock count",
         access="inventory:stock-count:reverse",
+        fits={"reversed_by_id": False},
         body=REVERSE_BODY,
         record=STOCK_COUNTS,
         events=(DATED,),

@@ -98,6 +98,7 @@ ROUTES: tuple[Route, ...] = (
         reverse,
         summary="Reverse a transfer by moving the goods back",
         access="inventory:transfer:reverse",
+        fits={"reversed_by_id": False},
         body=REVERSE_BODY,
         record=TRANSFERS,
         events=(DATED,),

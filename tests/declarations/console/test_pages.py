@@ -219,6 +219,13 @@ def test_a_list_has_the_totals_of_its_amounts_where_its_rows_are_of_one_side() -
     assert "one.direction != items[0].direction" in invoices["visibleOn"]
 
 
+def test_what_an_action_must_fit_is_a_field_of_its_records() -> None:
+    actions = [(one, route) for one in SITE.subjects.values() for route in one.actions if route.fits]
+    assert len(actions) > 8
+    for subject, route in actions:
+        assert set(route.fits) <= {**subject.shape, **subject.fields}.keys(), route.name
+
+
 def test_what_is_asked_before_an_action_names_the_record_its_amount_and_what_becomes_of_it() -> None:
     buttons, _ = buttons_of("a record of crm.contracts")
     asked = buttons["Approve"]["dialog"]

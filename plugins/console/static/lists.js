@@ -1,4 +1,4 @@
-// Parts of pages that the renderer lacks: links to records, what is folded behind a button, and the filters that are active.
+// Parts of lists and records that the renderer lacks: links to records, what is folded behind a button, and the filters that are active.
 
 import { describe } from "./conflict.js";
 import { call } from "./session.js";
@@ -13,7 +13,7 @@ export const noteRows = (path, rows) => void (rows?.[0]?.id && orders.set(path, 
 const at = (data, name) => name.split(".").reduce((inside, step) => inside?.[step], data);
 
 /** Register the parts with the renderer; `listOf` returns the list with an id. */
-export function registerParts({ Renderer }, { createElement, Component }, listOf) {
+export function registerLists({ Renderer }, { createElement, Component }, listOf) {
   class Reference extends Component {
     render() {
       const { data, pages, by } = this.props, id = at(data, by), text = textOf(this.props, data);
