@@ -22,7 +22,7 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], o
     made: list[Node] = []
     for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, ("id",))):
         linked = reference(shown, own_page, "id") if own_page and not made else shown
-        made.append(column := {**linked, "label": label, "sortable": bool(fields[name].sort)})
+        made.append(column := {**linked, "of": name, "label": label, "sortable": bool(fields[name].sort)})
         is_long = fields[name].kind == "text" and int(fields[name].rules.get("maxLength") or 0) > _LONG
         if name not in first if first else place >= MOST_COLUMNS or is_long:
             column["toggled"] = False

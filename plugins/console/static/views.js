@@ -12,16 +12,19 @@ const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, COLUMN_PIXELS = 150, PAGE
 /** Return the columns of a list that can be switched on and off. */
 const columnsOf = (list) => [...(list.control?.props.store.toggableColumns ?? [])];
 
+/** Return the field that a column shows, of which its `name` may be the name beside a reference. */
+const fieldOf = (column) => column.pristine.of;
+
 function present(list) {
   const { orderBy, orderDir, ...asked } = list.props.store.query;
   const filters = Object.fromEntries(Object.entries(asked).filter(([name, value]) => !OF_PAGES.includes(name) && !name.startsWith("_") && !["", null, undefined].includes(value)));
-  return { filters, sort: orderBy ? `${orderDir === "desc" ? "-" : ""}${orderBy}` : null, columns: columnsOf(list).filter((one) => one.toggled).map((one) => one.name) };
+  return { filters, sort: orderBy ? `${orderDir === "desc" ? "-" : ""}${orderBy}` : null, columns: columnsOf(list).filter((one) => one.toggled).map(fieldOf).filter(Boolean) };
 }
 
 function apply(list, { filters, sort, columns }) {
   const cleared = Object.fromEntries(Object.keys(present(list).filters).map((name) => [name, ""]));
   const order = sort ? { orderBy: sort.replace(/^-/, ""), orderDir: sort.startsWith("-") ? "desc" : "asc" } : {};
-  for (const one of columnsOf(list)) if (columns && one.toggled !== columns.includes(one.name)) one.toggleToggle();
+  for (const one of columnsOf(list)) if (columns && fieldOf(one) && one.toggled !== columns.includes(fieldOf(one))) one.toggleToggle();
   list.receive({ ...cleared, ...filters, ...order });
 }
 
