@@ -78,7 +78,7 @@ def _show(console: Console, name: str, places: Mapping[str, str]) -> None:
         console.press("main [class*=-Flex] button")
         console.until(lambda: console.value("[class*=-Drawer] input[name=name]"))
     if name == BESIDE:
-        console.press("main tbody tr td button, main tbody tr td a")
+        console.press("main tbody tr td button:last-child")
         console.until(lambda: console.count("[class*=-Drawer] [class*=-Property]"))
     console.robot("rest")
 
