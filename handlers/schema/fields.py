@@ -300,6 +300,11 @@ def link(
     return text(pattern=f"^({'|'.join(forms)})?$", max_length=max_length, **given)
 
 
+def takes_file(field: Field) -> bool:
+    """Return whether it holds the address or the key of a stored file: a `link` with `key`."""
+    return _KEY in str(field.rules.get("pattern", ""))
+
+
 def choice(*values: str, **options: Unpack[FieldOptions]) -> Field:
     """Declare one of a fixed set of strings."""
     return _field("text", {"enum": list(values)}, options)

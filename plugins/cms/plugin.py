@@ -6,6 +6,7 @@ from plugins.api import Job, Listener, Message, Plugin, routes_of
 from plugins.api.events import DATA_RESET
 from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site, tables
 from plugins.cms.dictionaries import DICTIONARIES
+from plugins.cms.editing import VIEWS
 from plugins.cms.lifespan import prepare, restore_defaults, start
 from plugins.cms.menus import MENUS, PERMISSIONS
 from plugins.cms.records import ARTICLES, CATEGORIES, REVISIONS, SITE
@@ -28,5 +29,6 @@ plugin = Plugin(
     dictionaries=DICTIONARIES,
     routes=routes_of(public, feeds, articles, publication, previews, revisions, categories, site, tables),
     menus=MENUS,
+    views=VIEWS,
     permissions=PERMISSIONS,
 )

@@ -59,9 +59,13 @@ def drawer(
     title: str, api: Node, body: list[Node], knows: Mapping[str, object], heading: str = "", **more: object
 ) -> Node:
     """Return a button that opens a form, which gets only `knows` and the values that the address of `api` contains."""
+    if "initApi" not in more and "$" not in f"{api['url']}{knows}":  # another record's values are no draft of this one
+        names = [str(one["name"]) for one in _controls_in(body) if one["type"] not in ("input-password", "hidden")]
+        body = [node("draft", path=api["url"], names=names), *body]
     form = node("form", api=api, body=body, mode="horizontal", **more)
     data = {**values_of(dict.fromkeys(VARIABLE.findall(str(api["url"])))), **knows}
-    opened = {"title": heading or title, "size": "lg", "closeOnEsc": True, "data": data, "body": form}
+    size = "xl" if any(one.get("className") == "lines" for one in _controls_in(body)) else "lg"
+    opened = {"title": heading or title, "size": size, "closeOnEsc": True, "data": data, "body": form}
     return node("button", label=title, actionType="drawer", drawer=opened)
 
 
@@ -105,6 +109,16 @@ def _named(viewer: Viewer, subject: Subject) -> Iterator[Node]:
         yield node("property", column=1, items=items)
 
 
+def _controls_in(body: Iterable[Node]) -> Iterator[Node]:
+    """Yield the controls of a form, also those in its fieldsets."""
+    for one in body:
+        inside = one.get("body")
+        if one["type"] == "fieldset" and isinstance(inside, list):
+            yield from _controls_in(inside)
+        elif "name" in one:
+            yield one
+
+
 def form_of(viewer: Viewer, subject: Subject, route: Route) -> list[Node]:
     """Return the controls for the body of a route, labelled by the fields of the records."""
     view = viewer.site.view_of(subject.collection)
@@ -119,9 +133,8 @@ def edit_offer(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Off
     path, title = addressed(update.path, id), viewer.say(ACTION_TITLES["update"])
     tries = [_try(viewer, subject, one, id) for one in subject.actions if one.body is update.body and viewer.may(one)]
     body = [*form_of(viewer, subject, update), *tries]
-    yield Offer(
-        drawer(title, call(update.method, path), body, {}, called(viewer, subject, title), initApi=call("GET", path))
-    )
+    heading = viewer.heading("edit", subject.collection)
+    yield Offer(drawer(title, call(update.method, path), body, {}, heading, initApi=call("GET", path)))
 
 
 def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, View
+from plugins.api.fields import takes_file
+from plugins.console.line_tables import table, totals
 from plugins.console.nodes import Node, call, node
 from plugins.console.shown import grouped
 from plugins.console.viewer import Viewer
@@ -24,9 +26,12 @@ def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: 
     """Return the controls of a body; `labelled` are the record's fields, for the labels that the body itself lacks."""
     own = view.widgets if view is not None else {}
     made = [{**one, **own.get(str(one["name"]), {})} for one in _controls(viewer, shape.fields or {}, labelled)]
+    for one in made:
+        if one["type"] == "geo-position":  # evidence of a place is not typed
+            one |= {"beside": [*(shape.fields or {})], "fixed": "fix_at" in (shape.fields or {})}
     parts = grouped(viewer, view, [(str(one["name"]), one) for one in made])
     below = ([node("fieldset", title=heading, body=[*nodes])] if heading else nodes for heading, nodes in parts)
-    return [one for nodes in below for one in nodes]
+    return [*(one for nodes in below for one in nodes), *totals(viewer, shape, made)]
 
 
 def picker(viewer: Viewer, name: str, target: str) -> Node:
@@ -48,7 +53,7 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
         if name == "version":
             yield {"type": "hidden", "name": name}
         by_schema = field.kind == "any" and "schema" in labelled
-        if name == "version" or not (_shown(field) or by_schema):
+        if name == "version" or field.read_only or not (_shown(field) or by_schema):
             continue
         label = viewer.label(name, field if field.label is not None else labelled.get(name, field))
         control = (
@@ -71,6 +76,8 @@ def _shown(field: Field) -> bool:
 def _control(viewer: Viewer, name: str, field: Field) -> Node:
     if field.kind == "array" and field.items is not None:
         return _several(viewer, name, field, field.items)
+    if field.kind == "object" and {*(field.fields or {})} == {"lng", "lat"}:
+        return {"type": "geo-position", **{one: viewer.label(one, of) for one, of in (field.fields or {}).items()}}
     if field.kind == "object":
         inside = _controls(viewer, field.fields or {}, {})  # an object that may be left out has no required fields
         items = [{**one, "required": bool(one.get("required")) and field.required} for one in inside]
@@ -91,12 +98,14 @@ def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
     if labels := viewer.offered(item):
         return {**choices(labels), "multiple": True}
     if item.kind == "object":
-        return node("combo", multiple=True, multiLine=True, items=[*_controls(viewer, item.fields or {}, {})])
+        return table(item.fields or {}, [*_controls(viewer, item.fields or {}, {})])
     return {"type": "input-array", "items": {**_control(viewer, name, item)}}
 
 
 def _text(field: Field) -> Node:
     longest = int(field.rules.get("maxLength") or 0)
+    if takes_file(field):
+        return {"type": "stored-file"}
     if field.secret or field.write_only:
         return {"type": "input-password"}
     return {"type": "textarea" if longest > _LONG else "input-text", **({"maxLength": longest} if longest else {})}

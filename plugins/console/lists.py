@@ -52,7 +52,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     )
     opens = [link(viewer.word(word), f"{verb}:{id}", level="default") for word, verb in of_shell.items()]
     bulk = [*_bulk(viewer, subject, id, desk)] if subject.list.paged and not subject.nested else []
-    bar = [*_toolbar(viewer, subject, fixed), *(["bulkActions"] if bulk else []), "columns-toggler", *opens]
+    bar = [*_toolbar(viewer, subject, fixed, id), *(["bulkActions"] if bulk else []), "columns-toggler", *opens]
     more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar, "bulkActions": bulk}
     if filters:
         more |= {"filter": filter_form(viewer, filters, id, _state_of(subject))}
@@ -139,17 +139,14 @@ def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
     return node("button", label=viewer.word("open"), level="link", actionType="drawer", drawer=opened)
 
 
-def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) -> Iterator[Node]:
+def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str], id: str) -> Iterator[Node]:
     create, export = subject.route("POST"), subject.route("GET", "/export")
     if create is not None and viewer.may(create) and create.body is not None:
         declared = viewer.site.catalogue.permission_titles.get(create.access)
         title = viewer.say(declared or ACTION_TITLES["create"])
+        heading = called(viewer, subject, title) if declared else viewer.heading("new", subject.collection)
         made = drawer(
-            title,
-            call("POST", addressed(create.path)),
-            form_of(viewer, subject, create),
-            fixed,
-            called(viewer, subject, title),
+            title, call("POST", addressed(create.path)), form_of(viewer, subject, create), fixed, heading=heading
         )
         yield {**made, "level": "primary"}
     if export is not None and viewer.may(export):
@@ -157,29 +154,20 @@ def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) -> Iter
         data = {**values_of(sent_too), **fixed, "format": "xlsx", "headers": "labels"}
         request = {**call("GET", export.path, data), "responseType": "blob"}
         yield node("button", label=viewer.say(ACTION_TITLES["export"]), actionType="download", api=request)
-    yield from _import(viewer, subject)
+    yield from _import(viewer, subject, id)
     if "q" in subject.list.query:
         yield node("search-box", name="q", placeholder=viewer.word("search"), align="right", clearable=True)
 
 
-def _import(viewer: Viewer, subject: Subject) -> Iterator[Node]:
+def _import(viewer: Viewer, subject: Subject, id: str) -> Iterator[Node]:
     route, template = subject.route("POST", "/import"), subject.route("GET", "/template")
     if route is None or not viewer.may(route):
         return
     title = viewer.say(ACTION_TITLES["import"])
-    table = {"accept": ".csv,.xlsx", "asBlob": True, "required": True}
-    body = [
-        node("input-file", name="file", label=viewer.word("file"), **table),
-        node("switch", name="dry_run", label=viewer.word("dry_run"), value=True),
-        node("hidden", name="headers", value="labels"),
-    ]
-    if template is not None and viewer.may(template):
-        request = {**call("GET", template.path, {"format": "xlsx", "headers": "labels"}), "responseType": "blob"}
-        body.append(node("button", label=viewer.word("template"), actionType="download", api=request))
-    done = {"title": viewer.word("result"), "body": node("tpl", tpl=viewer.word("done"))}
-    api = {**call("POST", route.path, values_of({"file": 0, "dry_run": 0, "headers": 0})), "dataType": "form-data"}
-    form = node("form", api=api, body=body, feedback=done, mode="horizontal")
-    yield node("button", label=title, actionType="dialog", dialog={"title": title, "body": form})
+    body = node("importer", path=route.path.removesuffix("/import"), template=viewer.may(template))
+    opened: Node = {"title": title, "size": "lg", "actions": [], "body": body}
+    opened["onEvent"] = {"cancel": {"actions": [{"actionType": "reload", "componentId": id}]}}
+    yield node("button", label=title, actionType="dialog", dialog=opened)
 
 
 def filter_form(viewer: Viewer, controls: list[Node], id: str, first: str) -> Node:

@@ -121,7 +121,7 @@ def _files(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
     biz_type = viewer.site.biz_types.get(subject.collection.name) if subject.collection is not None else None
     files = viewer.site.attachments
     if biz_type is not None and files is not None and viewer.may(files.list):
-        yield viewer.word("files"), [listing(viewer, files, {"biz_type": biz_type, "resource_id": f"${{{ID}}}"})]
+        yield viewer.word("files"), [node("attachments", biz_type=biz_type)]
 
 
 def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:

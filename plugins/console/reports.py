@@ -35,8 +35,13 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
         button = node("submit", label=viewer.word("query"), level="primary")
         yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button])
     # with a form, nothing is loaded before the form is sent
-    api = call("GET", route.path, values_of(dict.fromkeys(sorted(sent))))
-    yield node("service", name=name, id=name, api=api, initFetch=not asked, body=shown)
+    api = {
+        **call("GET", route.path, values_of(dict.fromkeys(sorted(sent)))),
+        "responseData": {"&": "$$", "shown": True},
+    }
+    found = node("container", body=shown, visibleOn="${shown}")
+    hint = node("alert", level="info", body=viewer.word("ask"), visibleOn="${!shown}")
+    yield node("service", name=name, id=name, api=api, initFetch=not asked, body=[hint, found] if asked else shown)
 
 
 def _complete(parameter: Field, control: Node) -> None:
@@ -51,7 +56,12 @@ def _complete(parameter: Field, control: Node) -> None:
 def _list(viewer: Viewer, route: Route, asked: list[Node], inside: Mapping[str, Field]) -> Node:
     """Return a report that is read page by page."""
     fields = {name: field for name, field in (route.returns.fields or {}).items() if name not in route.query}
-    head = {"filter": {**FILTER, "body": asked, "actions": []}, "headerToolbar": [tiles(viewer, fields)], "perPage": 50}
+    head = {
+        "filter": {**FILTER, "body": asked, "actions": []},
+        "headerToolbar": [tiles(viewer, fields)],
+        "perPage": 50,
+        "affixHeader": False,
+    }
     return rows(call("GET", route.path), columns_of(viewer, inside), **head)
 
 

@@ -77,6 +77,10 @@ class Viewer:
         noun = self.say(Message(*collection.noun))
         return noun[:1].upper() + noun[1:]
 
+    def heading(self, word: str, collection: Collection | None) -> str:
+        """Return the title of a form that makes or changes a record of a collection; empty for None."""
+        return self.word(word, noun=self.say(Message(*collection.noun))) if collection is not None else ""
+
     def offered(self, field: Field) -> Mapping[str, str]:
         """Return the labels of the values that can be chosen now."""
         entries, labels = self.entries.get(field.dictionary or "", {}), self.values(field)

@@ -14,7 +14,7 @@ window.fetch = async (...given) => {
   try {
     const reply = await plain(...given);
     if (reply.status >= 400) window.refused.push(`${reply.status} ${given[1]?.method ?? "GET"} ${given[0]}`);
-    else if (given[1]?.method === "POST") reply.clone().json().then((body) => { window.made = body.data?.id; }, () => null);
+    else if (given[1]?.method === "POST") reply.clone().json().then((body) => { window.made = body.data?.id ?? window.made; }, () => null);
     return reply;
   } finally { later(() => { window.waiting -= 1; }, 0); }
 };
@@ -107,6 +107,13 @@ async function fill(item, values) {
     buttonOf("Add", combo)?.click() ?? all("button, a", combo).at(-1).click();
     await until(() => combo.querySelector(".antd-Form-item"), "nothing was added");
     return true;
+  }
+  const place = item.querySelector(".geo-position");
+  if (place) {
+    const empty = all("input", place).filter((one) => !one.value);
+    for (const one of empty) type(one, "1");
+    await drawing();
+    return empty.length > 0;
   }
   const select = item.querySelector(".antd-Select");
   if (select) {

@@ -23,7 +23,8 @@ function nameOf(control) {
   const inside = control.firstElementChild;
   const look = `${control.className} ${inside?.getAttribute("class") ?? ""} ${inside?.getAttribute("icon") ?? ""}`.toLowerCase();
   const icon = Object.entries(ICONS).find(([part]) => look.includes(part))?.[1];
-  return item || control.title || control.dataset.tooltip || hint || (icon && say(icon)) || control.textContent.trim();
+  const tip = control.matches(LINKS) && control.dataset.tooltip; // of a button beside a control
+  return tip || item || control.title || control.dataset.tooltip || hint || (icon && say(icon)) || control.textContent.trim();
 }
 
 /** Give an element a role, and make it reachable with the keyboard. */

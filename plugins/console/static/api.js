@@ -1,6 +1,7 @@
 // The interface between the renderer and the API: translates the renderer's requests and the API's responses.
 
-import { change, differs } from "./conflict.js";
+import { asked, change, differs, remember } from "./conflict.js";
+import { forget } from "./drafts.js";
 import { noteRows } from "./lists.js";
 import { call } from "./session.js";
 import { noteRefusal } from "./notices.js";
@@ -9,7 +10,7 @@ import { element, say } from "./words.js";
 const read = new Map();
 const following = new Map(); // the cursor of each page that follows one already read, by its request
 const asking = new Map();
-const OPTIONS = "/api/v1/meta/options/", INVALID = 40001, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
+const PAGES = "/api/v1/console/", OPTIONS = "/api/v1/meta/options/", INVALID = 40001, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
 
 /** Return the API's parameters for those that the renderer sends, without empty ones. */
 function query(asked) {
@@ -33,7 +34,8 @@ function blank(value) {
 
 /** Return the body of a change: the fields that differ from the record as it was read, and its version. */
 function changes(path, body) {
-  const before = read.get(path) ?? {};
+  const before = Object.fromEntries(Object.entries(read.get(path) ?? {}).map(([name, value]) => [name, asked(path, name, value)]));
+  body = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, asked(path, name, value)]));
   const changed = (name) => differs(body[name], before[name]) && !(blank(body[name]) && before[name] == null);
   const kept = Object.keys(body).filter((name) => name === "version" || changed(name));
   return Object.fromEntries(kept.map((name) => [name, blank(body[name]) ? null : body[name]]));
@@ -86,6 +88,7 @@ async function request(method, path, given, sent, config) {
     const reply = await call(asked.size ? `${path}?${asked}` : path, { method, file: config.responseType === "blob" });
     if (method === "GET" && reply.code === 0) read.set(path, reply.data);
     if (method === "GET") noteRows(path, reply.data?.items);
+    if (path.startsWith(PAGES) && reply.code === 0) remember(reply.data, true);
     if (reply.data?.next_cursor && asked.has("page")) following.set(list(Number(asked.get("page")) + 1), reply.data.next_cursor);
     return reply;
   }
@@ -115,6 +118,7 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
     save(reply);
     return { status: 200, data: { status: 0, msg: "", data: {} } };
   }
+  if (reply.code === 0 && method.toUpperCase() === "POST") forget(path);
   noteRefusal(reply, method.toUpperCase(), path);
   const faults = reply.code === INVALID ? reply.data?.errors ?? [] : [];
   const errors = Object.fromEntries(faults.map((fault) => [fault.field, fault.message]));

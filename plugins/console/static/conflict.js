@@ -13,8 +13,15 @@ function* formsIn(node) {
   for (const child of Object.values(node)) yield* formsIn(child);
 }
 
-/** Remember the forms of a page, for the labels of their fields. */
-export const remember = (page) => void (forms = [...formsIn(page)]);
+/** Remember the forms of a page, or of a part `within` it, for their fields and the labels of these. */
+export const remember = (page, within = false) => void (forms = [...within ? forms : [], ...formsIn(page)]);
+
+/** Return a list of objects with only what the form has controls for; the record shows more. */
+export function asked(path, name, value) {
+  const names = controlsOf(path).find((control) => control.name === name && control.multiple)?.items?.map((one) => one.name);
+  const kept = (line) => Object.fromEntries(Object.entries(line).filter(([key, one]) => names.includes(key) && one !== "" && one !== null));
+  return names && Array.isArray(value) ? value.map(kept) : value;
+}
 
 /** Return the controls of the form that changes the record at this path. */
 function controlsOf(path) {

@@ -68,6 +68,7 @@ export async function begin() { if (!tokens) await login(); }
 export async function end() {
   await send("/api/v1/auth/logout", { method: "POST" }).catch(() => null);
   keep(null);
+  sessionStorage.clear(); // with the drafts of forms
   location.hash = "";
   location.reload();
 }

@@ -6,6 +6,7 @@ import { remember } from "./conflict.js";
 import { registerLists } from "./lists.js";
 import { base, begin, call, end } from "./session.js";
 import { inbox, notify } from "./notices.js";
+import { registerParts } from "./parts.js";
 import { isStep } from "./paths.js";
 import { asText, filters, useZone } from "./values.js";
 import { actOnRows, chooseView, openSheet } from "./views.js";
@@ -43,7 +44,9 @@ async function loadRenderer() {
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
   moment.tz.setDefault(timeZone);
-  return { embed: window.amisRequire("amis/embed"), box };
+  const embed = window.amisRequire("amis/embed");
+  registerParts(library, window.amisRequire("react")); // after it, as it brings the texts that are replaced
+  return { embed, box };
 }
 
 /** Return the theme that was chosen, else the system's. */

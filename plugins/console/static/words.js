@@ -20,6 +20,22 @@ const WORDS = {
   same: ["未修改", "Unchanged"], save: ["保存所选内容", "Save the chosen values"], search: ["搜索", "Search"],
   shared: ["谁可以看到", "Who sees it"], skip: ["跳到内容", "Skip to the content"], theirs: ["对方修改后", "Theirs"], username: ["用户名", "User name"], views: ["视图", "Views"],
   was: ["原来的值", "Before"], why: ["为什么？", "Why?"], yes: ["是", "Yes"],
+  address: ["链接地址", "Address of the link"], bold: ["加粗", "Bold"], bullets: ["项目符号", "Bullets"], heading: ["标题", "Heading"],
+  italic: ["斜体", "Italic"], link: ["链接", "Link"], numbers: ["编号", "Numbers"], paragraph: ["正文", "Text"], picture: ["图片", "Picture"],
+  plainText: ["清除格式", "Clear format"], quote: ["引用", "Quote"], undo: ["撤销", "Undo"],
+  checked: ["检查完成，尚未写入：将新增 {created} 条，更新 {updated} 条，{failed} 行有误", "Checked; nothing is written yet: {created} would be new, {updated} changed, {failed} rows have faults"],
+  checking: ["正在检查…", "Checking…"], chooseFile: ["选择文件", "Choose a file"], column: ["列", "Column"],
+  denied: ["未获得定位权限，可以不带位置继续", "The position was not allowed; you can go on without it"],
+  discard: ["放弃未保存的修改吗？", "Discard what has not been saved?"], dropDraft: ["清空", "Start anew"], dropFile: ["也可以将文件拖到这里", "or drop it here"], faultList: ["下载问题清单", "Download the faults"], faultRows: ["下载有误的行", "Download the faulty rows"],
+  faults: ["问题", "faults"], locate: ["获取当前位置", "Use my position"], located: ["{lng}, {lat}（±{metres} 米）", "{lng}, {lat} (±{metres} m)"],
+  locating: ["正在定位…", "Finding your position…"], otherFile: ["换一个文件", "Another file"], problem: ["问题", "Problem"],
+  progress: ["已处理 {done} / {total} 行", "{done} of {total} rows"], red: ["请检查标红的字段", "Check the fields marked in red"], restored: ["已恢复未提交的内容", "What you had not sent yet is restored"], row: ["行", "Row"],
+  stepCheck: ["检查", "Check"], stepFile: ["选择文件", "File"], stepWrite: ["写入", "Write"], template: ["下载模板", "Download template"],
+  unlocated: ["无法获取位置，可以不带位置继续", "Your position could not be found; you can go on without it"], writeRows: ["写入 {count} 条", "Write {count} records"],
+  writing: ["正在写入…", "Writing…"],
+  written: ["已写入：新增 {created} 条，更新 {updated} 条，未变化 {unchanged} 条，{failed} 行有误、未写入", "Written: {created} new, {updated} changed, {unchanged} unchanged; {failed} rows with faults were not written"],
+  chooseFiles: ["选择文件", "Choose files"], choosePicture: ["选择图片", "Choose a picture"], dropFiles: ["也可以将文件拖到这里", "or drop them here"],
+  noFiles: ["还没有附件", "No files yet"], removeFile: ["确定移除附件“{name}”吗？", "Remove the file “{name}”?"], takePhoto: ["拍照", "Take a photo"],
 };
 
 /** The language of the page: the one that was chosen, else the browser's. */

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from plugins.api import Handler, Record, Request, invalid
+from decimal import Decimal
+
+from plugins.api import Handler, Record, Request, Route, invalid, route
 from plugins.api.business import Customers
+from plugins.api.values import store_quantity
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
 from plugins.inventory.orders.amounts import TERMS, compute_amounts
 from plugins.inventory.orders.lines import ENABLED, get_today, price_lines
+from plugins.inventory.orders.records import AMOUNTS, AMOUNTS_BODY
 from plugins.inventory.orders.trades import Trade
 from plugins.inventory.records import SUPPLIERS
 
@@ -59,6 +63,23 @@ def make_delete_handler(trade: Trade) -> Handler:
         await req.store(trade.orders).delete(req.path["id"], where=without_movements, reason=NOT_DELETABLE)
 
     return delete_order
+
+
+def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
+    """Return the route that counts an order which is not kept, as the creation of one would."""
+
+    async def count(req: Request) -> Record:
+        lines = [{**line, "quantity": line.get("quantity") or store_quantity(Decimal(0))} for line in req.body["lines"]]
+        return compute_amounts(await _price(req, trade, lines), req.body)
+
+    return route(
+        endpoint,
+        count,
+        summary="Compute the prices and amounts of an order that is not kept",
+        access=access,
+        body=AMOUNTS_BODY,
+        returns=AMOUNTS,
+    )
 
 
 async def _price(req: Request, trade: Trade, lines: list[Record]) -> list[Record]:

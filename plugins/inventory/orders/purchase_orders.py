@@ -10,7 +10,7 @@ from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
 from plugins.inventory.orders.changes import end, refuse_closed_month
-from plugins.inventory.orders.drafts import make_create_handler, make_delete_handler, make_update_handler
+from plugins.inventory.orders.drafts import amounts_route, make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.orders.owed import announce_confirmed, announce_ended, announce_shipped
 from plugins.inventory.orders.records import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.orders.shipping import add_shipment, choose_shipping, ship_with
@@ -43,6 +43,7 @@ ROUTES: tuple[Route, ...] = (
         delete=make_delete_handler(PURCHASE),
         refusals_of={"update": conflicts(NOT_A_DRAFT), "delete": conflicts(NOT_DELETABLE)},
     ),
+    amounts_route("POST /api/v1/inventory/purchase-orders/amounts", PURCHASE, "inventory:purchase-order:create"),
     *transitions(
         PURCHASE_ORDERS,
         Action(

@@ -35,6 +35,7 @@ from plugins.inventory.document_fields import (
     lines_of,
 )
 from plugins.inventory.messages import IN_USE
+from plugins.inventory.orders.amounts import TERMS
 from plugins.inventory.orders.states import PURCHASE_STATES, SALES_STATES
 from plugins.inventory.record_types import Delivery, PurchaseOrder, Receipt, SalesOrder
 from plugins.inventory.records import SUPPLIERS, WAREHOUSES, price
@@ -147,6 +148,23 @@ _ORDER_INDEXES = (
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),
     Index("on_hold", "-created_at"),
+)
+
+_COUNTED = {name: field for name, field in _order_line("received").items() if name != "received"}
+_ASKED = {name: field for name, field in _COUNTED.items() if not field.read_only}
+
+AMOUNTS_BODY = shape(
+    "OrderAmountsBody",
+    lines=lines_of("AskedLine", {**_ASKED, "quantity": POSITIVE.but(required=False, description="Zero unless given.")}),
+    **{name: _order("", PURCHASE_STATES, "received", {})[name] for name in sorted(TERMS)},
+)
+
+AMOUNTS = shape(
+    "OrderAmounts",
+    lines=array(obj("CountedLine", _COUNTED), label=("商品明细", "Lines"), nullable=False),
+    net_amount=_WITHOUT_TAX.but(description=None),
+    tax_amount=_TAX.but(description=None),
+    amount=AMOUNT,
 )
 
 PURCHASE_ORDERS: Collection[PurchaseOrder] = Collection(

@@ -17,7 +17,7 @@ from plugins.inventory.messages import (
 )
 from plugins.inventory.orders.changes import end, refuse_closed_month
 from plugins.inventory.orders.credit import confirm
-from plugins.inventory.orders.drafts import make_create_handler, make_delete_handler, make_update_handler
+from plugins.inventory.orders.drafts import amounts_route, make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.orders.owed import announce_confirmed, announce_ended, announce_shipped
 from plugins.inventory.orders.records import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.orders.shipping import add_shipment, choose_shipping, ship_with
@@ -34,6 +34,7 @@ ROUTES: tuple[Route, ...] = (
         delete=make_delete_handler(SALE),
         refusals_of={"update": conflicts(NOT_A_DRAFT), "delete": conflicts(NOT_DELETABLE)},
     ),
+    amounts_route("POST /api/v1/inventory/sales-orders/amounts", SALE, "inventory:sales-order:create"),
     *transitions(
         SALES_ORDERS,
         Action(

@@ -34,6 +34,20 @@ async def test_nobody_gets_a_button_that_is_refused(people: People) -> None:
     assert "/api/v1/crm/contracts" not in texts(expect(await reader.get(f"{PAGES}/crm.contract")))
 
 
+async def test_a_form_offers_only_what_its_request_takes_also_in_its_lines(admin: Client) -> None:
+    page = expect(await admin.get(f"{PAGES}/inventory.purchase-order"))
+    tables = [one for one in nodes(page) if one.get("name") == "lines" and one["type"] == "combo"]
+    assert len(tables) == 2  # of the forms that make and change an order
+    for table in tables:
+        assert [one["name"] for one in table["items"] if "name" in one] == [
+            "product_id",
+            "quantity",
+            "price",
+            "discount",
+            "tax_rate",
+        ]
+
+
 async def test_two_people_get_pages_of_their_own_one_after_the_other(admin: Client, people: People) -> None:
     reader = await people.person(["crm:lead:list"])
     first, second, again = [expect(await one.get(f"{PAGES}/crm.lead")) for one in (admin, reader, admin)]

@@ -39,6 +39,20 @@ async def test_tax_is_added_to_prices_or_is_part_of_them(admin: Client) -> None:
     assert [within[name] for name in ("net_amount", "tax_amount", "amount")] == ["26.52", "3.45", "29.97"]
 
 
+async def test_an_order_that_is_not_kept_comes_to_what_its_creation_would(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    body = order_body(goods, order_discount="1", freight="15", prices_include_tax=True)
+    made, asked = expect(await admin.post(SALES, body)), {name: body[name] for name in body if "warehouse" not in name}
+    asked.pop("customer_name")
+    counted = expect(await admin.post(f"{SALES}/amounts", asked))
+    assert {**made, "lines": [{**made["lines"][0], **counted["lines"][0]}]} == made
+    assert {**made, **counted, "lines": made["lines"]} == made
+    line = {"product_id": goods.product_id}  # whose quantity has not been entered yet
+    unpriced = expect(await admin.post(f"{PURCHASES}/amounts", {"lines": [line]}))
+    product = expect(await admin.get(f"{AT}/products/{goods.product_id}"))
+    assert (unpriced["lines"][0]["price"], unpriced["amount"]) == (product["cost"], "0.00")
+
+
 async def test_a_draft_whose_discount_or_freight_changes_is_computed_again(admin: Client) -> None:
     goods = await Goods.fresh(admin)
     draft = expect(await admin.post(SALES, order_body(goods, order_discount="9.97", freight="15")))

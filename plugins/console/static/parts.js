@@ -1,0 +1,42 @@
+// Components of our own in the renderer's pages. A part is a function that fills an element, and follows its properties.
+
+import { askBeforeClosing, draft } from "./drafts.js";
+import { importer } from "./imports.js";
+import { confirmsWait, counted, enterMoves, totals } from "./lines.js";
+import { position } from "./position.js";
+import { richText } from "./rich_text.js";
+import { attachments, storedFile } from "./uploads.js";
+import { language, say } from "./words.js";
+
+const PARTS = { attachments, draft, importer, totals }, CONTROLS = { counted, "geo-position": position, "rich-text": richText, "stored-file": storedFile };
+
+/** Return the renderer's component for a part: `mount` gets the element and a function that returns the current properties. */
+function component(React, mount) {
+  return class extends React.Component {
+    constructor(properties) {
+      super(properties);
+      this.place = React.createRef();
+    }
+
+    componentDidMount() {
+      this.part = mount(this.place.current, () => this.props) ?? {};
+      this.part.update?.(this.props);
+    }
+
+    componentDidUpdate() { this.part.update?.(this.props); }
+
+    componentWillUnmount() { this.part.end?.(); }
+
+    render() { return React.createElement("div", { ref: this.place, className: `part ${this.props.type}` }); }
+  };
+}
+
+/** Register all parts with the renderer. */
+export function registerParts(library, React) {
+  for (const [type, mount] of Object.entries(PARTS)) library.Renderer({ type })(component(React, mount));
+  for (const [type, mount] of Object.entries(CONTROLS)) library.FormItem({ type, strictMode: false })(component(React, mount));
+  library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red") });
+  enterMoves();
+  confirmsWait();
+  askBeforeClosing();
+}

@@ -1,0 +1,145 @@
+// Files: chosen, dropped or taken with the camera, sent with their progress, and shown with a preview.
+
+import { base, bearer, call } from "./session.js";
+import { filters } from "./values.js";
+import { button, element, say } from "./words.js";
+
+const UPLOAD = "/api/upload", ATTACHMENTS = "/api/attachments", SIGN = "/api/file/sign", MOST = 100, UNITS = ["B", "KB", "MB", "GB"];
+const IMAGES = "image/*", AT_ONCE = 2;
+
+/** Return what a refusal says, with its reasons and the fields that these are about. */
+export const reasons = (reply) => [reply?.msg ?? say("failed"), ...(reply?.data?.errors ?? []).map((fault) => `${fault.field} ${fault.message}`)].join(" · ");
+
+function size(bytes) {
+  const power = Math.min(Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(1024)), UNITS.length - 1);
+  return `${Number((bytes / 1024 ** power).toFixed(1))} ${UNITS[power]}`;
+}
+
+function send(file, visibility, progress) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest(), form = new FormData(); // `fetch` does not tell how far it is
+    form.append("visibility", visibility);
+    form.append("file", file);
+    request.open("POST", base + UPLOAD);
+    request.setRequestHeader("Authorization", `Bearer ${bearer()}`);
+    request.setRequestHeader("Accept-Language", document.documentElement.lang);
+    request.responseType = "json";
+    request.upload.addEventListener("progress", (event) => progress(event.loaded / event.total));
+    request.addEventListener("loadend", () => resolve({ status: request.status, ...request.response }));
+    request.send(form);
+  });
+}
+
+/** Upload a file, and return the reply. A call before the second attempt renews an expired token. */
+export async function store(file, visibility, progress = () => undefined) {
+  const reply = await send(file, visibility, progress);
+  if (reply.status !== 401) return reply;
+  await call("/api/v1/auth/profile");
+  return send(file, visibility, progress);
+}
+
+/** Return a button that asks for files; on a phone with `camera`, that opens it. */
+export function chooser(text, take, { accept = "", multiple = true, camera = false } = {}) {
+  const input = element("input", { type: "file", accept, multiple, hidden: true });
+  if (camera) input.setAttribute("capture", "environment");
+  input.addEventListener("change", () => { take([...input.files]); input.value = ""; });
+  return element("span", { className: camera ? "camera" : "" }, button(text, () => input.click()), input);
+}
+
+/** Return a picture of a private file, once it is loaded. */
+function thumbnail(key) {
+  const image = element("img", { alt: "" });
+  call(`/api/file/dl?${new URLSearchParams({ object_key: key })}`, { file: true }).then(({ file }) => {
+    if (!file) return;
+    image.src = URL.createObjectURL(file);
+    image.addEventListener("load", () => URL.revokeObjectURL(image.src));
+  }).catch(() => undefined);
+  return image;
+}
+
+async function open(key) {
+  const tab = window.open("about:blank"); // before the call, so that the browser sees the click behind it
+  const reply = await call(`${SIGN}?${new URLSearchParams({ object_key: key })}`).catch(() => null);
+  if (reply?.code !== 0) return tab?.close();
+  tab.opener = null;
+  tab.location = new URL(reply.data.url, location.origin);
+  return undefined;
+}
+
+/** Return the button with the name of a file, which opens it. */
+function named(file) {
+  const made = button(file.file_name, () => open(file.object_key));
+  made.className = "name";
+  return made;
+}
+
+/** The files of a record: they are listed, opened, added and removed. */
+export function attachments(place, properties) {
+  const { biz_type: bizType, data } = properties(), of = { biz_type: bizType, resource_id: String(data.record_id) };
+  const list = element("ul", { className: "files" }), status = element("p", { role: "status" });
+  const entry = (file) => {
+    const picture = file.content_type.startsWith("image/") ? thumbnail(file.object_key) : element("i", { textContent: file.file_name.split(".").pop().slice(0, 4).toUpperCase() });
+    const about = [size(file.size), file.uploader?.name, filters.moment(file.created_at)].filter(Boolean).join(" · ");
+    const remove = button(say("remove"), async () => {
+      if (!window.confirm(say("removeFile", { name: file.file_name }))) return;
+      const reply = await call(`${ATTACHMENTS}/${file.id}`, { method: "DELETE" });
+      status.textContent = reply.code === 0 ? "" : reasons(reply);
+      await load();
+    });
+    return element("li", {}, picture, element("div", {}, named(file), element("small", { textContent: about })), remove);
+  };
+  async function load() {
+    const reply = await call(`${ATTACHMENTS}?${new URLSearchParams({ ...of, page_size: MOST })}`).catch(() => null);
+    if (reply?.code !== 0) status.textContent = reasons(reply);
+    else list.replaceChildren(...reply.data.items.map(entry), ...reply.data.items.length ? [] : [element("li", { className: "none", textContent: say("noFiles") })]);
+  }
+  const add = async (file) => {
+    const bar = element("progress", { max: 1, value: 0, ariaLabel: file.name }), said = element("small");
+    const row = element("li", {}, element("div", {}, element("span", { textContent: file.name }), bar, said));
+    list.prepend(row);
+    const stored = await store(file, "private", (part) => { bar.value = part; }).catch(() => null);
+    const body = { ...of, object_key: stored?.data?.objectKey, file_name: stored?.data?.fileName };
+    const reply = stored?.code === 0 ? await call(ATTACHMENTS, { method: "POST", body }).catch(() => null) : stored;
+    if (reply?.code === 0) return row.replaceWith(entry(reply.data));
+    bar.remove();
+    said.textContent = reasons(reply);
+    said.setAttribute("role", "alert");
+    return undefined;
+  };
+  const take = async (files) => {
+    list.querySelector(".none")?.remove();
+    const waiting = [...files];
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => { while (waiting.length) await add(waiting.shift()); }));
+  };
+  const zone = element("div", { className: "dropzone" }, chooser(say("chooseFiles"), take), chooser(say("takePhoto"), take, { accept: IMAGES, camera: true }), element("span", { textContent: say("dropFiles") }));
+  place.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  place.addEventListener("dragleave", () => zone.classList.remove("over"));
+  place.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    take(event.dataTransfer.files);
+  });
+  place.replaceChildren(zone, status, list);
+  load();
+}
+
+/** The control of a field with a public file, such as a picture: its address, which an upload fills in. */
+export function storedFile(place, properties) {
+  const address = element("input", { type: "text", ariaLabel: properties().label }), image = element("img", { alt: "", hidden: true }), said = element("small", { role: "status" });
+  const show = (value) => {
+    if (address.value !== value) address.value = value;
+    image.hidden = !value;
+    const own = /^\d{8}-/.test(value) ? `${base}/api/files/public/${value}` : value;
+    if (value && image.getAttribute("src") !== own) image.src = own;
+  };
+  image.addEventListener("error", () => { image.hidden = true; });
+  address.addEventListener("input", () => properties().onChange(address.value));
+  const take = async ([file]) => {
+    if (!file) return;
+    const reply = await store(file, "public", (part) => { said.textContent = `${Math.round(part * 100)} %`; }).catch(() => null);
+    said.textContent = reply?.code === 0 ? "" : reasons(reply);
+    if (reply?.code === 0) properties().onChange(reply.data.url ?? reply.data.objectKey);
+  };
+  place.replaceChildren(image, address, chooser(say("choosePicture"), take, { accept: IMAGES, multiple: false }), said);
+  return { update: ({ value }) => show(value ?? "") };
+}

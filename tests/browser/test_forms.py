@@ -1,0 +1,161 @@
+"""Forms of the console: lines, files, imports, drafts and articles, as people fill them in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from plugins.boot.runtime import Running
+from plugins.testing import Client, expect, unique
+from tests.api.inventory.goods import AT, Goods
+from tests.browser.browser import Console, do
+
+pytestmark = pytest.mark.gen_test(timeout=180)
+CONFIRM = ".antd-Drawer .antd-Drawer-footer .antd-Button--primary"
+ROWS = "main tbody tr td :is(a, button)"  # of a list that is read
+NEW = "main button.antd-Button--primary"
+PASTE = """
+const data = new DataTransfer();
+data.setData("text/html", arguments[0]);
+document.querySelector(".rich-text .area").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+"""
+
+
+def choose_file(console: Console, part: str, *paths: Path) -> None:
+    """Choose files where a part of the page asks for them."""
+    chooser = console.browser.find_element(By.CSS_SELECTOR, f"{part} input[type=file]")
+    chooser.send_keys("\n".join(str(path) for path in paths))
+
+
+def enter_line(console: Console, sku: str, *cells: str) -> None:
+    """Choose the product of the line whose picker has the focus, and enter its cells, with keys alone."""
+    console.keys(Keys.ENTER)
+    console.until(lambda: console.count("[role=option]"))
+    console.until(lambda: "aria-autocomplete" in focus(console))
+    console.keys(sku)
+    console.until(lambda: console.count("[role=option]") == 1)
+    console.keys(Keys.ARROW_DOWN, Keys.ENTER)
+    for cell, name in zip(cells, ("quantity", "price", "discount", "tax_rate"), strict=False):
+        console.until(lambda name=name: f'name="{name}"' in focus(console))
+        console.keys(cell, Keys.ENTER)
+
+
+def focus(console: Console) -> str:
+    return str(console.browser.execute_script("return document.activeElement.outerHTML.replace(/>.*/s, '>')"))
+
+
+def order(console: Console, name: str) -> str:
+    """Enter a sales order of two lines, and confirm it at once; returns the totals that the form shows meanwhile."""
+    console.until(lambda: console.count(ROWS))
+    console.press(NEW)
+    console.until(lambda: console.count(".antd-Drawer [name=customer_name]"))
+    console.type(".antd-Drawer [name=customer_name]", name)
+    console.press(".lines .antd-Combo-addBtn")
+    console.until(lambda: console.count(".lines [role=combobox]"))
+    console.browser.execute_script("document.querySelector('.lines [role=combobox]').focus()")
+    enter_line(console, name, "3", "9.99", "", "0.13")
+    console.until(lambda: "33.87" in console.shown(".totals"))
+    totals = console.shown(".antd-Drawer .totals")
+    console.browser.execute_script("document.querySelector('.lines [name=quantity]').focus()")
+    console.until(lambda: console.count(".lines .antd-Combo-delBtn") == 2)
+    console.browser.execute_script("[...document.querySelectorAll('.lines .antd-Combo-delBtn')].at(-1).click()")
+    console.keys("0")  # 30
+    console.press(CONFIRM)
+    console.until(lambda: not console.count(".antd-Drawer"))
+    return totals
+
+
+async def test_lines_are_entered_with_keys_and_come_to_what_the_server_counts(
+    console: Console, company: Running, admin: Client
+) -> None:
+    goods, name = await Goods.fresh(admin), unique("line")
+    product = expect(await admin.get(f"{AT}/products/{goods.product_id}"))
+    expect(await admin.patch(f"{AT}/products/{goods.product_id}", {"name": name, "version": product["version"]}))
+    await do(console.visit, company.url, admin, "#/inventory.sales-order")
+    totals = await do(order, console, name)
+    assert [part for part in totals.split() if "." in part] == ["29.97", "3.90", "33.87"]
+    (made,) = expect(await admin.get(f"{AT}/sales-orders?q={name}"))["items"]
+    assert (made["lines"][0]["quantity"], made["amount"]) == ("30", "338.66")
+    assert await do(console.complaints) == []
+
+
+async def test_files_are_attached_to_a_record_and_a_refusal_says_why(
+    console: Console, company: Running, admin: Client, tmp_path: Path
+) -> None:
+    customer = expect(await admin.post("/api/v1/crm/customers", {"name": unique("files")}))
+    good, bad = tmp_path / "good.txt", tmp_path / "<b>bad.html"
+    good.write_text("a text")
+    bad.write_text("<p>a page")
+    await do(console.visit, company.url, admin, f"#/records/crm.customers/{customer['id']}")
+    await do(console.click, "Files")
+    await do(console.until, lambda: console.count(".attachments .none"))
+    await do(choose_file, console, ".attachments", good, bad)
+    await do(console.until, lambda: console.count(".attachments .name") and console.count(".files [role=alert]"))
+    assert "<b>bad.html" in console.shown(".attachments")
+    query = f"biz_type=CUSTOMER&resource_id={customer['id']}"
+    files = expect(await admin.get(f"/api/attachments?{query}"))["items"]
+    assert [file["file_name"] for file in files] == ["good.txt"]
+
+
+async def test_an_import_is_checked_first_and_names_each_fault(
+    console: Console, company: Running, admin: Client, tmp_path: Path
+) -> None:
+    mark, table = unique("import"), tmp_path / "leads.csv"
+    table.write_text(f"name,company\n{mark},first\n,second\n")
+    await do(console.visit, company.url, admin, "#/crm.lead")
+    await do(console.click, "Import")
+    await do(console.until, lambda: console.count(".importer input[type=file]"))
+    await do(choose_file, console, ".importer", table)
+    await do(console.until, lambda: "nothing is written yet: 1 would be new" in console.shown(".importer"))
+    assert "3\tname\tis required" in console.shown(".faults")
+    assert expect(await admin.get(f"/api/v1/crm/leads?q={mark}"))["items"] == []
+    await do(console.click, "Write 1 records")
+    await do(console.until, lambda: "Written: 1 new" in console.shown(".importer"))
+    assert len(expect(await admin.get(f"/api/v1/crm/leads?q={mark}"))["items"]) == 1
+    assert await do(console.complaints) == []
+
+
+def type_and_reload(console: Console, name: str) -> None:
+    """Begin a lead, refuse to lose it, reload the page, and send what is restored."""
+    kept = "return Object.keys(sessionStorage).some((key) => key.endsWith('/crm/leads'))"
+    console.until(lambda: console.count(ROWS))
+    console.press(NEW)
+    console.until(lambda: console.count(".antd-Drawer [name=name]"))
+    assert console.shown(".antd-Drawer-title") == "New lead"
+    console.type(".antd-Drawer [name=name]", name)
+    console.until(lambda: console.browser.execute_script(kept))
+    console.browser.execute_script("window.confirm = () => false")
+    console.press(".antd-Drawer-footer .antd-Button--default")
+    assert console.count(".antd-Drawer [name=name]")
+    console.browser.refresh()
+    console.until(lambda: console.count(ROWS))
+    console.press(NEW)
+    console.until(lambda: console.value(".antd-Drawer [name=name]") == name)
+    console.press(CONFIRM)
+    console.until(lambda: not console.count(".antd-Drawer"))
+    assert not console.browser.execute_script(kept)
+
+
+async def test_what_was_typed_survives_a_reload_until_it_is_sent(
+    console: Console, company: Running, admin: Client
+) -> None:
+    name = unique("draft")
+    await do(console.visit, company.url, admin, "#/crm.lead")
+    await do(type_and_reload, console, name)
+    assert len(expect(await admin.get(f"/api/v1/crm/leads?q={name}"))["items"]) == 1
+
+
+async def test_what_is_pasted_into_an_article_is_made_anew_without_scripts(
+    console: Console, company: Running, admin: Client
+) -> None:
+    pasted = '<p style="color:red">text <a href="javascript:alert(2)">link</a><script>alert(3)</script><b>bold</b></p>'
+    await do(console.visit, company.url, admin, "#/cms.article")
+    await do(console.until, lambda: console.count(ROWS))
+    await do(console.press, NEW)
+    await do(console.until, lambda: console.count(".rich-text .area"))
+    await do(console.browser.execute_script, PASTE, pasted)
+    written = "return document.querySelector('.rich-text .area').getHTML()"
+    assert await do(console.browser.execute_script, written) == "<p>text link<b>bold</b></p>"
