@@ -21,6 +21,8 @@ class View:
     with a request (`api`, `initApi`, `source`: method and url) that the reader may not send is left out.
     `boxes`: the query parameter whose values divide the list, for example into what waits for the reader and what they
     asked for: each value becomes a tab, and a record opens beside its list.
+    `due`: the day or moment by which a record is due, for the lists that can be filtered and sorted by it; the first page
+    of the readers shows what is due soon, `due_only` are the parameters that select what is still open.
     """
 
     collection: Collection
@@ -29,3 +31,5 @@ class View:
     widgets: Mapping[str, Parts] = field(default_factory=dict)
     tabs: Mapping[tuple[str, str], Parts] = field(default_factory=dict)
     boxes: str = ""
+    due: str = ""
+    due_only: Mapping[str, str] = field(default_factory=dict)

@@ -25,6 +25,16 @@ def dashboards_page(viewer: Viewer, title: str) -> Node:
     return page(title, node("container", className="dashboards", body=cards))
 
 
+def figures_of(viewer: Viewer, route: Route) -> list[Node]:
+    """Return what loads and shows the figures of a dashboard without its charts; nothing if it has none."""
+    fields = (route.returns.fields or {}).items()
+    found = [(name, one) for name, one in fields if one.kind in _FIGURES and name not in route.query]
+    shown = [_figure(viewer, route, name, field) for name, field in found]
+    return [node("service", api=call("GET", route.path), body=node("flex", className="figures", items=shown))] * bool(
+        shown
+    )
+
+
 def _card(viewer: Viewer, route: Route) -> Node:
     """Return one dashboard: a service node that loads it, and loads it again when its period changes."""
     name = route.path.rpartition("/")[2]

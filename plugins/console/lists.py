@@ -34,7 +34,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     view = viewer.site.view_of(viewer.site.records_of(subject).collection)
     id = "-".join((subject.name, *(value for value in fixed.values() if "$" not in value)))
     first, own_page = (
-        (view.columns if view is not None else ()) or _telling(viewer, subject),
+        (view.columns if view is not None else ()) or telling(viewer, subject),
         _own_page(viewer, subject),
     )
     shown = [*columns(viewer, subject.fields, first, own_page)]
@@ -78,7 +78,7 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
             yield labels[value], [listing(viewer, one, {name: value})]
 
 
-def _telling(viewer: Viewer, subject: Subject) -> list[str]:
+def telling(viewer: Viewer, subject: Subject) -> list[str]:
     """Return the fields that a list shows first: the name, the state, amounts, and fields by which people find records."""
     shown = {name: field for name, field in subject.fields.items() if name not in (*viewer.site.stamps, "id")}
     label = subject.collection.label_field if subject.collection is not None else ""
@@ -126,6 +126,8 @@ def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str, d
     if view is not None and view.boxes and viewer.may(records.read):
         yield _beside(viewer, records, id)
     shown = [] if subject.read is not None and not subject.nested else [*action_offers(viewer, subject)]
+    if subject is viewer.site.inbox:  # the shell knows what a message speaks of
+        yield link(viewer.word("open"), "place:${link}", visibleOn="${link}")
     for button in in_row((*edit_offer(viewer, subject), *shown, *delete_offer(viewer, subject))):
         yield {**button, "level": "link"}
 

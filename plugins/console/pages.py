@@ -19,6 +19,7 @@ from plugins.api import (
 )
 from plugins.api.records import Catalogue, Dictionaries, Entries
 from plugins.console.dashboards import dashboards_page
+from plugins.console.home import HOME, home_page
 from plugins.console.lists import boxes, listing
 from plugins.console.nodes import Node, call, node, page, tabs
 from plugins.console.records import record_page
@@ -39,15 +40,18 @@ class Pages:
         self.site = Site(catalogue)
         self._made: LRUCache[Hashable, tuple[Entries, Node | None]] = LRUCache(_KEPT)
 
+    async def viewer(self, req: Request) -> Viewer:
+        """Return the view of the caller."""
+        return await view(req, self.site, await req.part(Dictionaries).current())
+
     async def page(self, req: Request, make: Callable[[Viewer, str], Node | None]) -> Node:
         """Return the page that the path names, for the caller. Raises 40400 if there is none for them."""
-        entries, (name,) = await req.part(Dictionaries).current(), req.path.values()
-        viewer = await view(req, self.site, entries)
+        viewer, (name,) = await self.viewer(req), req.path.values()
         key = (make, name, viewer.language, viewer.allowed)
         known, made = self._made.get(key, (None, None))
-        if known is not entries:  # the first time, or after a change of a dictionary
+        if known is not viewer.entries:  # the first time, or after a change of a dictionary
             made = make(viewer, name)
-            self._made[key] = entries, made
+            self._made[key] = viewer.entries, made
         if made is None:
             raise ApiError(NOT_FOUND)
         return made
@@ -59,7 +63,7 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
     if menu is None and inbox is not None and inbox.name == code and viewer.may(inbox.list):
         return page(viewer.say(viewer.site.title_of(inbox)), listing(viewer, inbox))
     if menu is None:
-        return None
+        return home_page(viewer) if code == HOME else None
     title = viewer.say(menu.title)
     if menu.resource == DASHBOARDS:
         return dashboards_page(viewer, title)

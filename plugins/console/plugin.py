@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from plugins.api import Message, Plugin, Service
 from plugins.api.records import Catalogue
-from plugins.console import files, pages, renderer
+from plugins.console import files, frame, pages, renderer
 
 
 @asynccontextmanager
@@ -20,6 +20,6 @@ plugin = Plugin(
     name="console",
     title=Message("控制台", "Console"),
     requires=("auth", "rbac"),
-    routes=(*files.ROUTES, *pages.ROUTES, *renderer.ROUTES),
+    routes=(*files.ROUTES, *pages.ROUTES, *frame.ROUTES, *renderer.ROUTES),
     start=_start,
 )

@@ -12,7 +12,6 @@ from typing import Any
 from plugins.api import PUBLIC, Message, Request, array, choice, route, shape, text
 from plugins.console.pages import Pages
 
-MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 _RUN = "scripts/fetch-console"
 STATES = {
     "ready": Message("界面组件已就绪", "The console's components are ready"),

@@ -137,6 +137,16 @@ class Site:
         return next((one for one in self.subjects.values() if f"{one.at}/ws" in sockets), None)
 
     @cached_property
+    def desk(self) -> Subject | None:
+        """The list of what waits for the reader: its view divides it into boxes, and its records are in another list."""
+        with_boxes = (
+            (one, view)
+            for one in self.subjects.values()
+            if one.read is None and (view := self.view_of(self.records_of(one).collection)) is not None
+        )
+        return next((one for one, view in with_boxes if view.boxes in one.list.query), None)
+
+    @cached_property
     def stamps(self) -> frozenset[str]:
         """The names of the fields that record who created and changed a record, and when."""
         return frozenset(name for one in self.catalogue.collections.values() for name in one.audit_fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin, routes_of
+from plugins.api import Job, Message, Plugin, View, routes_of
 from plugins.api.business import Customers
 from plugins.crm import (
     contacts,
@@ -35,10 +35,8 @@ from plugins.crm.listening import LISTENS
 from plugins.crm.menus import MENUS, PERMISSIONS
 from plugins.crm.migrations import MIGRATIONS
 from plugins.crm.options import OPTIONS
-from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
+from plugins.crm.records import AROUND_CUSTOMERS, CUSTOMERS
 from plugins.crm.settings import CrmSettings
-
-_AROUND_CUSTOMERS = (CUSTOMERS, CONTACTS, LEADS, OPPORTUNITIES, FOLLOW_UPS)
 
 plugin = Plugin(
     name="crm",
@@ -55,9 +53,10 @@ plugin = Plugin(
         Job("crm.imports", "crm_import_resume_seconds", customer_tables.resume, messages.IMPORTS_JOB),
     ),
     demo=demo.load,
-    collections=(*_AROUND_CUSTOMERS, CONTRACTS, PLANS, PAYMENTS, IMPORTS, IMPORT_ROWS),
+    collections=(*AROUND_CUSTOMERS, CONTRACTS, PLANS, PAYMENTS, IMPORTS, IMPORT_ROWS),
     biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS, payment_accounts.SOURCE_TYPE: PAYMENTS},
     holdings=HOLDINGS,
+    views=(View(PLANS, due="due_date", due_only={"status": "pending,partial,overdue"}),),
     migrations=MIGRATIONS,
     audits=AUDITS,
     debts=DEBTS,

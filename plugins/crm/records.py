@@ -333,3 +333,5 @@ FOLLOW_UPS: Collection[FollowUp] = Collection(
     indexes=(Index("customer_id", "-created_at"), Index("owner_id", "-created_at"), Index("2dsphere:point")),
     internal=("point", EDITORS),
 )
+
+AROUND_CUSTOMERS = (CUSTOMERS, CONTACTS, LEADS, OPPORTUNITIES, FOLLOW_UPS)

@@ -59,7 +59,10 @@ plugin = Plugin(
         *routes_of(statements, ageing, dunning, routes, tables),
     ),
     menus=MENUS,
-    views=(View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),),  # the id is the month
+    views=(
+        View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),  # the id is the month
+        View(OPEN_ITEMS, due="due_on", due_only={"status": "open,partly_paid"}),
+    ),
     permissions=PERMISSIONS,
     options=(claims.CLAIM_NUMBERS.option, credit_notes.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin, routes_of
+from plugins.api import Message, Plugin, View, routes_of
 from plugins.api.business import Suppliers
 from plugins.api.records import Holding
 from plugins.inventory import demo, master_data, tables
@@ -35,6 +35,10 @@ plugin = Plugin(
     start=start,
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
+    views=(
+        View(PURCHASE_ORDERS, due="expected_on", due_only={"status": "ordered,partly_received"}),
+        View(SALES_ORDERS, due="expected_on", due_only={"status": "confirmed,partly_delivered"}),
+    ),
     emits=tuple(
         event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
     ),

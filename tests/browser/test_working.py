@@ -23,8 +23,10 @@ NAMED = "one.matches('main td a') && one.textContent.trim() === {}"
 def create_with_keys(console: Console, username: str, name: str) -> None:
     """Log in and create a customer, without a mouse."""
     console.log_in_with_keys(username)
+    console.enter("one.matches('.menu summary') && one.textContent === 'CRM'")
     console.enter("one.dataset.menu === 'crm.customer'")
-    console.until(lambda: console.count("main .antd-Crud button"))
+    console.until(lambda: console.count("main .antd-Crud button.antd-Button--primary"))
+    console.robot("rest")
     console.enter("one.matches('main button.antd-Button--primary')")
     console.until(lambda: console.count(".antd-Drawer input[name=name]"))
     console.reach("one.matches('.antd-Drawer input[name=name]')")
@@ -36,6 +38,7 @@ def create_with_keys(console: Console, username: str, name: str) -> None:
 def approve_with_keys(console: Console, username: str, title: str) -> None:
     """Log in, find a contract and approve it, without a mouse."""
     console.log_in_with_keys(username)
+    console.enter("one.matches('.menu summary') && one.textContent === 'CRM'")
     console.enter("one.dataset.menu === 'crm.contract'")
     console.until(lambda: title in console.shown())
     console.enter(NAMED.format(repr(title)))

@@ -1,21 +1,27 @@
-// The shell: waits for the renderer, logs in, shows the menus, and draws the page that the address names.
+// Waits for the renderer, logs in, shows the frame, and draws the page that the address names.
 
 import { mendControls } from "./accessible.js";
 import { fetcher } from "./api.js";
 import { remember } from "./conflict.js";
 import { registerLists } from "./lists.js";
 import { base, begin, call, end } from "./session.js";
-import { inbox, notify } from "./notices.js";
+import { listenForKeys } from "./finder.js";
+import { notify } from "./notices.js";
 import { registerParts } from "./parts.js";
 import { isStep } from "./paths.js";
+import { HOME, learn, placeOf } from "./places.js";
+import { frame, installable, isOpen, opened } from "./shell.js";
 import { asText, filters, useZone } from "./values.js";
 import { actOnRows, chooseView, openSheet } from "./views.js";
-import { button, choose, element, language, say } from "./words.js";
+import { button, choose, element, language, loadIcons, say } from "./words.js";
 
 const WAIT_MILLISECONDS = 1500, LEAVE_MILLISECONDS = 3000;
-const OF_LISTS = { view: chooseView, sheet: openSheet, bulk: actOnRows }; // the functions that a list's buttons call, by the verbs of their addresses
+// the functions that a list's buttons call, by the verbs of their addresses
+const OF_LISTS = { view: chooseView, sheet: openSheet, bulk: actOnRows, place: (list, link) => { location.hash = placeOf(link) ?? location.hash; } };
 const root = document.getElementById("console");
-let drawn = null;
+const OPEN_FORMS = ":is(.antd-Drawer, .dark-Drawer, .antd-Modal, .dark-Modal)", RELOADED = ["page", "crud", "service"];
+const waiting = new Map(); // the pages that were left, by their addresses
+let drawn = null; // the page that is shown
 
 /** Wait until the renderer's files are there, showing how far the download is, and return what is pinned. */
 async function renderer() {
@@ -34,89 +40,108 @@ const load = (address) => new Promise((onload, onerror) => document.head.append(
 
 /** Load the renderer, and register the filters that show values. */
 async function loadRenderer() {
-  const { version, time_zone: timeZone, files, zones, charts, inbox: box } = await renderer();
+  const { version, time_zone: timeZone, files, zones, charts } = await renderer();
   const other = theme() === "dark" ? "antd.css" : "dark.css";
   await Promise.all(files.filter((name) => name !== other).map((name) => load(`${base}/console/renderer/${version}/${name}`)));
   const library = window.amisRequire("amis");
   useZone(timeZone);
   for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
-  registerLists(library, window.amisRequire("react"), (id) => drawn?.getComponentById(id));
+  registerLists(library, window.amisRequire("react"), (id) => drawn?.page.getComponentById(id));
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
   moment.tz.setDefault(timeZone);
   const embed = window.amisRequire("amis/embed");
   registerParts(library, window.amisRequire("react")); // after it, as it brings the texts that are replaced
-  return { embed, box };
+  return embed;
 }
 
 /** Return the theme that was chosen, else the system's. */
 const preferred = () => (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 const theme = () => localStorage.getItem("tradewind.theme") ?? preferred();
 
-function entry(menu) {
-  if (menu.type === "link") {
-    const link = element("a", { href: menu.meta.link ?? "#", target: "_blank", rel: "noopener", textContent: menu.meta.title });
-    return element("li", {}, link);
-  }
-  if (menu.type === "directory" || menu.children.some((child) => !child.meta.hideInMenu)) {
-    const children = menu.children.filter((child) => !child.meta.hideInMenu).map(entry);
-    const folded = element("details", { open: true }, element("summary", { textContent: menu.meta.title }), element("ul", {}, ...children));
-    return element("li", {}, folded);
-  }
-  return element("li", {}, element("a", { href: `#/${menu.code}`, "data-menu": menu.code, textContent: menu.meta.title }));
-}
-
-/** Return the navigation for a tree of menus. */
-function navigation(menus, label) {
-  const shown = menus.filter((menu) => !menu.meta.hideInMenu).map(entry);
-  return element("nav", { "aria-label": label }, element("ul", {}, ...shown));
-}
-
-/** Mark the link of the page that is shown. */
-function mark(code) {
-  for (const link of document.querySelectorAll("nav a[data-menu]")) link.ariaCurrent = link.dataset.menu === code ? "page" : null;
-}
-
-function frame(user, menus, box) {
+/** Return what the person can choose for themselves: theme, language, log-out. */
+function choices() {
   const other = theme() === "dark" ? "light" : "dark";
-  const choices = [button(say(other), () => choose("theme", other)),
+  return [button(say(other), () => choose("theme", other)),
     button(say("language"), () => choose("language", language === "en" ? "zh" : "en")), button(say("logout"), end)];
-  const name = element("span", { textContent: user.realName || user.username });
-  const header = element("header", {}, element("strong", { textContent: "Tradewind" }), box ? inbox(box) : null, name, ...choices);
-  const skip = element("a", { className: "skip", href: "#content", textContent: say("skip") });
-  skip.addEventListener("click", (event) => { event.preventDefault(); document.getElementById("content").focus(); });
-  const content = element("main", { id: "content", tabIndex: -1 });
-  root.replaceChildren(skip, header, navigation(menus, say("menu")), content);
+}
+
+/** Keep a page that has a tab as it is, without its place on the screen; one with an open form ends, after its pending requests. */
+function leave() {
+  if (!drawn) return;
+  const left = drawn;
+  drawn = null;
+  if (isOpen(left.at) && !document.querySelector(OPEN_FORMS)) {
+    waiting.set(left.at, { ...left, top: scrollY });
+    left.place.remove();
+  } else setTimeout(() => left.page.unmount(), LEAVE_MILLISECONDS);
+}
+
+function forget(at) {
+  waiting.get(at)?.page.unmount();
+  waiting.delete(at);
+}
+
+/** Yield the renderer's components within a scope; some have a scope of their own. */
+function* partsOf(scope, known = new Set()) {
+  if (!scope?.getComponents || known.has(scope)) return;
+  known.add(scope);
+  for (const part of scope.getComponents()) {
+    yield part;
+    yield* partsOf(part.context, known);
+  }
+}
+
+/** Show a page again as it was left, with its data read anew, unless it is another one by now. */
+function again(at, text, content) {
+  const before = waiting.get(at);
+  if (before?.text !== text) return forget(at);
+  waiting.delete(at);
+  drawn = before;
+  content.replaceChildren(before.place);
+  for (const part of partsOf(before.page)) if (RELOADED.includes(part.props.type)) part.reload?.();
+  scrollTo(0, before.top);
+  return before;
+}
+
+/** Name the tab of a record by the title that its page shows, once the record is there. */
+function watchTitle(at, place) {
+  const read = () => {
+    const title = place.querySelector("[class*=-Page-title]")?.textContent.trim();
+    if (title && drawn?.place === place && title !== drawn.title) opened(at, drawn.title = title);
+  };
+  new MutationObserver(read).observe(place, { childList: true, subtree: true, characterData: true });
 }
 
 /** Draw the page of the address: `#/<menu>`, or `#/records/<list>/<id>`. */
 async function show(embed, me) {
-  const { hash } = location, steps = hash.replace(/^#\//, "").split("/"), [first, list, id] = steps;
-  const code = first || document.querySelector("nav a[data-menu]")?.dataset.menu;
+  const { hash } = location, at = hash.length > 2 ? hash : HOME, steps = at.replace(/^#\//, "").split("/"), [first, list, id] = steps;
   const content = document.getElementById("content");
-  if (!code) return content.replaceChildren(element("p", { className: "notice", textContent: say("empty") }));
-  const path = first === "records" ? `records/${list}` : `pages/${code}`;
-  if (first !== "records") mark(code);
-  const known = !first || steps.every(isStep);
-  const reply = known ? await call(`/api/v1/console/${path}`).catch(() => null) : { code: null };
+  const path = first === "records" ? `records/${list}` : `pages/${first}`;
+  const reply = steps.every(isStep) ? await call(`/api/v1/console/${path}`).catch(() => null) : { code: null };
   if (hash !== location.hash) return null; // another page has been opened in the meantime
-  setTimeout((left) => left?.unmount(), LEAVE_MILLISECONDS, drawn); // later, so that its pending requests end first
-  drawn = null;
+  leave();
   content.setAttribute("aria-busy", "false");
   if (reply?.code !== 0) {
-    return content.replaceChildren(element("p", { className: "notice", role: "alert", textContent: reply ? say("missing") : say("failed") }));
+    const again = reply ? "" : button(say("again"), () => dispatchEvent(new Event("hashchange")));
+    return content.replaceChildren(element("p", { className: "notice", role: "alert" }, say(reply ? "missing" : "failed"), " ", again));
   }
   remember(reply.data);
+  const text = JSON.stringify(reply.data), title = /\$\{/.test(reply.data.title) ? "…" : reply.data.title;
+  const kept = again(at, text, content);
+  opened(at, kept?.title ?? title);
+  if (kept) return null;
   const place = element("div", { className: "drawn" });
   content.replaceChildren(place);
-  drawn = embed.embed(place, reply.data, { data: { record_id: id, me }, locale: language === "zh" ? "zh-CN" : "en-US" }, {
+  scrollTo(0, 0);
+  const page = embed.embed(place, reply.data, { data: { record_id: id, me }, locale: language === "zh" ? "zh-CN" : "en-US" }, {
     fetcher,
     isCancel: () => false,
     theme: theme() === "dark" ? "dark" : "antd",
     notify,
     jumpTo: (to) => {
-      const [verb, id, place] = to.split(":");
-      if (verb in OF_LISTS) OF_LISTS[verb](drawn.getComponentById(id), id, me, place);
+      const [verb, id] = to.split(/:(.*)/), [list, place] = verb === "bulk" ? id.split(":") : [id];
+      if (verb in OF_LISTS) OF_LISTS[verb](page.getComponentById(list), list, me, place);
       else location.hash = to.replace(/^[^#]*/, "");
     },
     updateLocation: () => undefined,
@@ -124,18 +149,24 @@ async function show(embed, me) {
     isCurrentUrl: () => false,
     enableAMISDebug: false,
   });
+  drawn = { at, text, place, page, title };
+  if (title === "…") watchTitle(at, place);
 }
 
 async function start() {
   document.documentElement.lang = language;
   document.documentElement.dataset.theme = theme();
+  installable();
   mendControls();
-  const loading = loadRenderer();
+  const loading = Promise.all([loadRenderer(), loadIcons()]);
   await begin();
-  const [{ data: profile }, { data: menus }] = await Promise.all([call("/api/v1/auth/profile"), call("/api/v1/system/menus")]);
-  const { embed, box } = await loading;
-  frame(profile.user, menus, box);
-  const draw = () => show(embed, profile.user.userId);
+  const asked = ["/api/v1/auth/profile", "/api/v1/system/menus", "/api/v1/console/shell"].map((path) => call(path));
+  const [{ data: { user } }, { data: menus }, { data: shell }] = await Promise.all(asked);
+  const [embed] = await loading;
+  learn(user.userId, menus, shell.lists);
+  frame({ user, menus, shell, choices: choices(), left: forget });
+  listenForKeys(shell.search);
+  const draw = () => show(embed, user.userId);
   addEventListener("hashchange", draw);
   await draw();
 }

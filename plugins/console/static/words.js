@@ -1,24 +1,29 @@
 // The texts of the shell itself, the choice of the language, and helpers to make elements.
 
 const WORDS = {
-  after: ["下一条", "Next"], again: ["重试", "Try again"], before: ["上一条", "Previous"], back: ["返回继续编辑", "Continue editing"], change: ["修改密码", "Change password"],
-  clear: ["清除", "Clear"], clearAll: ["清除全部", "Clear all"], close: ["关闭", "Close"], columns: ["选择列", "Columns"],
+  after: ["下一条", "Next"], again: ["重试", "Try again"], all: ["查看全部", "See all"], allRead: ["全部标为已读", "Mark all as read"],
+  back: ["返回继续编辑", "Continue editing"], before: ["上一条", "Previous"], change: ["修改密码", "Change password"], clear: ["清除", "Clear"],
+  clearAll: ["清除全部", "Clear all"], close: ["关闭", "Close"], closePage: ["关闭页面 {title}", "Close the page {title}"], columns: ["选择列", "Columns"],
   conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"], dark: ["深色", "Dark"],
-  department: ["本部门可见", "For my department"], empty: ["没有可用的菜单", "No menus are available to you"],
-  everybody: ["所有人可见", "For everybody"],
+  department: ["本部门可见", "For my department"], empty: ["没有可用的菜单", "No menus are available to you"], everybody: ["所有人可见", "For everybody"],
   expired: ["登录已过期，请重新登录，页面内容不会丢失", "Your session has ended. Log in again; nothing on the page is lost"],
   failed: ["服务暂时无法访问", "The service cannot be reached at the moment"], field: ["字段", "Field"],
-  first: ["请先修改密码，再继续使用", "Change your password before you continue"], inbox: ["消息", "Inbox"],
+  find: ["搜索菜单和记录", "Search pages and records"], findMenu: ["筛选菜单", "Filter the menu"],
+  first: ["请先修改密码，再继续使用", "Change your password before you continue"], fold: ["折叠或展开菜单", "Fold or unfold the menu"],
+  home: ["首页", "Home"], inbox: ["消息", "Inbox"],
   keep: ["保存当前视图", "Save the current view"], language: ["English", "中文"], light: ["浅色", "Light"],
   locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} minutes"], login: ["登录", "Log in"],
   logout: ["退出登录", "Log out"], menu: ["菜单", "Menu"], mine: ["我填写的", "Mine"],
   missing: ["页面不存在，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
+  noNews: ["没有消息", "There are no messages"], none: ["没有找到", "Nothing found"],
   newPassword: ["新密码", "New password"], next: ["下一页", "Next page"], no: ["否", "No"], nothing: ["（空）", "(empty)"],
-  onlyMe: ["仅自己可见", "Only for me"], oldPassword: ["当前密码", "Current password"], open: ["查看", "Open"], password: ["密码", "Password"],
-  place: ["当前位置", "You are here"], page: ["页码", "Page number"], previous: ["上一页", "Previous page"], refresh: ["刷新", "Refresh"],
-  report: ["成功 {done} 条，失败 {failed} 条", "{done} done, {failed} failed"], remove: ["删除", "Delete"], rows: ["全表浏览", "All rows"],
-  same: ["未修改", "Unchanged"], save: ["保存所选内容", "Save the chosen values"], search: ["搜索", "Search"],
-  shared: ["谁可以看到", "Who sees it"], skip: ["跳到内容", "Skip to the content"], theirs: ["对方修改后", "Theirs"], username: ["用户名", "User name"], views: ["视图", "Views"],
+  oldPassword: ["当前密码", "Current password"], onlyMe: ["仅自己可见", "Only for me"], open: ["查看", "Open"], opened: ["打开的页面", "Open pages"],
+  page: ["页码", "Page number"], password: ["密码", "Password"], person: ["个人设置", "My settings"], place: ["当前位置", "You are here"],
+  previous: ["上一页", "Previous page"], recent: ["最近访问", "Recent"], refresh: ["刷新", "Refresh"], remove: ["删除", "Delete"],
+  report: ["成功 {done} 条，失败 {failed} 条", "{done} done, {failed} failed"], rows: ["全表浏览", "All rows"], same: ["未修改", "Unchanged"],
+  save: ["保存所选内容", "Save the chosen values"], search: ["搜索", "Search"], shared: ["谁可以看到", "Who sees it"], skip: ["跳到内容", "Skip to the content"],
+  star: ["收藏此页", "Add this page to the favourites"], starred: ["收藏", "Favourites"], theirs: ["对方修改后", "Theirs"], todo: ["待办", "To do"],
+  unstar: ["取消收藏", "Remove this page from the favourites"], username: ["用户名", "User name"], views: ["视图", "Views"],
   was: ["原来的值", "Before"], why: ["为什么？", "Why?"], yes: ["是", "Yes"],
   address: ["链接地址", "Address of the link"], bold: ["加粗", "Bold"], bullets: ["项目符号", "Bullets"], heading: ["标题", "Heading"],
   italic: ["斜体", "Italic"], link: ["链接", "Link"], numbers: ["编号", "Numbers"], paragraph: ["正文", "Text"], picture: ["图片", "Picture"],
@@ -61,6 +66,37 @@ export function element(tag, properties = {}, ...children) {
     else made.setAttribute(name, value);
   }
   made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+let drawings = null;
+
+/** Load the icons, which `icon` draws. */
+export async function loadIcons() {
+  drawings = new DOMParser().parseFromString(await (await fetch("console/icons.svg")).text(), "image/svg+xml").documentElement;
+}
+
+/** Return an icon by its name, such as `bell` or `lucide:bell`; for an unknown one, the first letter of `title`. */
+export function icon(name, title = "") {
+  const symbol = drawings.querySelector(`[id="${CSS.escape((name ?? "").split(":").pop())}"]`);
+  if (!symbol) return element("span", { className: "glyph letter", ariaHidden: "true", textContent: [...title][0] ?? "" });
+  const drawn = document.importNode(drawings, false);
+  for (const [attribute, value] of Object.entries({ class: "glyph", viewBox: "0 0 24 24", "aria-hidden": "true" })) drawn.setAttribute(attribute, value);
+  drawn.append(...document.importNode(symbol, true).childNodes);
+  return drawn;
+}
+
+/** Return a button that shows an icon; its name is the text that others read. */
+export function iconButton(name, label, act, properties = {}) {
+  const made = element("button", { type: "button", title: label, ariaLabel: label, ...properties }, icon(name));
+  made.addEventListener("click", act);
+  return made;
+}
+
+/** Return a panel and make `opener` open it below itself; a click elsewhere or Escape closes it. */
+export function panel(opener, className, label, ...children) {
+  const made = element("div", { className, popover: "auto", role: "dialog", ariaLabel: label }, ...children);
+  opener.popoverTargetElement = made;
   return made;
 }
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from plugins.boot.runtime import Running
-from plugins.console.files import OWN
+from plugins.console.files import MEDIA, OWN
 from plugins.console.renderer import Renderer
 from plugins.testing import Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 STATIC = Path(__file__).resolve().parents[3] / "plugins" / "console" / "static"
 FORBIDDEN = re.compile(
-    r"\beval\(|new Function|innerHTML|outerHTML|document\.write|insertAdjacentHTML|https?://|debugger|console\.(?:log|debug|info|warn|error)"
+    r"\beval\(|new Function|innerHTML|outerHTML|document\.write|insertAdjacentHTML|https?://(?!www\.w3\.org/2000/svg\")|debugger|console\.(?:log|debug|info|warn|error)"
 )
 
 
@@ -24,7 +24,7 @@ def test_every_file_is_served_or_is_the_shell() -> None:
     assert sorted(path.name for path in STATIC.iterdir()) == sorted([*OWN, "console.html"])
 
 
-@pytest.mark.parametrize("name", [*OWN, "console.html"])
+@pytest.mark.parametrize("name", [name for name in (*OWN, "console.html") if not name.endswith(".png")])
 def test_a_file_makes_no_markup_of_texts_and_names_no_other_host(name: str) -> None:
     assert FORBIDDEN.findall((STATIC / name).read_text()) == []
 
@@ -40,7 +40,7 @@ def test_a_script_imports_what_another_one_exports(name: str) -> None:
 async def test_a_file_arrives_as_what_it_is(name: str, anonymous: Client) -> None:
     reply = await anonymous.get(f"/console/{name}")
     assert reply.body == (STATIC / name).read_bytes()
-    assert reply.headers["Content-Type"].startswith("text/javascript" if name.endswith(".js") else "text/css")
+    assert reply.headers["Content-Type"] == MEDIA[Path(name).suffix]
 
 
 async def test_other_files_are_not_there(anonymous: Client) -> None:
@@ -61,12 +61,25 @@ async def test_the_page_names_the_scripts_so_that_they_come_while_somebody_logs_
     named = re.findall(
         r'<link rel="(?:modulepreload|preload)"[^>]* href="([^"]+)"', (await anonymous.get("/console")).body.decode()
     )
-    own = [f"console/{name}" for name in OWN if name.endswith(".js")]
+    own = [f"console/{name}" for name in OWN if name.endswith(".js") and name != "worker.js"]
     scripts = [name for name in renderer.pinned["files"] if name.endswith(".js")]
     at = f"console/renderer/{renderer.version}"
     assert named == [*own, *(f"{at}/{name}" for name in scripts if renderer.state() == "ready")]
     for address in named:
         assert (await anonymous.get(f"/{address}")).status == 200
+
+
+def test_the_icon_of_every_menu_is_drawn(tradewind: Running) -> None:
+    drawn = set(re.findall(r'<symbol id="([^"]+)"', (STATIC / "icons.svg").read_text()))
+    assert [menu.icon for menu in tradewind.catalogue.menus if menu.icon.removeprefix("lucide:") not in drawn] == []
+
+
+async def test_the_worker_may_work_for_the_page_above_it_and_what_installs_the_console_is_served(
+    anonymous: Client,
+) -> None:
+    assert (await anonymous.get("/console/worker.js")).headers["Service-Worker-Allowed"] == "../console"
+    manifest = json.loads((await anonymous.get("/console/manifest.webmanifest")).body)
+    assert [(await anonymous.get(f"/console/{icon['src']}")).status for icon in manifest["icons"]] == [200, 200, 200]
 
 
 @pytest.mark.parametrize("state", ["fetching", "unreachable", "damaged"])

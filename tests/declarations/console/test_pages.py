@@ -324,7 +324,7 @@ def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:
 def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> None:
     page = menu_page(Viewer(SITE, "en", ENTRIES, EVERYTHING), "notifications")
     (row,) = [node for node in nodes(page) if node.get("type") == "operation"]
-    assert [button["label"] for button in row["buttons"]] == ["Mark as read", "Delete"]
+    assert [button["label"] for button in row["buttons"]] == ["Open", "Mark as read", "Delete"]
 
 
 TEMPLATE = re.compile(r"\$\{(?:[^}|]|\|\|)+\|(?!\|)\s*([^}]+)\}")
