@@ -48,11 +48,6 @@ class TimeLimit:
         """Stop timing the block."""
         self._running.pop(block, None)
 
-    def longest_seconds(self) -> float:
-        """Return how long the block that began first has been running; 0 if none is running."""
-        due = next(iter(self._running.values()), None)
-        return 0.0 if due is None else self.seconds - (due - time.monotonic())
-
     def _check(self) -> None:
         self._timer = None
         while self._running:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from config.database import DatabaseUnavailable, begin_waiting
+from config.database import DatabaseUnavailable, share_deadline
 from config.logs import log_request, request_context
 from handlers.access.actor import ANONYMOUS, Actor
 from handlers.access.delegated_requests import is_admitted
@@ -77,8 +77,7 @@ class Response:
 async def respond(request: Request) -> Response:
     """Route, authenticate, authorize, validate, handle and log a request. Every request goes through this function.
 
-    No request takes longer than its time limit. If the database is unreachable, all operations of a request together
-    wait no longer than a single one may.
+    No request takes longer than its time limit. Once the database has failed it, all its operations end at one deadline.
     """
     started = time.perf_counter()
     error: ApiError | None = None
@@ -103,14 +102,14 @@ async def respond(request: Request) -> Response:
 
 
 def begin(request: Request) -> Token[Mapping[str, Any]]:
-    """Make the log lines of this context name the request, and its operations share their waits.
+    """Make the log lines of this context name the request, and its operations share a deadline.
 
     Returns what ends the naming. `authenticate` adds the caller and the route to the lines.
     """
     request.log_fields["request_id"] = request.id
     if request.trace_id is not None:
         request.log_fields["trace_id"] = request.trace_id
-    begin_waiting(request.service.database.driver.operations)
+    share_deadline(request.service.database.driver.operations)
     return request_context.set(request.log_fields)
 
 

@@ -20,7 +20,7 @@ from config.database.errors import (
 from config.database.indexes import IndexSpec, differences
 from config.database.keyed_locks import WriteConflict
 from config.database.members import missing_set, missing_set_at
-from config.database.operations import MARGIN_SECONDS, begin_waiting, create_separate_context, wait_for_shared_work
+from config.database.operations import MARGIN_SECONDS, create_separate_context, share_deadline, wait_for_shared_work
 from config.database.secondaries import reading_from_secondaries
 from config.database.traced_driver import TracedDriver
 
@@ -43,7 +43,6 @@ __all__ = [
     "TracedDriver",
     "Update",
     "WriteConflict",
-    "begin_waiting",
     "count_command",
     "create_separate_context",
     "differences",
@@ -51,6 +50,7 @@ __all__ = [
     "missing_set_at",
     "open_driver",
     "reading_from_secondaries",
+    "share_deadline",
     "translate_errors",
     "wait_for_shared_work",
 ]

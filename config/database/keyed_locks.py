@@ -9,7 +9,6 @@ queue before it calls the database. Correctness does not depend on these locks: 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -18,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import OperationFailure
 
 from config.database.commands import Filter
 from config.database.errors import DatabaseUnavailable
-from config.database.operations import Operations, Waiting, current_waiting
+from config.database.operations import Operations
 
 _WRITE_CONFLICT = 112  # src/mongo/base/error_codes.yml
 DocumentKey = tuple[str, Hashable]  # a collection and an `_id`
@@ -53,29 +52,23 @@ class KeyedLocks:
     def __init__(self, operations: Operations) -> None:
         self._operations = operations
         self._locks: WeakValueDictionary[DocumentKey, asyncio.Lock] = WeakValueDictionary()
-        self._queues: dict[DocumentKey, set[Waiting]] = {}
 
     @asynccontextmanager
     async def hold(self, keys: set[DocumentKey], until: float) -> AsyncIterator[None]:
         """Hold the locks of all documents in `keys`; `take_turn` adds to them.
 
-        Raises TimeoutError at `until`, a monotonic time, or when the request has spent its time limit without a reply
-        from the database.
+        Raises TimeoutError at `until`, a monotonic time, and `DatabaseUnavailable` at the deadline of the request.
         """
         # everybody takes them in the same order, which prevents deadlocks
         locks = [self._locks.setdefault(key, asyncio.Lock()) for key in sorted(keys, key=str)]
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(until - time.monotonic()):
-                with self._operations.wait_for_others(), self._queue(keys):
+                with self._operations.shared():
                     for lock in locks:
                         await stack.enter_async_context(lock)
             token = _held.set(_Held(keys, stack))
             try:
                 yield
-            except (DatabaseUnavailable, PyMongoError) as error:
-                if not isinstance(error, WriteConflict):
-                    self._tell_queue(keys)
-                raise
             finally:
                 _held.reset(token)
 
@@ -94,32 +87,6 @@ class KeyedLocks:
             lock = self._locks[key] = asyncio.Lock()
             await held.stack.enter_async_context(lock)  # does not wait, as nobody else knows the lock
             held.keys.add(key)
-
-    @contextmanager
-    def _queue(self, keys: set[DocumentKey]) -> Iterator[None]:
-        """Count the current request among those that wait for the locks of these documents."""
-        waiting = current_waiting()
-        if waiting is None or not keys:
-            yield
-            return
-        for key in keys:
-            self._queues.setdefault(key, set()).add(waiting)
-        try:
-            yield
-        finally:
-            for key in keys:
-                queue = self._queues[key]
-                queue.discard(waiting)
-                if not queue:
-                    del self._queues[key]
-
-    def _tell_queue(self, keys: set[DocumentKey]) -> None:
-        """Tell the requests that wait for these locks that their holder found the database unavailable.
-
-        Otherwise each of them would try for its own whole time limit, one after the other.
-        """
-        for waiting in itertools.chain.from_iterable(self._queues.get(key, ()) for key in keys):
-            waiting.found_away = True
 
     @contextmanager
     def guard_write(self, collection: str, *filters: Filter) -> Iterator[None]:

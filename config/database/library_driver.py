@@ -162,12 +162,12 @@ class LibraryDriver(Driver):
             return list(await self._run(cursor.to_list(batch)))
 
         try:
-            with self.operations(long=True):
+            with self.operations():
                 rows = await self._barrier.read(begin)
             while rows:
                 for row in rows:
                     yield row
-                with self.operations(long=True):
+                with self.operations():
                     rows = await self._run(cursor.to_list(batch))
         finally:
             if cursor is not None:
@@ -176,7 +176,7 @@ class LibraryDriver(Driver):
     @_in_turn
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         target = self._collection(collection)
-        with self.operations(long=True):
+        with self.operations():
             if not filter and not self.in_transaction:
                 return int(await self._barrier.read(lambda: self._run(target.estimated_document_count())))
             if self.in_transaction:
@@ -189,7 +189,7 @@ class LibraryDriver(Driver):
 
     @_in_turn
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
-        with self.operations(long=len(documents) > 1):
+        with self.operations():
             target = self._collection(collection)
             if len(documents) == 1:
                 await self._run(target.insert_one(documents[0], session=_session()))
@@ -197,7 +197,7 @@ class LibraryDriver(Driver):
                 await self._run(target.insert_many(list(documents), session=_session()))
 
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
-        with self.operations(long=True):
+        with self.operations():
             try:
                 await self._run(self._collection(collection).insert_many(list(documents), ordered=False))
             except BulkWriteError as error:
@@ -235,7 +235,7 @@ class LibraryDriver(Driver):
 
     @_in_turn
     async def update_many(self, collection: str, filter: Filter, update: Update) -> int:
-        with self.operations(long=True):
+        with self.operations():
             result = await self._run(self._collection(collection).update_many(filter, update, session=_session()))
             return int(result.modified_count)
 
@@ -245,7 +245,7 @@ class LibraryDriver(Driver):
             raise RuntimeError("several changes are made by one command within a transaction only")
         updates = [{"q": filter, "u": change} for filter, change in changes]
         guard = self._transactions.locks.guard_write(collection, *(filter for filter, _ in changes))
-        with self.operations(long=True), guard:
+        with self.operations(), guard:
             command = {"update": collection, "updates": updates}
             reply: Document = await self._run(self._database.command(command, session=_session()))
             if has_failed(reply):
@@ -254,7 +254,7 @@ class LibraryDriver(Driver):
 
     @_in_turn
     async def delete_many(self, collection: str, filter: Filter) -> int:
-        with self.operations(long=True):
+        with self.operations():
             result = await self._run(self._collection(collection).delete_many(filter, session=_session()))
             return int(result.deleted_count)
 
@@ -262,7 +262,7 @@ class LibraryDriver(Driver):
     async def aggregate(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
-        with self.operations(long=True):
+        with self.operations():
             hint = NATURAL_ORDER if collection_scan else {}
             # with one call, whereas the library's cursors need one call to open and one to read
             if self.in_transaction and (rows := await self._first_batch(collection, pipeline, hint)) is not None:

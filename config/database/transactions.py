@@ -15,7 +15,7 @@ from pymongo.errors import PyMongoError
 
 from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translate_errors
 from config.database.keyed_locks import DocumentKey, KeyedLocks, WriteConflict
-from config.database.operations import MARGIN_SECONDS, Behind, Operations, current_waiting
+from config.database.operations import MARGIN_SECONDS, Operations
 from config.database.sessions import OpenSession, Sessions
 
 Result = TypeVar("Result")
@@ -24,10 +24,9 @@ _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
-_QUEUE_LIMITS = 2
+_CONFLICT_LIMITS = 1.5  # seven seconds by default: few clients wait longer for a response
 _ABORT_SECONDS = 2.0
-_LATE_ABORT_SECONDS = 0.5
-_GONE_SECONDS = 0.1
+_GONE_SECONDS = 0.1  # the server aborts by itself
 
 SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default=None)  # of the current transaction
 
@@ -50,26 +49,24 @@ class Transactions:
         self.locks = KeyedLocks(operations)
         self.sessions = Sessions(start_session, kill_sessions)
         self._operations = operations
-        self._seconds = operations.seconds - MARGIN_SECONDS
         self._start_transaction = start_transaction
 
     async def run(self, work: Callable[[], Awaitable[Result]], *, commit: bool = True) -> Result:
         """Run `work` in a transaction, and again after each write conflict. Without `commit` it is aborted at the end.
 
-        Transactions in conflict over a document wait for its lock, for twice the time limit of an operation at most;
-        the libraries' `with_transaction` would keep trying for two minutes.
+        Transactions in conflict over a document wait for its lock and try again, for one and a half time limits of an
+        operation together; the libraries' `with_transaction` would keep trying for two minutes.
         """
-        until = time.monotonic() + self._seconds * _QUEUE_LIMITS
+        until = time.monotonic() + self._operations.left_seconds() * _CONFLICT_LIMITS
         keys: set[DocumentKey] = set()
-        behind = Behind()
         with translate_errors:
-            async with asyncio.timeout(self._operations.remaining_seconds()):
+            async with asyncio.timeout(self._operations.left_seconds()):
                 session = await self.sessions.open()
             try:
                 while True:
                     try:
                         async with self.locks.hold(keys, until):
-                            return await self._retry(session, work, keys, commit, behind)
+                            return await self._retry(session, work, keys, commit, until)
                     except WriteConflict as error:
                         if error.keys <= keys or time.monotonic() > until:
                             raise
@@ -83,17 +80,14 @@ class Transactions:
         work: Callable[[], Awaitable[Result]],
         keys: Set[DocumentKey],
         commit: bool,
-        behind: Behind,
+        until: float,
     ) -> Result:
         """Run the transaction until it has no conflict; raises `WriteConflict` if it needs another lock."""
-        until = time.monotonic() + self._operations.patience_seconds()
         most = _MOST_BACK_OFF_WITH_LOCK_SECONDS if keys else _MOST_BACK_OFF_SECONDS
         for attempt in itertools.count():
             pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311 - no secret
-            if keys or attempt:
-                behind.note()
             try:
-                return await self._attempt(session, work, commit, until)
+                return await self._attempt(session, work, commit)
             except WriteConflict as error:
                 if not error.keys <= keys or time.monotonic() + pause > until:
                     raise
@@ -103,9 +97,7 @@ class Transactions:
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
-    async def _attempt(
-        self, session: OpenSession, work: Callable[[], Awaitable[Result]], commit: bool, until: float
-    ) -> Result:
+    async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]], commit: bool) -> Result:
         await self._start_transaction(session.handle)
         token = SESSION.set(session)
         try:
@@ -122,11 +114,12 @@ class Transactions:
         finally:
             SESSION.reset(token)
         if commit:
-            await self._commit(session, until)
+            await self._commit(session)
         return result  # the end of the session aborts what was not committed
 
-    async def _commit(self, session: OpenSession, until: float) -> None:
-        """Commit. While the outcome is unknown, repeat the command until the time `until`; it never commits twice."""
+    async def _commit(self, session: OpenSession) -> None:
+        """Commit. While the outcome is unknown, repeat the command for a time limit; it never commits twice."""
+        until = time.monotonic() + self._operations.left_seconds()
         session.in_doubt = True
         for attempt in itertools.count():
             try:
@@ -147,14 +140,12 @@ class Transactions:
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
         """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.
 
-        A server that is `gone` gets little time, as it aborts the transaction by itself. Any server gets less time the
-        sooner the request is late.
+        A server that is `gone` gets little time, as it aborts the transaction by itself.
         """
         if not session.running and not session.handle.in_transaction:
             return True
-        left = max(_GONE_SECONDS, self._operations.remaining_seconds())
-        most = max(_LATE_ABORT_SECONDS, min(_ABORT_SECONDS, self._operations.seconds_until_late()))
-        seconds, began = _GONE_SECONDS if gone else min(most, left), time.monotonic()
+        left = max(_GONE_SECONDS, self._operations.left_seconds())
+        seconds = _GONE_SECONDS if gone else min(_ABORT_SECONDS, left)
         session.in_doubt = True
         try:
             async with asyncio.timeout(seconds + MARGIN_SECONDS):
@@ -164,10 +155,6 @@ class Transactions:
             session.in_doubt = gone or session.unanswered
         except TimeoutError:
             return False
-        finally:
-            # the library does not report that the server did not reply
-            if time.monotonic() - began >= seconds and (waiting := current_waiting()) is not None:
-                waiting.found_away = True
         return True
 
 

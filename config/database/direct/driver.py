@@ -51,8 +51,6 @@ _MOST_ROWS = 500  # longer lists are read by the library, which decodes them in 
 
 _NOT_DURABLE: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
 _MOST_BATCHED_BYTES = 256 << 10  # of one document: a larger one is inserted alone, so that no command is too long
-# commands that may take seconds although the database is healthy: all but those on single documents
-_BULK_COMMANDS = frozenset({"aggregate", "count", "delete", "getMore", "update"})
 _NO_COLLECTION = 26  # NamespaceNotFound: src/mongo/base/error_codes.yml
 
 
@@ -291,8 +289,7 @@ class DirectDriver(Driver):
     ) -> Document:
         """Return the reply to a command of the transaction in `session`."""
         guard = self._transactions.locks.guard_write(command[next(iter(command))], *guarded)
-        limit = self.operations(long=not _BULK_COMMANDS.isdisjoint(command))
-        with limit as operation, guard if guarded else nullcontext():
+        with self.operations() as operation, guard if guarded else nullcontext():
             # a cancelled command would still reach the server, maybe after the end of its transaction
             reply: Document = await session.run(session.handle.run(command, documents))
             if has_failed(reply):
@@ -305,7 +302,7 @@ class DirectDriver(Driver):
         self, command: Mapping[str, Any], documents: Sequence[bytes] = (), *, reads: bool = False
     ) -> Document | None:
         """Return the reply to a command, even one with a failure; None if it was not executed or may be repeated."""
-        with self.operations(long=not _BULK_COMMANDS.isdisjoint(command)) as operation:
+        with self.operations() as operation:
             reply = None
             try:
                 reply = await self._wire.run(command, documents)

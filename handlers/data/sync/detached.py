@@ -12,22 +12,18 @@ Value = TypeVar("Value")
 
 
 def start_detached(work: Coroutine[Any, Any, Value]) -> asyncio.Task[Value]:
-    """Start `work` outside the transaction and the log context of its caller, and with its own time limit.
-
-    While the database does not reply, the operations of the work share one time limit, as those of one request do.
-    """
+    """Start `work` outside the transaction and the log context of its caller, and with its own deadline."""
     task = asyncio.get_running_loop().create_task(work, context=create_separate_context())
     task.add_done_callback(_retrieve)
     return task
 
 
-async def join(task: asyncio.Future[Value], *, long: bool = False) -> Value:
+async def join(task: asyncio.Future[Value]) -> Value:
     """Return the result of shared work. Cancelling one caller does not cancel it.
 
-    While the database does not reply, the wait counts for the caller's request, and ends with its time limit. `long`
-    marks work that may take seconds although the database is healthy.
+    The wait ends at the deadline of the caller's request, if the database has failed it.
     """
-    with wait_for_shared_work(long=long):
+    with wait_for_shared_work():
         return await asyncio.shield(task)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from config.database import wait_for_shared_work
 from handlers.data.sync.detached import join, start_detached
 
 Result = TypeVar("Result")
@@ -41,7 +42,7 @@ class SingleFlight:
             task = lane.waiting = start_detached(self._execute_after(lane.running, key, work))
         else:
             task = lane.waiting
-        result: Result = await join(task, long=True)
+        result: Result = await join(task)
         return result
 
     async def _execute(self, key: Hashable, work: Work) -> Any:
@@ -51,7 +52,8 @@ class SingleFlight:
             self._start_next(key)
 
     async def _execute_after(self, running: asyncio.Task[Any], key: Hashable, work: Work) -> Any:
-        await asyncio.wait({running})
+        with wait_for_shared_work():
+            await asyncio.wait({running})
         return await self._execute(key, work)
 
     def _start_next(self, key: Hashable) -> None:

@@ -19,7 +19,7 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
-from config.database import DatabaseUnavailable, Driver, begin_waiting, open_driver, reading_from_secondaries
+from config.database import DatabaseUnavailable, Driver, open_driver, reading_from_secondaries, share_deadline
 from config.settings import Settings
 from plugins.boot.connect import check_connection
 from plugins.boot.listen import StartError
@@ -116,7 +116,7 @@ async def went_wrong(driver: Driver, work: Callable[[], Awaitable[Any]]) -> bool
     """Whether a transaction, as a request of its own, found the database away."""
 
     async def request() -> bool:
-        begin_waiting()
+        share_deadline()
         try:
             await driver.transaction(work)
         except DatabaseUnavailable:
@@ -220,7 +220,7 @@ async def every_read(driver: Driver, things: str) -> list[Any]:
         driver.count(things, wanted),
         streamed(),
     ]
-    begin_waiting()
+    share_deadline()
     return await asyncio.gather(*reads, return_exceptions=True)
 
 
@@ -277,7 +277,7 @@ async def test_without_a_majority_a_first_read_ends_in_time(
 ) -> None:
     async with opened(driver_name, replica_set) as driver:
         with frozen(replica_set, *others(replica_set, primary)):
-            begin_waiting()  # as a request does
+            share_deadline()  # as a request does
             began = time.monotonic()
             with pytest.raises(DatabaseUnavailable):
                 await driver.find_one(things, {"_id": 1})

@@ -9,9 +9,9 @@ from pkgutil import resolve_name
 from typing import Any
 
 import pytest
-from pymongo.errors import OperationFailure
+from pymongo.errors import AutoReconnect, OperationFailure
 
-from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
+from config.database import MARGIN_SECONDS, DatabaseUnavailable, Driver, open_driver, share_deadline
 from config.database.operations import SILENT_CODES, Operations
 from config.database.transactions import Transactions
 from handlers.data.sync.single_flight import SingleFlight
@@ -27,7 +27,7 @@ def in_a_request(work: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
     """Run `work` as a request of its own."""
 
     async def run() -> Any:
-        begin_waiting()
+        share_deadline()
         return await work()
 
     return asyncio.get_running_loop().create_task(run(), context=Context())
@@ -88,15 +88,16 @@ async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Drive
     assert await in_a_request(work) > LIMIT_MS / 1000 - 0.1
 
 
-async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time_limit() -> None:
+@pytest.mark.parametrize(("then", "left"), [(0.0, 1.2), (1.1, 0.0)])
+async def test_only_a_prompt_reply_gives_a_request_time_again(then: float, left: float) -> None:
     operations = Operations(1)
-    begin_waiting()
-    with operations():
-        await asyncio.sleep(0.8)
-    started = time.monotonic()
+    share_deadline()
     with pytest.raises(DatabaseUnavailable), operations():
-        await asyncio.sleep(5)
-    assert time.monotonic() - started == pytest.approx(operations.seconds - 0.8, abs=0.2)
+        raise AutoReconnect("connection closed")
+    assert operations.left_seconds() == pytest.approx(1.2, abs=0.1)
+    with operations():
+        await asyncio.sleep(then)
+    assert operations.left_seconds() == pytest.approx(left, abs=0.15)
 
 
 async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_time_limit() -> None:
@@ -119,8 +120,8 @@ async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_tim
 
 
 async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as_long_again() -> None:
-    operations = Operations(0.3)
-    shared = SingleFlight()
+    operations, shared = Operations(1.2), SingleFlight()
+    share_deadline(operations)
 
     async def silent() -> None:
         with operations():
@@ -145,7 +146,7 @@ async def test_only_an_error_without_a_reply_counts_as_silence(error: Exception,
     operations = Operations(1)
     with suppress(DatabaseUnavailable), operations():
         raise error
-    assert operations.silence.is_certain is silent
+    assert bool(operations.last_failure) is silent
 
 
 def test_every_silent_code_is_a_state() -> None:
