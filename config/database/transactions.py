@@ -24,7 +24,7 @@ _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
-_CONFLICT_LIMITS = 1.5  # seven seconds by default: few clients wait longer for a response
+_CONFLICT_LIMITS = 1.5  # eight seconds by default, the longest that a response may take
 _ABORT_SECONDS = 2.0
 _GONE_SECONDS = 0.1  # the server aborts by itself
 

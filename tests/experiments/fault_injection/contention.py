@@ -136,7 +136,7 @@ async def _number(storm: Storm, turn: int) -> None:
 
 async def _decide(storm: Storm, turn: int) -> None:
     node = {"key": "n", "name": "n", "approvers": {"users": [1]}, "mode": "any", "on_reject": "end"}
-    definition = {"name": "d", "biz_type": f"C{storm.load.mark}{turn}".upper(), "nodes": [node]}
+    definition = {"name": f"{storm.load.mark}-{turn}", "biz_type": "GENERAL", "nodes": [node]}
     made = (await storm.must("POST", f"{APPROVALS}/definitions", definition))["id"]
     request = {"definition_id": made, "title": "t"}
     instance = (await storm.must("POST", f"{APPROVALS}/instances", request))["id"]

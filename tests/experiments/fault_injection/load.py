@@ -134,8 +134,7 @@ class Load:
             "mode": "any",
             "on_reject": "end",
         }
-        kind = f"K{self.mark}{n}".upper()
-        definition = {"name": name, "biz_type": kind, "nodes": [node]}
+        definition = {"name": name, "biz_type": "GENERAL", "nodes": [node]}
         made = await self.admin.must("POST", f"{APPROVALS}/definitions", definition)
         return Worker(self, connection, made["id"])
 
