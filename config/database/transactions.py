@@ -24,8 +24,8 @@ _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
-_CONFLICT_LIMITS = 1.5  # eight seconds by default, the longest that a response may take
-_ABORT_SECONDS = 2.0
+_CONFLICT_LIMITS = 1.4  # seven seconds by default, so that with its end no response takes more than eight
+_ABORT_SECONDS = 1.0  # it takes milliseconds; what is not confirmed then is ended in the background
 _GONE_SECONDS = 0.1  # the server aborts by itself
 
 SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default=None)  # of the current transaction
@@ -54,8 +54,8 @@ class Transactions:
     async def run(self, work: Callable[[], Awaitable[Result]], *, commit: bool = True) -> Result:
         """Run `work` in a transaction, and again after each write conflict. Without `commit` it is aborted at the end.
 
-        Transactions in conflict over a document wait for its lock and try again, for one and a half time limits of an
-        operation together; the libraries' `with_transaction` would keep trying for two minutes.
+        Transactions in conflict over a document wait for its lock and try again, together for 1.4 time limits of an
+        operation; the libraries' `with_transaction` would keep trying for two minutes.
         """
         until = time.monotonic() + self._operations.left_seconds() * _CONFLICT_LIMITS
         keys: set[DocumentKey] = set()
