@@ -1,11 +1,12 @@
 """The time limits of operations: each has one, and while MongoDB fails all those of a request end at one deadline.
 
 A request has no deadline while MongoDB replies. An operation without a reply sets it, one time limit after that
-operation began: whatever the request waits for afterwards gets what is left, and a prompt reply takes it away again.
+operation began: whatever the request waits for afterwards gets what is left, and a prompt reply lifts it again.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import Context, ContextVar
@@ -19,18 +20,26 @@ from config.database.errors import AWAY, DatabaseUnavailable, translate
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
-_PROMPT_SECONDS = 1.0  # a later success may be a library's second attempt, or a server that is about to fall silent
+_CONFLICT_LIMITS = 1.4  # seven seconds by default, so that with its end no response takes more than eight
+_PROMPT_SHARE = (
+    0.2  # of a time limit: a later success may be a library's second attempt, or a server that is about to fall silent
+)
 # codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
 SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436})
 
 
 class Deadline:
-    """The instant at which the waits of one request end: a monotonic time, or None while the database replies."""
+    """The instant `at` which the waits of one request end (monotonic), unless it is `lifted`.
 
-    __slots__ = ("at", "operations")
+    `end_of_conflicts` is set while a transaction of it tries again because of others.
+    """
+
+    __slots__ = ("at", "end_of_conflicts", "lifted", "operations")
 
     def __init__(self, operations: Operations | None) -> None:
-        self.at: float | None = None
+        self.at = -math.inf
+        self.lifted = True
+        self.end_of_conflicts = math.inf
         self.operations = operations
 
 
@@ -93,13 +102,32 @@ class Operations:
         return self.seconds if left is None else max(0.0, left)
 
     def until_deadline(self, deadline: Deadline | None, now: float) -> float | None:
-        """Return the seconds from `now` until the deadline; None if there is none."""
-        if deadline is None or deadline.at is None:
+        """Return the seconds from `now` until the deadline; None if there is none.
+
+        One that is over for long does not count: only a task that its request left behind meets it. If operations fail
+        while a transaction waits for others, it may have waited for one of those, and fails by the end of conflicts.
+        """
+        if deadline is None:
             return None
-        if now - deadline.at > self.seconds:  # only a task that its request left behind waits again after so long
-            deadline.at = None
-            return None
-        return deadline.at - now
+        ends = math.inf if deadline.lifted or now - deadline.at > self.seconds else deadline.at
+        if self.last_failure > deadline.end_of_conflicts - _CONFLICT_LIMITS * self.seconds:
+            ends = min(ends, deadline.end_of_conflicts)
+        return None if ends == math.inf else ends - now
+
+    def end_of_conflicts(self) -> float:
+        """Return until when (monotonic) a transaction that begins now may wait for others and try again.
+
+        What the request waited for the database shortly before counts, too.
+        """
+        now, deadline = time.monotonic(), _deadline.get()
+        if deadline is not None and now - deadline.at < self.seconds:
+            return deadline.at + (_CONFLICT_LIMITS - 1) * self.seconds
+        return now + _CONFLICT_LIMITS * self.seconds
+
+    def note_conflicts(self, until: float) -> None:
+        """Note that a transaction of the current request tries again, until this time; infinity after its end."""
+        if (deadline := _deadline.get()) is not None:
+            deadline.end_of_conflicts = until
 
 
 class Operation:
@@ -159,14 +187,16 @@ class Operation:
         """Set the deadline of the request after a failure, and after a late success while others fail."""
         now, operations, deadline = time.monotonic(), self._operations, self._deadline
         self.took = now - self._began
+        prompt = self.took <= _PROMPT_SHARE * operations.seconds
         if silent:
             operations.last_failure = now
         if deadline is None:
             return
-        if silent or (self.took > _PROMPT_SECONDS and operations.last_failure > self._began):
-            deadline.at = deadline.at or self._began + operations.seconds
-        elif not self._shared and self.took <= _PROMPT_SECONDS:
-            deadline.at = None
+        if silent or (not prompt and operations.last_failure > self._began):
+            if operations.until_deadline(deadline, now) is None:
+                deadline.at, deadline.lifted = self._began + operations.seconds, False
+        elif prompt and not self._shared:
+            deadline.lifted = True
 
 
 def _is_silence(error: BaseException) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence, Set
@@ -24,7 +25,6 @@ _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
-_CONFLICT_LIMITS = 1.4  # seven seconds by default, so that with its end no response takes more than eight
 _ABORT_SECONDS = 1.0  # it takes milliseconds; what is not confirmed then is ended in the background
 _GONE_SECONDS = 0.1  # the server aborts by itself
 
@@ -57,7 +57,7 @@ class Transactions:
         Transactions in conflict over a document wait for its lock and try again, together for 1.4 time limits of an
         operation; the libraries' `with_transaction` would keep trying for two minutes.
         """
-        until = time.monotonic() + self._operations.left_seconds() * _CONFLICT_LIMITS
+        until = self._operations.end_of_conflicts()
         keys: set[DocumentKey] = set()
         with translate_errors:
             async with asyncio.timeout(self._operations.left_seconds()):
@@ -72,6 +72,7 @@ class Transactions:
                             raise
                         keys |= error.keys
             finally:
+                self._operations.note_conflicts(math.inf)
                 await self.sessions.end(session)
 
     async def _retry(
@@ -86,6 +87,8 @@ class Transactions:
         most = _MOST_BACK_OFF_WITH_LOCK_SECONDS if keys else _MOST_BACK_OFF_SECONDS
         for attempt in itertools.count():
             pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311 - no secret
+            if keys or attempt:
+                self._operations.note_conflicts(until)
             try:
                 return await self._attempt(session, work, commit)
             except WriteConflict as error:

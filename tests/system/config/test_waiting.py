@@ -100,6 +100,19 @@ async def test_only_a_prompt_reply_gives_a_request_time_again(then: float, left:
     assert operations.left_seconds() == pytest.approx(left, abs=0.15)
 
 
+async def test_what_a_request_waited_for_the_database_shortens_its_wait_for_other_transactions() -> None:
+    operations = Operations(5)
+    share_deadline()
+    began = time.monotonic()
+    assert operations.end_of_conflicts() - began == pytest.approx(7.3, abs=0.2)
+    with suppress(DatabaseUnavailable), operations():
+        await asyncio.sleep(0.5)
+        raise AutoReconnect("connection closed")
+    with operations():
+        pass
+    assert operations.end_of_conflicts() - began == pytest.approx(7.3, abs=0.2)
+
+
 async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_time_limit() -> None:
     operations = Operations(LIMIT_MS / 1000)
 
@@ -120,7 +133,7 @@ async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_tim
 
 
 async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as_long_again() -> None:
-    operations, shared = Operations(1.2), SingleFlight()
+    operations, shared = Operations(0.3), SingleFlight()
     share_deadline(operations)
 
     async def silent() -> None:
