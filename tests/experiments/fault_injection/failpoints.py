@@ -39,7 +39,7 @@ _BLOCKED: tuple[tuple[str, ...], ...] = (
 _WRITE_CONCERN = (64, 79, 91, 100, 189, 10107, 11600, 11602, 13435)
 _EXPECTED = frozenset({"0", "50300", "40902"})
 _ONLY = "only 0 and 50300, or an export that is broken off"
-_SECONDS = 6.5
+_SECONDS = 8.5  # eight seconds, and the delay that a loaded client adds
 _ROWS = 30_000
 
 
@@ -202,7 +202,7 @@ async def _hang(bench: Bench, driver: str, people: People, failpoint: Failpoint,
         waits, echo = probe.result()
     figure = f"longest response {slowest:.1f} s {odd or ''}"
     bench.tell(
-        NAME, f"{driver}: commands that hang for 12 s ({len(_BLOCKED)})", figure, "0 and 50300 within 6 s", not odd
+        NAME, f"{driver}: commands that hang for 12 s ({len(_BLOCKED)})", figure, "0 and 50300 within 8 s", not odd
     )
     bench.tell(
         NAME,
