@@ -25,7 +25,8 @@ _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
-_ABORT_SECONDS = 1.0  # it takes milliseconds; what is not confirmed then is ended in the background
+_ABORT_SECONDS = 2.0  # it takes milliseconds; what is not confirmed then is ended in the background
+_LATE_ABORT_SECONDS = 0.5  # when no time is left to try again
 _GONE_SECONDS = 0.1  # the server aborts by itself
 
 SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default=None)  # of the current transaction
@@ -90,7 +91,7 @@ class Transactions:
             if keys or attempt:
                 self._operations.note_conflicts(until)
             try:
-                return await self._attempt(session, work, commit)
+                return await self._attempt(session, work, commit, until)
             except WriteConflict as error:
                 if not error.keys <= keys or time.monotonic() + pause > until:
                     raise
@@ -100,7 +101,9 @@ class Transactions:
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
-    async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]], commit: bool) -> Result:
+    async def _attempt(
+        self, session: OpenSession, work: Callable[[], Awaitable[Result]], commit: bool, until: float
+    ) -> Result:
         await self._start_transaction(session.handle)
         token = SESSION.set(session)
         try:
@@ -108,7 +111,7 @@ class Transactions:
         except asyncio.CancelledError:
             raise  # the caller was cancelled; the end of the session aborts the transaction
         except BaseException as error:
-            aborted = await self._abort(session, gone=_is_gone(error))
+            aborted = await self._abort(session, until, gone=_is_gone(error))
             if not aborted and isinstance(_original(error), PyMongoError | WriteConflict):
                 raise DatabaseUnavailable("the server did not abort the transaction in time") from error
             if (original := _original(error)) is not error:
@@ -140,15 +143,17 @@ class Transactions:
                     raise _original(error) from None
                 await asyncio.sleep(pause)
 
-    async def _abort(self, session: OpenSession, gone: bool) -> bool:
+    async def _abort(self, session: OpenSession, until: float, gone: bool) -> bool:
         """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.
 
-        A server that is `gone` gets little time, as it aborts the transaction by itself.
+        A server that is `gone` gets little time, as it aborts the transaction by itself. Any server gets less once the
+        time `until` nears, after which the transaction does not start again.
         """
         if not session.running and not session.handle.in_transaction:
             return True
         left = max(_GONE_SECONDS, self._operations.left_seconds())
-        seconds = _GONE_SECONDS if gone else min(_ABORT_SECONDS, left)
+        most = max(_LATE_ABORT_SECONDS, min(_ABORT_SECONDS, until - time.monotonic()))
+        seconds = _GONE_SECONDS if gone else min(most, left)
         session.in_doubt = True
         try:
             async with asyncio.timeout(seconds + MARGIN_SECONDS):
