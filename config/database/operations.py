@@ -20,7 +20,7 @@ from config.database.errors import AWAY, DatabaseUnavailable, translate
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
-_CONFLICT_LIMITS = 1.4  # seven seconds by default, so that with its end no response takes more than eight
+_CONFLICT_LIMITS = 1.2  # six seconds by default, which leaves two of a response of eight for everything else
 _PROMPT_SHARE = 0.2  # of a time limit: a later success may be a library's second attempt
 # codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
 SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436})

@@ -55,7 +55,7 @@ class Transactions:
     async def run(self, work: Callable[[], Awaitable[Result]], *, commit: bool = True) -> Result:
         """Run `work` in a transaction, and again after each write conflict. Without `commit` it is aborted at the end.
 
-        Transactions in conflict over a document wait for its lock and try again, together for 1.4 time limits of an
+        Transactions in conflict over a document wait for its lock and try again, together for 1.2 time limits of an
         operation; the libraries' `with_transaction` would keep trying for two minutes.
         """
         until = self._operations.end_of_conflicts()

@@ -115,7 +115,7 @@ async def test_a_conflict_after_a_silence_is_waited_out_as_if_it_had_begun_with_
         falling = asyncio.create_task(fall_silent())
         took, error = await went(lambda: driver.transaction(add_after_a_silence))
         assert isinstance(error, DatabaseUnavailable)
-        assert silent < took < 1.4 * (seconds + MARGIN_SECONDS) + SLACK_SECONDS
+        assert silent < took < 1.2 * (seconds + MARGIN_SECONDS) + SLACK_SECONDS
         await falling
     finally:
         release.set()

@@ -104,13 +104,13 @@ async def test_what_a_request_waited_for_the_database_shortens_its_wait_for_othe
     operations = Operations(5)
     share_deadline()
     began = time.monotonic()
-    assert operations.end_of_conflicts() - began == pytest.approx(7.3, abs=0.2)
+    assert operations.end_of_conflicts() - began == pytest.approx(1.2 * operations.seconds, abs=0.2)
     with suppress(DatabaseUnavailable), operations():
         await asyncio.sleep(0.5)
         raise AutoReconnect("connection closed")
     with operations():
         pass
-    assert operations.end_of_conflicts() - began == pytest.approx(7.3, abs=0.2)
+    assert operations.end_of_conflicts() - began == pytest.approx(1.2 * operations.seconds, abs=0.2)
 
 
 async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_time_limit() -> None:
