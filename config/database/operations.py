@@ -1,7 +1,7 @@
 """The time limits of operations: each has one, and while MongoDB fails all those of a request end at one deadline.
 
-A request has no deadline while MongoDB replies. An operation without a reply sets it, one time limit after that
-operation began: whatever the request waits for afterwards gets what is left, and a prompt reply lifts it again.
+A request has no deadline while MongoDB replies. An operation without a reply sets it, six seconds after that operation
+began: whatever the request waits for afterwards gets what is left, also when the database replies in between.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from config.database.errors import AWAY, DatabaseUnavailable, translate
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, as its error says more exactly what happened
-_CONFLICT_LIMITS = 1.2  # six seconds by default, which leaves two of a response of eight for everything else
+_REQUEST_LIMITS = 1.2  # six seconds by default, which leaves two of a response of eight for everything else
 _PROMPT_SHARE = 0.2  # of a time limit: a later success may be a library's second attempt
 # codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
 SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436})
 
 
 class Deadline:
-    """The instant `at` which the waits of one request end (monotonic), unless it is `lifted`.
+    """The instant `at` which the waits of one request end (monotonic); infinitely long ago if it has none.
 
     `end_of_conflicts` is set while a transaction of it tries again because of others.
     """
 
-    __slots__ = ("at", "end_of_conflicts", "lifted", "operations")
+    __slots__ = ("at", "end_of_conflicts", "operations")
 
     def __init__(self, operations: Operations | None) -> None:
         self.at = -math.inf
-        self.lifted = True
         self.end_of_conflicts = math.inf
         self.operations = operations
 
@@ -95,32 +94,31 @@ class Operations:
         return Operation(self, shared=True)
 
     def left_seconds(self) -> float:
-        """Return how long the current request may wait now: until its deadline, if it has one, or for a time limit."""
-        left = self.until_deadline(_deadline.get(), time.monotonic())
-        return self.seconds if left is None else max(0.0, left)
+        """Return how long the current request may wait now: a time limit, or until its deadline."""
+        return min(self.seconds, max(0.0, self.until_deadline(_deadline.get(), time.monotonic())))
 
-    def until_deadline(self, deadline: Deadline | None, now: float) -> float | None:
-        """Return the seconds from `now` until the deadline; None if there is none.
+    def until_deadline(self, deadline: Deadline | None, now: float) -> float:
+        """Return the seconds from `now` until the deadline; infinity if there is none.
 
-        One that is over for long does not count: only a task that its request left behind meets it. If operations fail
-        while a transaction waits for others, it may have waited for one of those, and fails by the end of conflicts.
+        If operations fail while a transaction waits for others, it may have waited for one of those, and ends with its
+        conflicts.
         """
         if deadline is None:
-            return None
-        ends = math.inf if deadline.lifted or now - deadline.at > self.seconds else deadline.at
-        if self.last_failure > deadline.end_of_conflicts - _CONFLICT_LIMITS * self.seconds:
+            return math.inf
+        ends = self._end(deadline, now)
+        if self.last_failure > deadline.end_of_conflicts - _REQUEST_LIMITS * self.seconds:
             ends = min(ends, deadline.end_of_conflicts)
-        return None if ends == math.inf else ends - now
+        return ends - now
+
+    def _end(self, deadline: Deadline, now: float) -> float:
+        """Return when the request ends because of a failure; infinity if the database has recovered, or ages ago."""
+        return deadline.at if now - min(deadline.at, self.last_failure) <= self.seconds else math.inf
 
     def end_of_conflicts(self) -> float:
-        """Return until when (monotonic) a transaction that begins now may wait for others and try again.
-
-        What the request waited for the database shortly before counts, too.
-        """
+        """Return until when (monotonic) a transaction that begins now may wait for others and try again."""
         now, deadline = time.monotonic(), _deadline.get()
-        if deadline is not None and now - deadline.at < self.seconds:
-            return deadline.at + (_CONFLICT_LIMITS - 1) * self.seconds
-        return now + _CONFLICT_LIMITS * self.seconds
+        until = now + _REQUEST_LIMITS * self.seconds
+        return until if deadline is None else min(until, self._end(deadline, now))
 
     def note_conflicts(self, until: float) -> None:
         """Note that a transaction of the current request tries again, until this time; infinity after its end."""
@@ -148,9 +146,10 @@ class Operation:
 
     def __enter__(self) -> Operation:
         left = self._operations.until_deadline(self._deadline, self._began)
-        if left is not None:
+        if left < math.inf:
             if left <= 0:
                 raise DatabaseUnavailable("the deadline of this request is over", silent=True) from TimeoutError()
+            left = min(left, self._operations.seconds)
             self._library = pymongo.timeout(left)  # the library's thread ends then too
             self._library.__enter__()
             self._block = OwnLimit(left)()
@@ -185,16 +184,13 @@ class Operation:
         """Set the deadline of the request after a failure, and after a late success while others fail."""
         now, operations, deadline = time.monotonic(), self._operations, self._deadline
         self.took = now - self._began
-        prompt = self.took <= _PROMPT_SHARE * operations.seconds
         if silent:
             operations.last_failure = now
         if deadline is None:
             return
-        if silent or (not prompt and operations.last_failure > self._began):
-            if operations.until_deadline(deadline, now) is None:
-                deadline.at, deadline.lifted = self._began + operations.seconds, False
-        elif prompt and not self._shared:
-            deadline.lifted = True
+        late = self.took > _PROMPT_SHARE * operations.seconds and operations.last_failure > self._began
+        if (silent or late) and now - deadline.at > operations.seconds:
+            deadline.at = self._began + _REQUEST_LIMITS * operations.seconds
 
 
 def _is_silence(error: BaseException) -> bool:

@@ -88,16 +88,15 @@ async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Drive
     assert await in_a_request(work) > LIMIT_MS / 1000 - 0.1
 
 
-@pytest.mark.parametrize(("then", "left"), [(0.0, 1.2), (1.1, 0.0)])
-async def test_only_a_prompt_reply_gives_a_request_time_again(then: float, left: float) -> None:
+async def test_a_reply_after_a_failure_gives_a_request_no_more_time() -> None:
     operations = Operations(1)
     share_deadline()
     with pytest.raises(DatabaseUnavailable), operations():
         raise AutoReconnect("connection closed")
-    assert operations.left_seconds() == pytest.approx(1.2, abs=0.1)
+    assert operations.left_seconds() == operations.seconds
     with operations():
-        await asyncio.sleep(then)
-    assert operations.left_seconds() == pytest.approx(left, abs=0.15)
+        await asyncio.sleep(0.6)
+    assert operations.left_seconds() == pytest.approx(1.2 * operations.seconds - 0.6, abs=0.15)
 
 
 async def test_what_a_request_waited_for_the_database_shortens_its_wait_for_other_transactions() -> None:
