@@ -52,3 +52,32 @@ class StoredConfig(TypedDict):
     updater_id: int
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
+
+
+class ViewAudience(TypedDict):
+    """An object within `SavedView`."""
+
+    all: bool
+    departments: NotRequired[list[int] | None]
+    roles: NotRequired[list[int] | None]
+    users: NotRequired[list[int] | None]
+
+
+class SavedView(TypedDict):
+    """A record of `system_saved_views`."""
+
+    id: StoredId
+    list: str
+    name: str
+    filters: object
+    sort: str | None
+    columns: list[str] | None
+    shared_with: ViewAudience | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]

@@ -172,7 +172,6 @@ SAVED_VIEWS = Collection(
     name="system_saved_views",
     title="SavedView",
     noun=Message("列表视图", "saved view"),
-    default_sort="name",
     fields={
         "list": text(
             label=("列表", "List"),
@@ -182,7 +181,7 @@ SAVED_VIEWS = Collection(
             example="/api/v1/system/users",
             description="The path of a list, without parameters in it.",
         ),
-        "name": text(label=("视图名称", "View name"), required=True, max_length=100, sort=True, example="本月新增"),
+        "name": text(label=("视图名称", "View name"), required=True, max_length=100, example="本月新增"),
         "filters": anything(
             label=("筛选条件", "Filters"),
             example={"status": "enabled"},

@@ -34,11 +34,14 @@ def wheel(folder: Path, name: str, version: str) -> str:
 
 def new_tree(root: Path) -> ModuleType:
     """A project whose locks name two tiny packages; its `scripts.environment`."""
-    for folder in ("scripts", "plugins/commands", "wheels"):
+    for folder in ("scripts", "plugins/commands/demo_company", "wheels"):
         (root / folder).mkdir(parents=True)
     for name in (
         *(f"scripts/{name}" for name in ("__init__.py", "environment.py", "memory.py", "server", "test")),
-        *(f"plugins/commands/{name}" for name in ("__init__.py", "fetch_console.py", "wecom_demo.py")),
+        *(
+            f"plugins/commands/{name}"
+            for name in ("__init__.py", "demo_company/__init__.py", "fetch_console.py", "wecom_demo.py")
+        ),
         "plugins/__init__.py",
     ):
         shutil.copy(PROJECT / name, root / name)

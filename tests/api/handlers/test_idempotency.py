@@ -192,8 +192,8 @@ def unheard_commits(probed: Running, monkeypatch: pytest.MonkeyPatch) -> list[bo
     unheard: list[bool] = []
     commit = Transactions._commit
 
-    async def commit_unheard(transactions: Transactions, session: OpenSession, until: float) -> None:
-        await commit(transactions, session, until)
+    async def commit_unheard(transactions: Transactions, session: OpenSession) -> None:
+        await commit(transactions, session)
         if unheard:
             raise AutoReconnect("the reply was lost")
 
