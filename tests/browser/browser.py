@@ -37,6 +37,7 @@ ARGUMENTS = (
     # no page may need the outside world, and attacks name addresses of it: none is looked up
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
+HERE = {"latitude": 31.23, "longitude": 121.47, "accuracy": 20}
 PATIENCE_SECONDS, POLL_SECONDS = 120, 0.02
 NOWHERE = "[ECharts] Can't get DOM width or height"
 PAGE = Path(__file__).with_name("page.js").read_text()
@@ -70,8 +71,10 @@ class Console:
         options.binary_location = CHROMIUM or ""
         for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
             options.add_argument(argument)
+        options.add_experimental_option("prefs", {"profile.default_content_setting_values.geolocation": 1})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.browser = Chrome(options=options, service=Service(DRIVER))
+        self.browser.execute_cdp_cmd("Emulation.setGeolocationOverride", HERE)
         self.browser.set_script_timeout(2 * PATIENCE_SECONDS)
         self._begin_pages_with(PAGE)
 
