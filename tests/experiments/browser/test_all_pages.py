@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from handlers.schema.fields import takes_file
 from handlers.schema.messages import Language
 from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
@@ -62,7 +63,9 @@ async def test_attacks_are_shown_as_text_in_lists_of_every_part(
         assert len(texts) <= PAGE
         for text in texts:
             exercise = await maker.exercise(create, only_required=True)
-            made = expect(await admin.post(exercise.path, {**exercise.body, label: text}))
+            fields = create.body.fields if create.body is not None and create.body.fields is not None else {}
+            pictures = {name: None for name in exercise.body if name in fields and takes_file(fields[name])}
+            made = expect(await admin.post(exercise.path, {**exercise.body, **pictures, label: text}))
         await do(see, console, subject, label, mark, str(made["id"]), texts)
         assert await do(console.complaints) == [], name
 
