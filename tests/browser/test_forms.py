@@ -106,6 +106,8 @@ async def test_an_import_is_checked_first_and_names_each_fault(
     mark, table = unique("import"), tmp_path / "leads.csv"
     table.write_text(f"name,company\n{mark},first\n,second\n")
     await do(console.visit, company.url, admin, "#/crm.lead")
+    await do(console.until, lambda: console.count(ROWS))
+    await do(console.robot, "rest")  # a dialogue that opens while the list is drawn goes with it
     await do(console.click, "Import")
     await do(console.until, lambda: console.count(".importer input[type=file]"))
     await do(choose_file, console, ".importer", table)
