@@ -118,7 +118,8 @@ class Lifecycle:
         if action is not None and action.choose is not None:
             step.action = action.choose(step)
         was_pending = self.approval is not None and self.approval.is_pending(step.record, self.collection)
-        if self.collection.machine.keeps_evidence:
+        machine = self.collection.machine
+        if machine.keeps_evidence and not machine.holds_evidence(step.record):
             await step.service.database.share(self.collection, step.record["id"])  # against who removes an attachment
         given = action.values(step) if action is not None and action.values is not None else {}
         values = await given if isawaitable(given) else given
