@@ -6,7 +6,6 @@ Those of everything are read from the collection as it lies: an index would only
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -29,8 +28,9 @@ async def test_payments_of_some_days_are_counted_by_the_index(path: str, tradewi
         await payments.create(made)
     async with profiled(tradewind.service.database) as reads:
         expect(await admin.get(f"/api/dashboard/{path}"))
-    plans: list[dict[str, Any]] = [read for read in reads if PAYMENTS.name in read["ns"]]
-    assert [(read["planSummary"], read["docsExamined"]) for read in plans] == [
+    # at midnight a job reads payments too, but none of its reads is of some days
+    of_days = [read for read in reads if PAYMENTS.name in read["ns"] and "paid_at" in repr(read["command"])]
+    assert [(read["planSummary"], read["docsExamined"]) for read in of_days] == [
         ("IXSCAN { deleted: 1, paid_at: -1, amount: 1, salesperson_id: 1, owner_id: 1, account_id: 1, _id: 1 }", 0)
     ]
 

@@ -20,7 +20,14 @@ from tests.support.catalogue import CATALOGUE
 from tests.support.sample_values import scalar
 
 CRM = "/api/v1/crm"
-TODAY = datetime.now(ZoneInfo("Asia/Shanghai")).date()
+
+
+def today() -> date:
+    """The present day of the company, which may be another one than when the tests began."""
+    return datetime.now(ZoneInfo("Asia/Shanghai")).date()
+
+
+TODAY = today()
 OPEN_FROM = TODAY.replace(day=1)
 LAST = OPEN_FROM - timedelta(days=1)
 FIRST = (LAST.replace(day=1) - timedelta(days=1)).replace(day=1)

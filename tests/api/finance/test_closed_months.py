@@ -12,7 +12,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import expect, serving
-from tests.api.finance.closed_books import CRM, FINANCE, INVENTORY, OPEN_FROM, SECOND, TODAY, ClosedBooks
+from tests.api.finance.closed_books import CRM, FINANCE, INVENTORY, OPEN_FROM, SECOND, TODAY, ClosedBooks, today
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 DAY = SECOND + timedelta(days=4)
@@ -55,7 +55,7 @@ async def test_a_contract_ends_in_the_month_of_its_end(company: ClosedBooks) -> 
     listed = expect(await company.client.get(f"{CRM}/contracts?status=in_force&page_size=200"))["items"]
     ended = next(one for one in listed if one["booked_on"] < OPEN_FROM.isoformat())
     done = expect(await company.client.post(f"{CRM}/contracts/{ended['id']}/terminate", {"reason": "x"}))
-    assert done["taken_off_on"] == TODAY.isoformat()
+    assert done["taken_off_on"] == today().isoformat()
     assert await company.figures() == before
     assert await _agreed(company) == (now - 100, count - 1)
 
