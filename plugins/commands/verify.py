@@ -22,7 +22,7 @@ from plugins.boot.listen import StartError
 from plugins.boot.registry import RegistryError, freeze, load_plugins
 from plugins.commands.command_parser import command_parser
 from plugins.commands.doctor import database_uri
-from plugins.finance.audit.book_checks import audits_of
+from plugins.finance.audits import audits_of
 from plugins.plugin import Plugin
 
 _TIMEOUT_MS = 60_000

@@ -8,7 +8,7 @@ from typing import Any
 from plugins.api import Request, exact
 from plugins.api.data import Filter
 from plugins.api.reports import ByTime, Dashboard, Figures, Period, period_of
-from plugins.finance.books.records import VOUCHERS
+from plugins.finance.records import VOUCHERS
 
 _SIGNS = {"income": 1, "expense": -1}
 _INCOME, _EXPENSE = ({"$cond": [{"$eq": ["$kind", kind]}, "$amount", 0]} for kind in _SIGNS)

@@ -12,9 +12,9 @@ from typing import Any
 from plugins.api import Service
 from plugins.api.business import Books
 from plugins.api.ports import Metrics
-from plugins.finance.audit.runs import count_differences, measure_age
-from plugins.finance.books.periods import find_open_day
-from plugins.finance.reports.ageing import find_owed
+from plugins.finance.ageing import find_owed
+from plugins.finance.audit_runs import count_differences, measure_age
+from plugins.finance.books import find_open_day
 
 
 @dataclass(frozen=True)

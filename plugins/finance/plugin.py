@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from plugins.api import Job, Message, Plugin, View, routes_of
 from plugins.api.business import Books
-from plugins.finance import demo, tables
-from plugins.finance.audit import routes, runs
-from plugins.finance.audit.book_checks import AUDITS, DEBTS
-from plugins.finance.audit.payment_checks import AUDITS as MONEY_AUDITS
-from plugins.finance.audit.records import LEDGER_AUDITS
-from plugins.finance.books import accounts, periods, vouchers
-from plugins.finance.books.records import ACCOUNTS, PERIODS, VOUCHERS
-from plugins.finance.claims import claims
-from plugins.finance.claims.records import EXPENSE_CLAIMS
+from plugins.finance import (
+    ageing,
+    audit_runs,
+    books,
+    claims,
+    demo,
+    dunning,
+    entries,
+    invoices,
+    migrations,
+    open_items,
+    payments,
+    reallocations,
+    statements,
+    tables,
+)
+from plugins.finance.audit_runs import LEDGER_AUDITS, FinanceSettings
+from plugins.finance.audits import AUDITS, DEBTS, MONEY_AUDITS
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
-from plugins.finance.invoices import credit_notes, duplicates, invoices
-from plugins.finance.invoices.records import CREDIT_NOTES, INVOICES
+from plugins.finance.entries import ENTRIES, MARKING
 from plugins.finance.lifespan import start
 from plugins.finance.listening import LISTENS
 from plugins.finance.menus import MENUS, PERMISSIONS
-from plugins.finance.migrations import billed_items, missing_items
-from plugins.finance.open_items import entries, open_items
-from plugins.finance.open_items.entries import ENTRIES
-from plugins.finance.open_items.records import OPEN_ITEMS
-from plugins.finance.open_items.settled_entries import MARKING
-from plugins.finance.payments import payables, payments, reallocations
-from plugins.finance.payments.records import PAYMENT_NUMBERS, PAYMENTS
-from plugins.finance.reports import ageing, dunning, statements
-from plugins.finance.settings import FinanceSettings
+from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
 
 _AUDIT = Message("核对账目", "Audit the ledgers")
 
@@ -40,23 +41,22 @@ plugin = Plugin(
     provides=(Books,),
     start=start,
     demo=demo.load,
-    emits=(vouchers.REVERSED_EVENT, credit_notes.CREDITED, credit_notes.NOTE_REVERSED),
+    emits=(books.REVERSED_EVENT, invoices.CREDITED, invoices.NOTE_REVERSED),
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
         *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
-    jobs=(Job("finance.audit", "finance_audit_resume_seconds", runs.audit_if_due, _AUDIT), MARKING),
-    migrations=(missing_items.FILLING, duplicates.KEYS, billed_items.BILLS),
+    jobs=(Job("finance.audit", "finance_audit_resume_seconds", audit_runs.audit_if_due, _AUDIT), MARKING),
+    migrations=(migrations.FILLING, invoices.KEYS, migrations.BILLS),
     audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(
-        *routes_of(accounts, vouchers, periods, claims, invoices, credit_notes, open_items, payables, payments),
-        *routes_of(reallocations),
-        *routes_of(statements, ageing, dunning, routes, tables),
+        *routes_of(books, claims, invoices, open_items, payments, reallocations),
+        *routes_of(statements, ageing, dunning, audit_runs, tables),
     ),
     menus=MENUS,
     views=(
@@ -64,5 +64,5 @@ plugin = Plugin(
         View(OPEN_ITEMS, due="due_on", due_only={"status": "open,partly_paid"}),
     ),
     permissions=PERMISSIONS,
-    options=(claims.CLAIM_NUMBERS.option, credit_notes.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
+    options=(claims.CLAIM_NUMBERS.option, invoices.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
 )

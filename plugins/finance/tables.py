@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from plugins.api import Route, tables
-from plugins.finance.books.records import ACCOUNTS, VOUCHERS
-from plugins.finance.claims.records import EXPENSE_CLAIMS
-from plugins.finance.invoices.records import CREDIT_NOTES, INVOICES
-from plugins.finance.payments.records import PAYMENTS
+from plugins.finance.payment_records import PAYMENTS
+from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, VOUCHERS
 
 _EXPORT = ("export",)
 ROUTES: tuple[Route, ...] = (

@@ -19,7 +19,7 @@ from plugins.approval.states import STATES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
-from plugins.finance.books.records import ACCOUNTS, VOUCHERS
+from plugins.finance.records import ACCOUNTS, VOUCHERS
 from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.orders.states import PURCHASE_STATES, SALES_STATES
 from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES

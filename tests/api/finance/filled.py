@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handlers.operations.migrations import Migrations, Progress
 from handlers.service import Service
-from plugins.finance.migrations.missing_items import FILLING
+from plugins.finance.migrations import FILLING
 
 OF_FILLING = {"_id": {"$regex": f"^{FILLING.name}/"}}
 SALES_ORDERS = f"{FILLING.name}/inventory_sales_orders"  # how far they were looked through

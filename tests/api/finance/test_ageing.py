@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as some
 from tornado.ioloop import IOLoop
 
 from plugins.boot.runtime import Running
-from plugins.finance.open_items.settled_entries import mark_settled
+from plugins.finance.entries import mark_settled
 from plugins.testing import Client, People, expect
 from tests.api.crm.sales import PAYMENTS, PLANS, customer, in_force
 from tests.api.finance.accounts_of_parties import BUCKETS, aged, ageing, billed, dunned, new_customer, paid

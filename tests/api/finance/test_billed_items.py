@@ -11,9 +11,9 @@ from bson import Decimal128
 
 from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.runtime import Running
-from plugins.finance.migrations.billed_items import BILLS
-from plugins.finance.open_items.entries import ENTRIES
-from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.entries import ENTRIES
+from plugins.finance.migrations import BILLS
+from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.testing import Client, Reply, expect, unique
 from tests.api.crm.sales import CUSTOMERS, customer, in_force
 from tests.api.finance.books import AT, Books

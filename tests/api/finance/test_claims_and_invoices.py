@@ -10,8 +10,8 @@ import pytest
 
 from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.runtime import Running
-from plugins.finance.open_items.entries import ENTRIES
-from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.entries import ENTRIES
+from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.api.finance.books import AT, Books
 from tests.api.finance.filled import OF_FILLING, fill

@@ -11,10 +11,9 @@ from urllib.parse import urlencode
 import pytest
 
 from plugins.boot.runtime import Running
-from plugins.finance.open_items.entries import ENTRIES
-from plugins.finance.open_items.records import OPEN_ITEMS
-from plugins.finance.open_items.settled_entries import mark_settled
-from plugins.finance.reports import overdue
+from plugins.finance import dunning
+from plugins.finance.entries import ENTRIES, mark_settled
+from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.accounts_of_parties import billed, new_customer, paid
@@ -119,7 +118,7 @@ async def test_the_list_of_any_day_is_as_a_plain_sum_over_all_entries(
         if step.endswith("version"):
             await database.driver.update_many(ENTRIES.name, {"rest": None}, {"$set": {"settles": False}})
         if step == "many are not":
-            monkeypatch.setattr(overdue, "_MOST_UNSUMMED", 0)
+            monkeypatch.setattr(dunning, "_MOST_UNSUMMED", 0)
         entries = await tradewind.service.database.store(ENTRIES).find({})
         for on in DAYS:
             expected = model(entries, on)

@@ -8,7 +8,7 @@ import pytest
 from bson import ObjectId
 
 from plugins.boot.runtime import Running
-from plugins.finance.invoices.duplicates import KEYS
+from plugins.finance.invoices import KEYS
 from plugins.testing import Client, Reply, expect, unique
 from tests.api.finance.books import AT
 from tests.api.inventory.goods import Goods

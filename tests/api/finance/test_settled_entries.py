@@ -10,8 +10,7 @@ import pytest
 from plugins.api.business import Books as KeptBooks
 from plugins.api.data import new_id
 from plugins.boot.runtime import Running
-from plugins.finance.open_items.entries import ENTRIES
-from plugins.finance.open_items.settled_entries import mark_settled
+from plugins.finance.entries import ENTRIES, mark_settled
 from plugins.testing import Client, expect
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
 from tests.api.finance.accounts_of_parties import aged, ageing, billed, dunned, new_customer, paid

@@ -8,8 +8,8 @@ import pytest
 
 from handlers.operations.migrations import MIGRATIONS
 from plugins.boot.runtime import Running
-from plugins.finance.open_items.entries import ENTRIES
-from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.entries import ENTRIES
+from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import PAYMENTS, customer, in_force
 from tests.api.finance.accounts_of_parties import ageing, billed, new_customer, paid, statement

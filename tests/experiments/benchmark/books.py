@@ -19,9 +19,8 @@ from bson import Decimal128, ObjectId
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from plugins.finance.open_items.entries import ADVANCE, ENTRIES, OWED, PAID, PAYMENT
-from plugins.finance.open_items.records import OPEN_ITEMS
-from plugins.finance.payments.records import PAYMENTS
+from plugins.finance.entries import ADVANCE, ENTRIES, OWED, PAID, PAYMENT
+from plugins.finance.payment_records import OPEN_ITEMS, PAYMENTS
 from plugins.inventory.records import SUPPLIERS
 from tests.experiments.benchmark.servers import DATABASE
 from tests.experiments.benchmark.world import audited, unindexed

@@ -21,7 +21,7 @@ from plugins.approval.records import INSTANCES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.ownership import build_sharing
 from plugins.crm.records import LEADS, OPPORTUNITIES
-from plugins.finance.books.records import VOUCHERS
+from plugins.finance.records import VOUCHERS
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.records import EMPLOYEES
 from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS

@@ -14,9 +14,8 @@ from config.database import Driver
 from plugins.boot.runtime import Running
 from plugins.commands.verify import differences
 from plugins.crm.contract_records import CONTRACTS, PLANS as PLANS_KEPT
-from plugins.finance.books.records import ACCOUNTS, PERIODS, VOUCHERS
-from plugins.finance.invoices.records import INVOICES
-from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.payment_records import OPEN_ITEMS
+from plugins.finance.records import ACCOUNTS, INVOICES, PERIODS, VOUCHERS
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.testing import Client, expect
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force

@@ -17,7 +17,7 @@ from config.database import Driver, open_driver
 from handlers.data.database import utc_now
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
-from plugins.finance.audit.book_checks import audits_of
+from plugins.finance.audits import audits_of
 from plugins.testing import Client, People, eventually, expect, serving
 from tests.api.crm.sales import PAYMENTS, in_force
 from tests.api.finance.audit_runs import AUDIT, Damage, audited, every_damage, found_in, undo

@@ -1,14 +1,17 @@
-"""Payments: entering them with what they settle, allocating them later, and reversing them."""
+"""Payments: entering them with what they settle, allocating them later, and reversing them; paying one payable."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from plugins.api import (
+    CONFLICT,
     FORBIDDEN,
     Action,
+    ApiError,
+    Collection,
     Record,
     Refusal,
     Request,
@@ -24,33 +27,98 @@ from plugins.api import (
 from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.data import RecordNames
 from plugins.api.records import Announced
-from plugins.finance.books.periods import check_open
-from plugins.finance.books.records import VOUCHERS
-from plugins.finance.books.vouchers import REVERSED_EVENT, book_in_transaction, check_cashier, get_day, reverse_booked
+from plugins.api.values import RecordId
+from plugins.finance.books import (
+    REVERSED_EVENT,
+    book_in_transaction,
+    check_cashier,
+    check_open,
+    get_day,
+    reverse_booked,
+)
+from plugins.finance.entering import (
+    Part,
+    add_up,
+    describe_reversal,
+    enter,
+    find_parts,
+    is_of,
+    list_allocations,
+    pay,
+    refuse,
+    settle_all,
+    take_back,
+)
+from plugins.finance.entries import adopt, enter_change, pay_earliest
 from plugins.finance.messages import (
     ALREADY_REVERSED,
     ENTERED_ELSEWHERE,
     MORE_THAN_ADVANCE,
     MORE_THAN_ALLOCATED,
+    MORE_THAN_OPEN,
     NOT_CASHIER,
     NOTHING_ALLOCATED,
     PAID_BACK,
+    PAID_ELSEWHERE,
     PERIOD_CLOSED,
 )
-from plugins.finance.open_items.advances import check_left, repay
-from plugins.finance.open_items.paying import in_books
-from plugins.finance.open_items.settlements import SETTLING, get_repayable, settles
-from plugins.finance.payments.allocating import add_up, find_parts, is_of, refuse, settle_all
-from plugins.finance.payments.entering import Part, describe_reversal, enter, list_allocations, take_back
-from plugins.finance.payments.reallocations import Reallocated, enter_reallocated, take_allocation_back
-from plugins.finance.payments.records import (
+from plugins.finance.open_items import (
+    Booked,
+    ItemWithBills,
+    Paid,
+    add_payment,
+    get_amount,
+    get_with_bills,
+    in_books,
+    pay_billed,
+)
+from plugins.finance.payment_records import (
     ALLOCATE_BODY,
     MAX_ALLOCATIONS,
+    OPEN_ITEMS,
     PAYMENTS,
     REVERSE_PAYMENT_BODY,
     TAKE_BACK_BODY,
 )
+from plugins.finance.reallocations import Reallocated, enter_reallocated, take_allocation_back
 from plugins.finance.record_types import FinancePayment, Voucher
+from plugins.finance.records import PAY_INVOICE_BODY, VOUCHERS
+from plugins.finance.settlements import SETTLING, check_left, get_repayable, repay, settles
+
+
+async def _find_payable(req: Request, _: Collection, id: RecordId) -> ItemWithBills:
+    """Return the open item with its `bills`. Raises 40901 for a receivable."""
+    item = await get_with_bills(req, id)
+    if item["direction"] != "in":
+        raise ApiError(CONFLICT, PAID_ELSEWHERE)
+    return item
+
+
+async def _book(step: Step[ItemWithBills]) -> None:
+    """Book the payment of a payable, or of a part of it."""
+    item = step.record
+    if item["day"] is None:
+        await adopt(step.service, item)
+    amount = get_amount(step, exact(item["amount"]) - exact(item["paid"]))
+    await pay(step, item, amount, {"category": "purchase", "open_item_id": item["id"]})
+
+
+def _choose_action(step: Step[ItemWithBills]) -> str:
+    return "pay" if add_payment(step) >= exact(step.record["amount"]) else "pay-part"
+
+
+def _get_values(step: Step[ItemWithBills]) -> Record:
+    values = {"paid": store_money(add_payment(step))}
+    return values | pay_earliest({**step.record, **values})
+
+
+async def _enter_payment(step: Step[ItemWithBills]) -> None:
+    voucher, item = step.kept[Booked].voucher, step.record
+    before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
+    await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"] or step.today)
+    if cast(ItemWithBills, step.kept[Paid].item)["bills"]:
+        await pay_billed(step.service, step.record)
+
 
 _PARTY = ("customer_id", "supplier_id", "counterparty")
 
@@ -177,6 +245,24 @@ async def _announce_reversal(step: Step[FinancePayment]) -> None:
 
 
 ROUTES: tuple[Route, ...] = (
+    *transitions(
+        OPEN_ITEMS,
+        Action(
+            "POST /api/v1/finance/payables/{id}/pay",
+            access="finance:invoice:pay",
+            does=("pay", "pay-part"),
+            summary="Pay a payable",
+            body=PAY_INVOICE_BODY,
+            before=_book,
+            choose=_choose_action,
+            values=_get_values,
+            after=_enter_payment,
+            within=in_books,
+            unless={"paid_elsewhere": PAID_ELSEWHERE},
+            refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+        ),
+        find=_find_payable,
+    ),
     *crud(
         PAYMENTS,
         at="/api/v1/finance/payments",

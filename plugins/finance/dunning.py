@@ -1,4 +1,4 @@
-"""What is past due on a day: the amount of each party, the longest past due first, and the items of a page of parties.
+"""The dunning list: what customers have not paid in time, and whom to call about it.
 
 If nothing is entered after the day, amounts are the `rest` that one entry of each document and due day has; only for
 parties with an entry that has no `rest` yet, all entries are added up. For an earlier day this is done for all.
@@ -6,17 +6,46 @@ parties with an entry that has no `rest` yet, all entries are added up. For an e
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
-from plugins.api import Record, Request, Store, exact
+from plugins.api import (
+    Record,
+    Request,
+    Route,
+    Store,
+    array,
+    boolean,
+    day,
+    exact,
+    integer,
+    money,
+    obj,
+    object_id,
+    route,
+    shape,
+    text,
+)
+from plugins.api.business import Customers
 from plugins.api.data import rows_before
-from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
-from plugins.finance.open_items.on_hold import find_held_items
-from plugins.finance.open_items.settled_entries import unsettled
+from plugins.api.values import rounded
+from plugins.finance.ageing import (
+    PAGE_FIELDS,
+    PAGE_QUERY,
+    PARTY,
+    day_asked,
+    open_entries,
+    page_fields,
+    party_asked,
+    party_of,
+)
+from plugins.finance.entries import ENTRIES, PARTY_FIELDS, find_held_items, unsettled
+from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import OpenItem, OpenItemEntry
-from plugins.finance.reports.ageing import open_entries, party_asked, party_of
 
 PartyKey = tuple[Any, ...]
 SHOWN_ITEMS = 100
@@ -235,3 +264,125 @@ def _among(rows: Sequence[Mapping[str, Any]]) -> Record:
         named.setdefault(name, []).append(row["_id"][name])
     parts = [{name: {"$in": values}} for name, values in named.items()]
     return parts[0] if len(parts) == 1 else {"$or": parts}
+
+
+_OVERDUE: Mapping[str, Any] = {
+    "oldest_due_on": day(
+        label=("最早到期日", "Oldest due date"), nullable=False, description="The due date of what is longest past due."
+    ),
+    "days_overdue": integer(
+        label=("逾期天数", "Days overdue"), minimum=1, nullable=False, description="How long the oldest is past due."
+    ),
+    "amount": money(label=("逾期金额", "Overdue"), nullable=False, description="What is past due."),
+}
+_ITEM = obj(
+    "DunningItem",
+    {
+        "open_item_id": object_id(nullable=False, ref=OPEN_ITEMS.name),
+        "biz_type": text(label=("业务类型", "Business type")),
+        "resource_id": text(label=("来源单据", "Source record")),
+        "number": text(label=("单据编号", "Document number")),
+        **_OVERDUE,
+    },
+    nullable=False,
+)
+_CONTACT = obj("DunningContact", {"name": text(), "phone": text(), "email": text()})
+_ROW = obj(
+    "DunningRow",
+    {
+        **{name: PARTY[name] for name in ("customer_id", "counterparty")},
+        **_OVERDUE,
+        "count": integer(
+            label=("逾期笔数", "Items overdue"), minimum=1, nullable=False, description="How many items are past due."
+        ),
+        "contact": _CONTACT.but(description="Whom to call; null if the caller may not see the customer."),
+        "items": array(
+            _ITEM,
+            max_items=SHOWN_ITEMS,
+            nullable=False,
+            description=f"The {SHOWN_ITEMS} oldest of them.",
+            label=("逾期明细", "Items"),
+        ),
+    },
+    nullable=False,
+)
+
+
+async def list_overdue(req: Request) -> Record:
+    """Return the customers with something past due on the day, the longest past due first."""
+    on = day_asked(req)
+    overdue = await req.service.database.snapshot(partial(read_overdue, req, on))
+    items, contacts = await asyncio.gather(_find_items(req, overdue.items.values()), _find_contacts(req, overdue.rows))
+    return {
+        "day": on,
+        "amount": rounded(overdue.amount),
+        "items": [
+            {
+                "customer_id": row["_id"]["customer_id"],
+                "counterparty": row["name"],
+                **_count_days(row, on),
+                "count": of_party["count"],
+                "contact": contacts.get(row["_id"]["customer_id"]),
+                "items": [
+                    {**items.get(one["open_item_id"], {}), **one, **_count_days(one, on)} for one in of_party["items"]
+                ],
+            }
+            for row in overdue.rows
+            for of_party in (overdue.items[key_of(row)],)
+        ],
+        **page_fields(req, overdue.total),
+    }
+
+
+async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mapping[Any, Record]:
+    """Return business type, source record and number of the items of these rows, by the id of the item."""
+    ids = [one["open_item_id"] for row in rows for one in row["items"]]
+    fields = ("biz_type", "resource_id", "number")
+    found = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}, fields=fields) if ids else []
+    req.note_names({OPEN_ITEMS.name: {item["id"]: item["number"] for item in found if item["number"]}})
+    return {item["id"]: {name: item.get(name) for name in fields} for item in found}
+
+
+async def _find_contacts(req: Request, rows: Sequence[Mapping[str, Any]]) -> Mapping[Any, Record]:
+    """Return whom to call at the customers of these rows, by customer id, as the plugin that keeps customers says."""
+    ids = [row["_id"]["customer_id"] for row in rows if row["_id"]["customer_id"] is not None]
+    found = await req.part(Customers).find_contacts(req, ids) if ids else {}
+    return {id: vars(contact) for id, contact in found.items()}
+
+
+def _count_days(row: Mapping[str, Any], on: str) -> Record:
+    since = date.fromisoformat(row["oldest_due_on"])
+    return {
+        "oldest_due_on": row["oldest_due_on"],
+        "days_overdue": (date.fromisoformat(on) - since).days,
+        "amount": row["amount"],
+    }
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/finance/dunning",
+        list_overdue,
+        summary="List the customers who have not paid in time",
+        access="finance:dunning:read",
+        query={
+            "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
+            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
+            "without_held": boolean(
+                label=("不含挂起单据", "Without documents on hold"),
+                nullable=False,
+                description="Leaves out what is on hold, such as orders that the customer disputes.",
+            ),
+            **PAGE_QUERY,
+            "page_size": integer(minimum=1, maximum=200, default=100, nullable=False, example=100),
+        },
+        returns=shape(
+            "Dunning",
+            day=day(label=("截止日期", "As of"), nullable=False),
+            amount=money(label=("逾期金额", "Overdue"), nullable=False, description="What is past due in all."),
+            items=array(_ROW, max_items=200, nullable=False),
+            **PAGE_FIELDS,
+        ),
+        collection=ENTRIES.name,
+    ),
+)

@@ -1,25 +1,23 @@
-"""Entering and reversing payments: a payment, its voucher and the open items change in one transaction."""
+"""Entering, allocating and reversing payments: a payment, its voucher and the open items change in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Service, Step, Store, exact, invalid, store_money
 from plugins.api.data import new_id
+from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import change_state
-from plugins.finance.books.periods import in_period
-from plugins.finance.books.records import VOUCHERS
-from plugins.finance.books.vouchers import REVERSED_EVENT, book, get_day, reverse_booked
+from plugins.finance.books import REVERSED_EVENT, book, get_day, in_period, reverse_booked
+from plugins.finance.entries import enter_advance
 from plugins.finance.messages import PAID_BACK
-from plugins.finance.open_items.advances import find_first_reversal_day, find_least_paid, repay
-from plugins.finance.open_items.entries import enter_advance
-from plugins.finance.open_items.open_items import find_item
-from plugins.finance.open_items.paying import Booked, Paid
-from plugins.finance.open_items.settlements import settle
-from plugins.finance.payments.records import PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.open_items import Booked, Paid, find_item
+from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.record_types import FinancePayment, OpenItem, Voucher
+from plugins.finance.records import VOUCHERS
+from plugins.finance.settlements import find_first_reversal_day, find_least_paid, repay, settle
 
 Part = tuple[Mapping[str, Any], Decimal]
 _ZERO = store_money(Decimal(0))
@@ -170,3 +168,51 @@ async def return_from_event(_: Service, payload: Mapping[str, Any]) -> None:
     await take_back(req, payment, voucher, payload["day"], settled=False)
     await change_state(payments, payment["id"], "reverse", describe_reversal(req, reversal))
     await req.emit(REVERSED_EVENT, voucher=voucher, reversal=reversal)
+
+
+async def find_parts(req: Request, allocations: Sequence[Mapping[str, Any]]) -> list[Part]:
+    """Return the items of allocations with their amounts. Raises 40001 for an item that is unknown or named twice."""
+    ids = [row["open_item_id"] for row in allocations]
+    rows = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}) if ids else []
+    items = {item["id"]: item for item in rows}
+    refuse(
+        (number, "reference" if id not in items else "duplicate")
+        for number, id in enumerate(ids)
+        if id not in items or id in ids[:number]
+    )
+    return [(items[row["open_item_id"]], exact(row["amount"])) for row in allocations]
+
+
+def refuse(faults: Iterable[tuple[int, str]]) -> None:
+    """Raise 40001 if there are faults; each is the number of an allocation and the rule that its item breaks."""
+    errors = [FieldError(f"allocations[{number}].open_item_id", rule) for number, rule in faults]
+    if errors:
+        raise ValidationFailed(errors)
+
+
+def is_of(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Return whether a payment has the customer and supplier of an item or an advance.
+
+    If that has neither, the counterparties are compared; one without a counterparty fits every payment.
+    """
+    if item["customer_id"] is None and item["supplier_id"] is None:
+        return item["counterparty"] is None or bool(payment["counterparty"] == item["counterparty"])
+    return all(payment.get(name) == item[name] for name in ("customer_id", "supplier_id"))
+
+
+async def settle_all(req: Request, payment: FinancePayment, voucher: Voucher, parts: Sequence[Part], day: str) -> None:
+    """Settle each item with its part of a payment. A 40901 names the allocation in `data.field`."""
+    for number, (item, amount) in enumerate(parts):
+        try:
+            await settle(req, payment, voucher, item["id"], amount, day)
+        except ApiError as error:
+            # what is open may have changed since it was read, so the refusal comes from the item itself
+            if error.kind is CONFLICT:
+                known = error.data if isinstance(error.data, dict) else {}
+                error.data = {**known, "field": f"allocations[{number}].amount"}
+            raise
+
+
+def add_up(parts: Sequence[Part]) -> Decimal:
+    """Return the sum of the amounts."""
+    return sum((amount for _, amount in parts), Decimal(0))

@@ -33,10 +33,10 @@ from plugins.api import (
 )
 from plugins.api.data import RecordNames
 from plugins.api.values import rounded
-from plugins.finance.open_items.entries import ENTRIES, RESCHEDULED
-from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.ageing import PARTY, day_asked, signed_amount
+from plugins.finance.entries import ENTRIES, RESCHEDULED
+from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import OpenItemEntry
-from plugins.finance.reports.ageing import PARTY, day_asked, signed_amount
 
 _PARTIES = ("customer_id", "supplier_id")
 _OF = (*_PARTIES, "open_item_id")

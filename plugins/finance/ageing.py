@@ -28,10 +28,9 @@ from plugins.api import (
 )
 from plugins.api.data import rows_before
 from plugins.api.values import rounded
-from plugins.finance.books.records import COUNTERPARTY, CUSTOMER, SUPPLIER
-from plugins.finance.open_items.entries import ADVANCE, ENTRIES, PARTY_FIELDS
-from plugins.finance.open_items.records import OPEN_ITEMS
-from plugins.finance.open_items.settled_entries import unsettled
+from plugins.finance.entries import ADVANCE, ENTRIES, PARTY_FIELDS, unsettled
+from plugins.finance.payment_records import OPEN_ITEMS
+from plugins.finance.records import COUNTERPARTY, CUSTOMER, SUPPLIER
 
 DIRECTIONS = {"receivable": "out", "payable": "in"}
 # each bucket and the most days by which something in it is past due; the last bucket takes the rest

@@ -2,16 +2,20 @@
 
 A business plugin emits `finance.receivable.changed` or `finance.payable.changed` in the transaction that changes what
 is owed. If the payload has `paid`, payments are entered in that plugin; otherwise they are booked here, as vouchers.
+Invoices that bill a contract or an order claim what is owed for it, and no more. What is paid of its open item pays
+them, the earliest first; their credit notes lower the item.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from plugins.api import (
+    CONFLICT,
     NOT_FOUND,
     Actor,
     ApiError,
@@ -21,6 +25,7 @@ from plugins.api import (
     Request,
     Route,
     Service,
+    Step,
     Store,
     day_of,
     exact,
@@ -29,15 +34,176 @@ from plugins.api import (
     store_money,
     utc_now,
 )
-from plugins.api.values import ReadOnlyRecord
-from plugins.finance.books.periods import find_open_day
-from plugins.finance.open_items.billing import find_bills, pay_billed, refuse_excess, sum_bills, sum_owed
-from plugins.finance.open_items.entries import PARTY_FIELDS, enter_change
-from plugins.finance.open_items.paying import get_owed
-from plugins.finance.open_items.records import OPEN_ITEMS
-from plugins.finance.open_items.schedules import pay_earliest
-from plugins.finance.record_types import ExpenseClaim, Invoice, OpenItem
+from plugins.api.records import Announced, change_state
+from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
+from plugins.finance.books import book_in_transaction, find_open_day, get_day
+from plugins.finance.entries import PARTY_FIELDS, enter_change, pay_earliest
+from plugins.finance.messages import MORE_THAN_OPEN
+from plugins.finance.payment_records import OPEN_ITEMS
+from plugins.finance.record_types import ExpenseClaim, Invoice, OpenItem, Voucher
+from plugins.finance.records import INVOICES
 from plugins.finance.states import PLANNED
+
+# the action that leads an invoice to each state when what is owed or paid changes; `_OF_UNPAID` if it is `confirmed`
+_ACTIONS = {"confirmed": "unpay", "partly_paid": "unpay-part", "paid": "settle", "credited": "credit"}
+_OF_UNPAID = {**_ACTIONS, "partly_paid": "pay-part", "paid": "pay"}
+
+
+@dataclass(frozen=True)
+class Paid:
+    """The open item that an action pays, as it was before."""
+
+    item: OpenItem
+
+
+@dataclass(frozen=True)
+class Booked(Announced):
+    """The voucher of the payment that an action enters."""
+
+    voucher: Voucher
+
+
+async def in_books(req: Request, work: Callable[[], Awaitable[Record]]) -> Record:
+    """Run `work`, which books a voucher dated the `day` of the body or today, in one transaction."""
+    return await book_in_transaction(req, get_day(req), work)
+
+
+def get_amount(step: Step[Any], unpaid: Decimal) -> Decimal:
+    """Return the amount to pay: that of the body, or all that is open. Raises 40901 if it is more than is open."""
+    amount = exact(step.body["amount"]) if step.body.get("amount") is not None else unpaid
+    if amount > unpaid:
+        raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=unpaid), data={"open": f"{unpaid:.2f}"})
+    return amount
+
+
+def add_payment(step: Step[Any]) -> Decimal:
+    """Return how much of the record is paid, including the voucher of the step."""
+    return exact(step.record["paid"]) + exact(step.kept[Booked].voucher["amount"])
+
+
+def get_owed(invoice: ReadOnlyRecord) -> Decimal:
+    """Return what is owed for an invoice, whether paid or not: its total less its credit notes."""
+    return exact(invoice["total"]) - exact(invoice["credited"])
+
+
+async def settle_invoice(invoices: Store[Invoice], invoice: Invoice, values: Record) -> Invoice:
+    """Change the paid or credited amount of an invoice, and its state, which follows from them."""
+    after = {**invoice, **values}
+    owed, paid = get_owed(after), exact(after["paid"])
+    state = "paid" if paid and paid >= owed else "partly_paid" if paid else "confirmed" if owed else "credited"
+    if state == invoice["status"]:
+        return await invoices.update(invoice["id"], values, version=invoice["version"])
+    action = (_OF_UNPAID if invoice["status"] == "confirmed" else _ACTIONS)[state]
+    return await change_state(invoices, invoice["id"], action, values, version=invoice["version"])
+
+
+_LIVE = {"status": {"$in": ["confirmed", "partly_paid", "paid"]}}
+BILLING = {"status": {"$in": [*_LIVE["status"]["$in"], "credited"]}}
+ZERO = Decimal(0)
+_ROUNDING = Decimal("0.05")  # tax of each line, or of their sum: some cents apart
+
+
+class ItemWithBills(OpenItem):
+    """An open item with the ids of the invoices that bill it."""
+
+    bills: list[ReadOnlyRecord]
+
+
+def _lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
+    """Return what is owed for a document: credit notes of its invoices lower it.
+
+    Goods that came back have lowered the document itself; the credit note for them only corrects the invoices.
+    """
+    return min(document, max(document, invoiced) - credited)
+
+
+def _count_ahead(item: ReadOnlyRecord, undelivered: Decimal, invoiced: Decimal) -> Decimal:
+    """Return how much of what is `invoiced` of an order is for goods that are still to come: it is owed already."""
+    if not undelivered:
+        return ZERO
+    delivered = exact(item["net"]) + exact(item["tax"]) - undelivered
+    return min(undelivered, max(invoiced - delivered, ZERO))
+
+
+def sum_owed(item: ReadOnlyRecord, invoiced: Decimal, credited: Decimal) -> dict[str, Decimal]:
+    """Return `amount` and `billed_ahead` of an item by the sums of its invoices."""
+    ahead = _count_ahead(item, exact(item["undelivered"]), invoiced)
+    return {"billed_ahead": ahead, "amount": _lower(get_document_amount(item) + ahead, invoiced, credited)}
+
+
+def get_document_amount(item: ReadOnlyRecord) -> Decimal:
+    """Return what the document of an item comes to by itself; earlier versions stored it as the amount."""
+    return exact(item["amount"] if item["document_amount"] is None else item["document_amount"])
+
+
+def sum_bills(item: ReadOnlyRecord, bills: Sequence[Invoice]) -> dict[str, StoredAmount]:
+    """Return the values of an item that follow from the invoices that bill it."""
+    invoiced, credited = (sum((exact(one[name]) for one in bills), ZERO) for name in ("total", "credited"))
+    sums = {"document_amount": get_document_amount(item), "invoiced": invoiced, "credited": credited}
+    return {name: store_money(value) for name, value in (sums | sum_owed(item, invoiced, credited)).items()}
+
+
+def _list_open(item: ReadOnlyRecord, others: Sequence[Invoice]) -> Iterator[tuple[str, Decimal, Decimal]]:
+    """Yield each field of an invoice that is limited, what is open of it, and by how much it may be more."""
+    sums = {name: exact(value) for name, value in sum_bills(item, others).items()}
+    whole = sums["document_amount"] + exact(item["undelivered"])
+    owed = _lower(whole, sums["invoiced"], sums["credited"])
+    yield "total", owed - sums["invoiced"] + sums["credited"], ZERO
+    if item["tax"] is not None:
+        tax = sum((exact(one["tax"]) - exact(one["credited_tax"]) for one in others), ZERO)
+        yield "tax", exact(item["tax"]) - tax, _ROUNDING
+        yield "amount", exact(item["net"]) - (sums["invoiced"] - sums["credited"] - tax), _ROUNDING
+
+
+async def find_bills(service: Service, item_id: RecordId) -> list[Invoice]:
+    """Return the confirmed invoices that bill an item, also those that are credited completely."""
+    return await service.database.store(INVOICES).find({"open_item_id": item_id, **BILLING})
+
+
+def refuse_excess(item: OpenItem, bills: Sequence[Invoice], invoice: Invoice) -> None:
+    """Raise 40901 if an invoice that is confirmed claims more of an item than its other `bills` leave.
+
+    The tax and the net are compared where the document says what they are.
+    """
+    amounts = {"total": exact(invoice["total"]), "tax": exact(invoice["tax"]), "amount": exact(invoice["amount"])}
+    for field, left, allowed in _list_open(item, [one for one in bills if one["id"] != invoice["id"]]):
+        if amounts[field] > left + allowed:
+            shown = f"{max(left, ZERO):.2f}"
+            data = {"open": shown, "field": "amount" if field == "total" else field}
+            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data=data)
+
+
+async def get_with_bills(req: Request, id: RecordId) -> ItemWithBills:
+    """Return an open item that the caller may see, with the ids of the invoices that bill it as `bills`.
+
+    Call it in the transaction that changes the item. It reads both with one command, so that an invoice that is
+    confirmed meanwhile conflicts with the transaction.
+    """
+    bills = {
+        "from": INVOICES.name,
+        "localField": "_id",
+        "foreignField": "open_item_id",
+        "pipeline": [{"$match": {"deleted": False, **_LIVE}}, {"$project": {"_id": 1}}],
+        "as": "bills",
+    }
+    this, hidden = {"_id": OPEN_ITEMS.parse_id(id)}, list(OPEN_ITEMS.hidden)
+    found = await req.store(OPEN_ITEMS).aggregate([{"$match": this}, {"$lookup": bills}, {"$unset": hidden}])
+    if not found:
+        raise ApiError(NOT_FOUND)
+    item = dict(found[0])
+    return cast(ItemWithBills, {**OPEN_ITEMS.blank, "id": item.pop("_id"), **item})
+
+
+async def pay_billed(service: Service, item: Mapping[str, Any]) -> None:
+    """Share what is paid of an item among the invoices that bill it, in the transaction that changes it."""
+    invoices = service.database.store(INVOICES)
+    left = max(exact(item["paid"]), Decimal(0))
+    for invoice in await invoices.find({"open_item_id": item["id"], **_LIVE}, sort="day"):
+        paid = min(left, get_owed(invoice))
+        left -= paid
+        if paid != exact(invoice["paid"]):
+            await settle_invoice(invoices, invoice, {"paid": store_money(paid)})
+
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE, CLAIM = "INVOICE", "EXPENSE"

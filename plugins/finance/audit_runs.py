@@ -1,4 +1,4 @@
-"""Runs of the audit: one instance works through all checks, piece by piece, and another continues if it is killed.
+"""Runs of the audit of the ledgers: one instance works through all checks, and another continues if it is killed.
 
 The place that a run has reached and what it has found so far are written in one update, so every piece counts once.
 """
@@ -15,16 +15,156 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import NOTIFY, Record, Service, store_money, utc_now
-from plugins.api.data import Database, Lease, new_id
+from pydantic import Field
+
+from plugins.api import (
+    NOTIFY,
+    Collection,
+    EnvironmentSettings,
+    Message,
+    Record,
+    Request,
+    Route,
+    Service,
+    array,
+    boolean,
+    integer,
+    mapping,
+    money,
+    obj,
+    object_id,
+    route,
+    shape,
+    store_money,
+    text,
+    timestamp,
+    utc_now,
+)
+from plugins.api.data import Database, Jobs, Lease, new_id
 from plugins.api.errors import DatabaseUnavailable
 from plugins.api.records import Catalogue
 from plugins.api.reports import Audit, Difference, audit_piece
-from plugins.finance.audit.book_checks import audits_of
-from plugins.finance.audit.records import LEDGER_AUDITS, MOST_OF_A_CHECK, RESULT, RUN
+from plugins.finance.audits import audits_of
 from plugins.finance.messages import CHECK_FAILED, LEDGERS_DIFFER
-from plugins.finance.settings import FinanceSettings
 from plugins.rbac.api import people_permitted
+
+
+class FinanceSettings(EnvironmentSettings):
+    """The intervals of the audit of the ledgers."""
+
+    finance_audit_seconds: float = Field(
+        86_400, gt=0, description="How often all ledgers are compared with their entries, in seconds."
+    )
+    finance_audit_resume_seconds: float = Field(
+        30, gt=0, description="How often to check whether a comparison is due or was left unfinished, in seconds."
+    )
+
+
+RUN, RESULT = "run", "result"
+MOST_OF_A_CHECK = 100
+_MESSAGE = {"zh": text(nullable=False), "en": text(nullable=False)}
+
+_FOUND = {
+    "check": text(label=("核对项代码", "Check"), nullable=False, example="finance-accounts"),
+    "resource_id": text(
+        label=("记录", "Record"), nullable=False, description="The id of the record that does not agree."
+    ),
+    "number": text(
+        label=("单据编号", "Number"), nullable=False, description="The number or code by which people know the record."
+    ),
+    "about": text(
+        label=("差异字段", "Field"), nullable=False, description="What differs, such as `balance`.", example="balance"
+    ),
+    "expected": text(
+        label=("应为", "Expected"),
+        nullable=False,
+        description="The value according to the entries; empty if it is no amount.",
+    ),
+    "found": text(label=("实际", "Found"), nullable=False, description="The stored value."),
+}
+
+# two documents: the run in progress, and the result of the last one
+LEDGER_AUDITS = Collection(
+    name="finance_audits",
+    title="LedgerAuditRecord",
+    plain=True,
+    ids="text",
+    default_sort="id",
+    fields={
+        "run_id": object_id(),
+        "started_at": timestamp(),
+        "checked_at": timestamp(),
+        "next_at": timestamp(),
+        "pending": array(text()),
+        "after": text(),
+        "size": integer(),
+        "failures": integer(),
+        "records": integer(),
+        "differences": array(obj("StoredDifference", {**_FOUND, "message": obj(None, _MESSAGE)})),
+        "totals": mapping(integer()),
+        "remarks": mapping(obj("StoredRemarks", {"count": integer(), "amount": money()})),
+    },
+)
+
+_TITLE = text(
+    label=("核对项", "Check"),
+    nullable=False,
+    description="In the caller's language.",
+    example="Account balances against vouchers",
+)
+_CHECK = {"check": _FOUND["check"], "title": _TITLE}
+
+LEDGER_AUDIT = shape(
+    "LedgerAudit",
+    checked_at=timestamp(
+        label=("核对时间", "Checked at"), description="When the last run ended; null before the first one."
+    ),
+    running=boolean(label=("正在核对", "Running"), nullable=False),
+    records=integer(label=("记录数", "Records"), nullable=False, description="How many records the last run has read."),
+    total=integer(
+        label=("差异总数", "Differences"), nullable=False, description="How many differences there are, listed or not."
+    ),
+    differences=array(
+        obj(
+            "LedgerDifference",
+            {
+                **_CHECK,
+                "collection": text(label=("数据类型", "Collection"), nullable=False, example="finance_accounts"),
+                **{name: field for name, field in _FOUND.items() if name != "check"},
+                "message": text(label=("说明", "Message"), nullable=False, description="In the caller's language."),
+            },
+            nullable=False,
+        ),
+        nullable=False,
+        description=f"At most {MOST_OF_A_CHECK} of each check.",
+        label=("差异", "Differences"),
+    ),
+    informations=array(
+        obj(
+            "LedgerInformation",
+            {
+                **_CHECK,
+                "count": integer(label=("数量", "Count"), nullable=False),
+                "amount": money(label=("金额", "Amount"), nullable=False),
+            },
+            nullable=False,
+        ),
+        nullable=False,
+        description="What is worth knowing but is no difference, such as payments without an account.",
+        label=("提示", "Information"),
+    ),
+    checks=array(
+        obj(
+            "LedgerCheck",
+            {**_CHECK, "differences": integer(label=("差异数", "Differences"), nullable=False)},
+            nullable=False,
+        ),
+        nullable=False,
+        description="Every check, with how many differences it found.",
+        label=("核对项", "Checks"),
+    ),
+)
+
 
 log = logging.getLogger("tradewind.finance")
 READ = "finance:audit:read"
@@ -198,3 +338,62 @@ async def measure_age(service: Service) -> Mapping[str, float]:
     """Return the seconds since the last run ended, under the empty name; infinity before the first one."""
     checked_at = (await read_result(service)).get("checked_at")
     return {"": (utc_now() - checked_at).total_seconds() if checked_at else math.inf}
+
+
+async def read(req: Request) -> Record:
+    """Return what the last run found, and whether a run is in progress."""
+    running = await req.system_store(LEDGER_AUDITS).find_one({"_id": RUN}) is not None
+    return _describe(req, await read_result(req.service), running)
+
+
+async def run(req: Request) -> Record:
+    """Start a run unless one is in progress; return the result of the last one."""
+    if await begin(req.service):
+        req.part(Jobs).spawn("finance.audit", go_on(req.service))
+    return _describe(req, await read_result(req.service), True)
+
+
+def _describe(req: Request, result: Mapping[str, Any], running: bool) -> Record:
+    audits = {audit.name: audit for audit in audits_of(req.part(Catalogue))}
+    titles = {name: audit.title.text(req.language) for name, audit in audits.items()}
+    totals = {name: count for name, count in (result.get("totals") or {}).items() if name in audits}
+    found = [one for one in result.get("differences") or () if one["check"] in audits]
+    return {
+        "checked_at": result.get("checked_at"),
+        "running": running,
+        "records": result.get("records") or 0,
+        "total": sum(totals.values()),
+        "differences": [
+            {
+                **one,
+                "title": titles[one["check"]],
+                "collection": audits[one["check"]].collection.name,
+                "message": Message(**one["message"]).text(req.language),
+            }
+            for one in found
+        ],
+        "informations": [
+            {"check": name, "title": remarks.text(req.language), **result["remarks"][name]}
+            for name, audit in audits.items()
+            if (remarks := audit.remarks) and name in (result.get("remarks") or {})
+        ],
+        "checks": [{"check": name, "title": titles[name], "differences": totals.get(name, 0)} for name in audits],
+    }
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/finance/audit",
+        read,
+        summary="Show where ledgers and their entries do not agree",
+        access="finance:audit:read",
+        returns=LEDGER_AUDIT,
+    ),
+    route(
+        "POST /api/v1/finance/audit/run",
+        run,
+        summary="Compare all ledgers with their entries now",
+        access="finance:audit:run",
+        returns=LEDGER_AUDIT,
+    ),
+)

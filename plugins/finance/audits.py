@@ -1,31 +1,182 @@
-"""What the audit of finance compares: balances with vouchers, numbers with months, what is paid with its vouchers."""
+"""What the audit of finance compares: balances with vouchers, numbers with months, payments with what they paid.
+
+Vouchers that an older version booked have no payment, and name the document themselves.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from plugins.api import Message, exact, store_money
+from plugins.api import ApiError, Collection, Message, exact, store_money
 from plugins.api.business import Debt, Due
 from plugins.api.records import Catalogue
 from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.api.values import ReadOnlyRecord
-from plugins.finance.audit.documents import find_existing_documents
-from plugins.finance.audit.paid_sums import sum_paid_of_invoices, sum_paid_of_items
-from plugins.finance.audit.payment_checks import audits_of_sources
-from plugins.finance.books.records import ACCOUNTS, PERIODS, VOUCHERS
-from plugins.finance.books.vouchers import compute_balance_changes
-from plugins.finance.claims.records import EXPENSE_CLAIMS
-from plugins.finance.invoices.records import CREDIT_NOTES, INVOICES
-from plugins.finance.open_items.billing import BILLING, get_document_amount, sum_bills, sum_owed
-from plugins.finance.open_items.entries import ENTRIES, PARTY_FIELDS
-from plugins.finance.open_items.open_items import CLAIM, INVOICE, get_status
-from plugins.finance.open_items.records import OPEN_ITEMS
+from plugins.finance.books import compute_balance_changes
+from plugins.finance.entries import ENTRIES, PARTY_FIELDS
+from plugins.finance.open_items import BILLING, CLAIM, INVOICE, get_document_amount, get_status, sum_bills, sum_owed
+from plugins.finance.payment_records import OPEN_ITEMS, PAYMENTS
 from plugins.finance.record_types import Invoice, Voucher
+from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
+from plugins.finance.settlements import settles
 from plugins.finance.states import PLANNED
+
+
+async def find_existing_documents(piece: Piece) -> set[tuple[str, str]]:
+    """Return the business types and ids of the documents of these records that exist.
+
+    Documents of a business type that no loaded plugin has cannot be looked up, and count as existing.
+    """
+    by_type: dict[str, list[str]] = defaultdict(list)
+    for record in piece.records:
+        by_type[record["biz_type"]].append(record["resource_id"])
+    existing: set[tuple[str, str]] = set()
+    for biz_type, ids in by_type.items():
+        collection = piece.biz_types.get(biz_type)
+        if collection is not None:
+            wanted = {"_id": {"$in": [*_parse_ids(collection, ids)]}}
+            ids = [str(row["id"]) for row in await piece.store(collection).find(wanted, fields=["version"])]
+        existing.update((biz_type, id) for id in ids)
+    return existing
+
+
+def _parse_ids(collection: Collection, ids: Iterable[str]) -> Iterator[Any]:
+    """Yield the ids as the collection stores them, without those that cannot be ids of its records."""
+    for id in ids:
+        with suppress(ApiError):
+            yield collection.parse_id(id)
+
+
+_ALONE = {"payment_id": None}
+
+
+async def sum_paid_of_items(piece: Piece) -> Mapping[Any, Decimal]:
+    """Return what was paid of each open item of the piece."""
+    alone = await piece.sums(VOUCHERS, "open_item_id", "amount", _ALONE)
+    allocated = await _sum_allocations(piece, piece.records)
+    return {id: alone[id] + allocated[id] for id in piece.ids}
+
+
+async def sum_paid_of_invoices(piece: Piece) -> Mapping[Any, Decimal]:
+    """Return what was paid of each invoice of the piece itself, not of an item that it bills."""
+    alone = await piece.sums(VOUCHERS, "invoice_id", "amount", _ALONE)
+    theirs = {"biz_type": INVOICE, "resource_id": {"$in": [str(id) for id in piece.ids]}}
+    items = await piece.store(OPEN_ITEMS).find(theirs)
+    allocated = await _sum_allocations(piece, items)
+    of_invoices = {item["resource_id"]: allocated[item["id"]] for item in items}
+    return {id: alone[id] + of_invoices.get(str(id), Decimal(0)) for id in piece.ids}
+
+
+async def _sum_allocations(piece: Piece, items: Iterable[Mapping[str, Any]]) -> Mapping[Any, Decimal]:
+    """Return what booked payments allocate to each item; allocations of the other direction are subtracted."""
+    known = {item["id"]: item for item in items}
+    those = {"allocations.open_item_id": {"$in": list(known)}}
+    key = {"item": "$allocations.open_item_id", "direction": "$direction"}
+    rows = await piece.store(PAYMENTS).aggregate(
+        [
+            {"$match": {**those, "status": "booked"}},
+            {"$unwind": "$allocations"},
+            {"$match": those},
+            {"$group": {"_id": key, "amount": {"$sum": "$allocations.amount"}}},
+        ]
+    )
+    sums: dict[Any, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        item = known[row["_id"]["item"]]
+        sums[item["id"]] += exact(row["amount"]) * (1 if settles(row["_id"], item) else -1)
+    return sums
+
+
+_VOUCHER = Message(
+    "{noun} {number}：凭证与其账户或金额不符",
+    "{noun} {number} ({id}): its voucher does not book its amount on its account",
+)
+_NO_SOURCE = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
+_NO_PAYMENT = Message(
+    "{noun} {number}：已填账户，但没有收付款单",
+    "{noun} {number} ({id}): it names an account, but there is no payment",
+)
+_PAYMENT = Message(
+    "{noun} {number}：金额为 {found}，收付款单 {payment} 为 {expected}",
+    "{noun} {number} ({id}): the amount is {found}, but that of its payment {payment} is {expected}",
+)
+
+
+async def check_payments(piece: Piece) -> AsyncIterator[Difference]:
+    """Check that a payment is booked by its voucher, and that all of it is allocated, paid back or an advance."""
+    ids = {"_id": {"$in": [payment["voucher_id"] for payment in piece.records]}}
+    vouchers = {one["id"]: one for one in await piece.store(VOUCHERS).find(ids)}
+    existing = await find_existing_documents(piece)
+    for payment in piece.records:
+        about = (payment["biz_type"], payment["resource_id"])
+        if payment["status"] == "booked" and payment["biz_type"] is not None and about not in existing:
+            yield difference(PAYMENTS, payment, "resource_id", _NO_SOURCE)
+        if not _is_booked_by(payment, vouchers.get(payment["voucher_id"])):
+            yield difference(PAYMENTS, payment, "voucher_id", _VOUCHER)
+        left = exact(payment["amount"]) - exact(payment["allocated"]) - exact(payment["repaid"])
+        settled = payment["status"] == "reversed" or payment["repays_id"] is not None
+        for found in compare(PAYMENTS, payment, {"unallocated": Decimal(0) if settled else left}):
+            yield found
+
+
+def _is_booked_by(payment: ReadOnlyRecord, voucher: Voucher | None) -> bool:
+    return (
+        voucher is not None
+        and voucher["payment_id"] == payment["id"]
+        and voucher["account_id"] == payment["account_id"]
+        and voucher["kind"] == {"in": "income", "out": "expense"}[payment["direction"]]
+        and exact(voucher["amount"]) == exact(payment["amount"])
+        and voucher["reversed_by_id"] == payment["reversal_voucher_id"]
+    )
+
+
+async def check_source(biz_type: str, collection: Collection, piece: Piece) -> AsyncIterator[Difference]:
+    """Check that a record that names an account has a payment of the same amount, or comes from a payment in finance.
+
+    The payment is reversed if the record is. Records that reverse others need no payment.
+    """
+    named = [one for one in piece.records if one.get("account_id") is not None and one.get("reverses_id") is None]
+    theirs = {"biz_type": biz_type, "resource_id": {"$in": [str(one["id"]) for one in named]}}
+    entered = {one["resource_id"]: one for one in await piece.store(PAYMENTS).find(theirs)}
+    ids = {"_id": {"$in": [one["finance_payment_id"] for one in named if one.get("finance_payment_id") is not None]}}
+    allocated = {one["id"] for one in await piece.store(PAYMENTS).find(ids, fields=["number"])}
+    for one in named:
+        payment = entered.get(str(one["id"]))
+        if payment is not None:
+            for found in _compare_source(collection, one, payment):
+                yield found
+        elif one.get("finance_payment_id") not in allocated:
+            yield difference(collection, one, "account_id", _NO_PAYMENT)
+
+
+def _compare_source(collection: Collection, source: ReadOnlyRecord, payment: ReadOnlyRecord) -> Iterator[Difference]:
+    amounts = [exact(one["amount"]) if one.get("reversed_at") is None else Decimal(0) for one in (source, payment)]
+    if amounts[0] != amounts[1]:
+        values = {"found": f"{amounts[0]:f}", "expected": f"{amounts[1]:f}", "payment": payment["number"]}
+        yield difference(collection, source, "payment", _PAYMENT, **values)
+
+
+MONEY_AUDITS = (
+    Audit("finance-payments", Message("收付款单与凭证", "Payments against vouchers"), PAYMENTS, check_payments),
+)
+
+
+def audits_of_sources(catalogue: Catalogue) -> Iterator[Audit]:
+    """Yield an audit for each business type whose records name an account if finance is loaded."""
+    for biz_type, collection in catalogue.biz_types.items():
+        account = collection.fields.get("account_id")
+        if account is not None and account.ref == ACCOUNTS.name and account.ref_optional:
+            title = Message(
+                f"{collection.noun.zh}与收付款单", f"{collection.noun.en.capitalize()}s against finance payments"
+            )
+            name = f"payments-{biz_type.lower().replace('_', '-')}"
+            yield Audit(name, title, collection, partial(check_source, biz_type, collection))
+
 
 _ZERO = Decimal(0)
 _PARTY_IDS = ("customer_id", "supplier_id")

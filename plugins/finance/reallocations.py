@@ -26,9 +26,9 @@ from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.records import change_state
 from plugins.api.requests import RouteOptions
 from plugins.api.values import RecordId
-from plugins.finance.books.periods import check_open
-from plugins.finance.books.records import VOUCHERS
-from plugins.finance.books.vouchers import get_day
+from plugins.finance.books import check_open, get_day
+from plugins.finance.entering import Part, add_up, find_parts, list_allocations, refuse, settle_all
+from plugins.finance.entries import enter_advance
 from plugins.finance.messages import (
     ENTERED_ELSEWHERE,
     MORE_THAN_ALLOCATED,
@@ -38,13 +38,10 @@ from plugins.finance.messages import (
     PERIOD_CLOSED,
     WRONG_SIDE,
 )
-from plugins.finance.open_items.entries import enter_advance
-from plugins.finance.open_items.records import OPEN_ITEMS
-from plugins.finance.open_items.settlements import SETTLING, settle
-from plugins.finance.payments.allocating import add_up, find_parts, refuse, settle_all
-from plugins.finance.payments.entering import Part, list_allocations
-from plugins.finance.payments.records import CREDIT_ITEMS_BODY, MAX_ALLOCATIONS, PAYMENTS
+from plugins.finance.payment_records import CREDIT_ITEMS_BODY, MAX_ALLOCATIONS, OPEN_ITEMS, PAYMENTS
 from plugins.finance.record_types import Allocation, FinancePayment, OpenItem
+from plugins.finance.records import VOUCHERS
+from plugins.finance.settlements import SETTLING, settle
 
 _ZERO = Decimal(0)
 _IDS = ("customer_id", "supplier_id")
@@ -208,6 +205,8 @@ _OPTIONS: RouteOptions = {
     "events": (MONEY_ALLOCATED,),
     "refusals": conflicts(PERIOD_CLOSED, MORE_THAN_EXCESS, WRONG_SIDE, *SETTLING),
 }
+
+
 ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/finance/receivables/{id}/credits",

@@ -1,1 +1,0 @@
-"""Accounts, vouchers and periods."""

@@ -1,0 +1,390 @@
+"""Invoices, sent and received, their payments and credit notes.
+
+The same paper of a supplier, typed a little differently, is entered once, or it would be paid twice. A credit note, its
+invoice and what is owed for it change in one transaction. What was paid may then be more than is owed: the difference
+is a credit of the other party.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    Action,
+    ApiError,
+    Event,
+    Record,
+    Request,
+    Route,
+    Service,
+    Step,
+    conflicts,
+    crud,
+    exact,
+    invalid,
+    route,
+    store_money,
+    transitions,
+)
+from plugins.api.business import Customers, Suppliers, due_after
+from plugins.api.data import Migration, Stage
+from plugins.api.errors import DUPLICATE
+from plugins.api.records import Numbering
+from plugins.api.values import ReadOnlyRecord
+from plugins.finance import open_items
+from plugins.finance.books import check_open, get_day
+from plugins.finance.entering import pay
+from plugins.finance.messages import (
+    MORE_THAN_OPEN,
+    NOT_DELETABLE,
+    NOT_EDITABLE,
+    NOT_IN_STATE,
+    NOTE_REVERSED_ALREADY,
+    PAID_ELSEWHERE,
+    PERIOD_CLOSED,
+)
+from plugins.finance.open_items import Booked, Paid, add_payment, get_amount, get_owed, in_books, settle_invoice
+from plugins.finance.record_types import CreditNote, Invoice
+from plugins.finance.records import CREDIT_BODY, CREDIT_NOTES, INVOICES, MAX_AMOUNT, PAY_INVOICE_BODY, REVERSE_NOTE_BODY
+
+_DASHES = re.compile(r"[\u00ad\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63_]")
+# between two digits a dash tells 1-11 from 11-1, elsewhere it is decoration
+_DECORATION = re.compile(r"\s+|(?<!\d)-|-(?!\d)")
+_LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+def keys_of(invoice: ReadOnlyRecord) -> Record:
+    """Return the keys of a supplier's invoice, which are the same for the same paper; null for an invoice that is sent.
+
+    They are the supplier, or the name of the counterparty where no supplier is named, and the number.
+    """
+    if invoice["direction"] != "in" or not invoice.get("number"):
+        return {"party_key": None, "number_key": None}
+    name = _NOT_WORDS.sub("", _fold(invoice["counterparty"]))
+    return {"party_key": str(invoice.get("supplier_id") or name), "number_key": number_key(invoice["number"])}
+
+
+def number_key(number: str) -> str:
+    """Return a number without differences of case, width, blanks, kinds of dashes, and leading zeros."""
+    folded = re.sub(r"\s+", "", _DASHES.sub("-", _fold(number)))
+    return _LEADING_ZEROS.sub("", _DECORATION.sub("", folded)) or folded
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def name_number(error: ApiError) -> ApiError:
+    """Return the error for a write of an invoice: what is a duplicate by its key is one by its number."""
+    return ApiError(DUPLICATE, data={"field": "number"}) if error.kind is DUPLICATE else error
+
+
+def _stages(service: Service) -> Iterator[Stage]:
+    older = {"direction": "in", "number_key": None, "deleted": False}
+    yield Stage(INVOICES, partial(_complete, service), older)
+
+
+KEYS = Migration(
+    "2026-11-same-papers",
+    "Gives invoices of suppliers the keys by which the same paper is recognised. Of papers that were entered twice, the "
+    "first has them: it cannot decide which of them is right, and leaves both.",
+    _stages,
+)
+
+
+async def _complete(service: Service, rows: Sequence[Record]) -> int:
+    changed, invoices = 0, service.database.store(INVOICES)
+    for row in rows:
+        keys = keys_of(row)
+        if await invoices.find_one(keys) is None:
+            unset = {"_id": row["_id"], "number_key": None, "version": row["version"]}
+            changed += await invoices.update_unversioned(unset, {"$set": keys}) is not None
+    return changed
+
+
+_ZERO = store_money(Decimal(0))
+_DRAFT = {"status": "draft"}
+
+
+async def create(req: Request) -> Invoice:
+    """Create a draft. Its total is the amount plus the tax."""
+    values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
+    _check_party(values)
+    values |= await open_items.describe_billed(req, values)
+    if values.get("due_on") is None:
+        values["due_on"] = await _find_due_day(req, values)
+    try:
+        return await req.store(INVOICES).create({**values, "total": _add_tax(values), **keys_of(values)})
+    except ApiError as error:
+        raise name_number(error) from error
+
+
+async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
+    """Return the day on which an invoice is due by the terms of its customer or supplier, or None without terms."""
+    days = None
+    if values.get("customer_id") is not None:
+        days = await req.part(Customers).find_terms(values["customer_id"])
+    elif values.get("supplier_id") is not None:
+        days = await req.part(Suppliers).find_terms(values["supplier_id"])
+    return due_after(values["day"], days) if days is not None else None
+
+
+async def _follows_terms(req: Request, before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Return whether a changed invoice is due by the terms of its party: as before, unless the change says when."""
+    if "due_on" in values or values.keys().isdisjoint(("day", "customer_id", "supplier_id")):
+        return False
+    return bool(before["due_on"] == await _find_due_day(req, before))
+
+
+def _check_party(values: Mapping[str, Any]) -> None:
+    """Raise 40001 if an invoice that is sent names a supplier, or one that is received names a customer."""
+    other = "supplier_id" if values["direction"] == "out" else "customer_id"
+    if values.get(other) is not None:
+        raise invalid(other, "invalid")
+
+
+async def update(req: Request) -> Invoice:
+    """Change a draft."""
+    values = dict(req.body)
+    version = values.pop("version")
+    invoices = req.store(INVOICES)
+    before = await invoices.get(req.path["id"])
+    if "day" in values:
+        values["day"] = get_day(req)
+    after = {**before, **values}
+    _check_party(after)
+    values |= await open_items.describe_billed(req, after)
+    after |= values
+    if await _follows_terms(req, before, values):
+        values["due_on"] = await _find_due_day(req, after)
+    values["total"] = _add_tax(after)
+    values |= keys_of(after)
+    try:
+        return await invoices.update(req.path["id"], values, version=version, where=_DRAFT, reason=NOT_EDITABLE)
+    except ApiError as error:
+        raise name_number(error) from error
+
+
+async def delete(req: Request) -> None:
+    """Delete a draft."""
+    await req.store(INVOICES).delete(req.path["id"], where=_DRAFT, reason=NOT_DELETABLE)
+
+
+async def _update_item(step: Step[Invoice]) -> None:
+    """Change what is owed for an invoice. Raises 40901 if its day is in a closed period."""
+    await check_open(step.service, step.record)
+    if step.record["open_item_id"] is None:
+        await open_items.update_from_invoice(step.req, step.record, step.record["day"] or step.today)
+    else:
+        confirms = step.action == "confirm"
+        await open_items.update_billed(step.req, step.record, step.record["day"] or step.today, confirms=confirms)
+        step.record = await step.store(INVOICES).get(step.record["id"])
+
+
+async def _book(step: Step[Invoice]) -> None:
+    """Book the payment of the body. Raises 40901 if the invoice is not paid here, or for more than is open."""
+    invoice = step.record
+    if invoice["open_item_id"] is not None:
+        raise ApiError(CONFLICT, PAID_ELSEWHERE)
+    amount = get_amount(step, get_owed(invoice) - exact(invoice["paid"]))
+    item = await open_items.find_item(step.req, open_items.INVOICE, invoice["id"])
+    if item is None:
+        raise ApiError(CONFLICT, PAID_ELSEWHERE)
+    await pay(step, item, amount, {"category": invoice["category"], "invoice_id": invoice["id"]})
+
+
+async def _update_paid_item(step: Step[Invoice]) -> None:
+    day, item = step.kept[Booked].voucher["day"] or step.today, step.kept[Paid].item
+    await open_items.update_from_invoice(step.req, step.record, day, item)
+
+
+def _payment_action(step: Step[Invoice]) -> str:
+    return "pay" if add_payment(step) == get_owed(step.record) else "pay-part"
+
+
+async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
+    """Take the amount of a reversed voucher off its invoice, unless the voucher belongs to a payment document."""
+    voucher, req = payload["voucher"], payload["request"]
+    if voucher["invoice_id"] and voucher["payment_id"] is None:
+        invoices = req.system_store(INVOICES)
+        invoice = await invoices.get(voucher["invoice_id"])
+        paid = exact(invoice["paid"]) - exact(voucher["amount"])
+        changed = await settle_invoice(invoices, invoice, {"paid": store_money(paid)})
+        await open_items.update_from_invoice(req, changed, payload["reversal"]["day"])
+
+
+def _add_tax(values: Mapping[str, Any]) -> Any:
+    """Return the amount plus the tax. Raises 40001 if that is more than the maximum of an amount."""
+    total = exact(values["amount"]) + exact(values["tax"])
+    if total > Decimal(MAX_AMOUNT):
+        raise invalid("amount", "maximum")
+    return store_money(total)
+
+
+CREDIT_NOTE_NUMBERS = Numbering("finance_credit_note_number", CREDIT_NOTES.noun, "CN", CREDIT_NOTES.name)
+CREDITED = Event("finance.invoice.credited", invoice=dict, credit_note=dict)
+NOTE_REVERSED = Event("finance.credit_note.reversed", invoice=dict, credit_note=dict, reversal=dict)
+_CREDITABLE = ("confirmed", "partly_paid", "paid")
+
+
+async def credit(req: Request) -> CreditNote:
+    """Credit an invoice: the amount and tax of the body, or all that is left.
+
+    Raises 40901 for more than is left, for an invoice whose state forbids it, and for a day in a closed month.
+    """
+    day = get_day(req)
+
+    async def work() -> CreditNote:
+        invoice = await req.lock(INVOICES, req.path["id"])
+        if invoice["status"] not in _CREDITABLE:
+            raise ApiError(CONFLICT, NOT_IN_STATE)
+        await check_open(req.service, {"day": day})
+        amount, tax = _choose_amounts(req.body, invoice)
+        note, changed = await _enter(req, invoice, amount, tax, day)
+        await req.emit(CREDITED, invoice=changed, credit_note=note)
+        return note
+
+    return await req.transaction(work)
+
+
+async def reverse(req: Request) -> CreditNote:
+    """Reverse a credit note by another one with amounts below zero, so that the invoice is owed again."""
+    day = get_day(req)
+
+    async def work() -> CreditNote:
+        note = await req.lock(CREDIT_NOTES, req.path["id"])
+        if note["reverses_id"] is not None or note["reversed_by_id"] is not None:
+            raise ApiError(CONFLICT, NOTE_REVERSED_ALREADY)
+        await check_open(req.service, {"day": day})
+        if req.body.get("day") is not None and day < note["day"]:
+            raise invalid("day", "minimum")
+        await req.service.database.lock(INVOICES, note["invoice_id"])
+        invoice = await req.system_store(INVOICES).get(note["invoice_id"])
+        amount, tax = -exact(note["amount"]), -exact(note["tax"])
+        reversal, changed = await _enter(req, invoice, amount, tax, day, reverses_id=note["id"])
+        linked = await req.system_store(CREDIT_NOTES).update(note["id"], {"reversed_by_id": reversal["id"]})
+        await req.emit(NOTE_REVERSED, invoice=changed, credit_note=linked, reversal=reversal)
+        return reversal
+
+    return await req.transaction(work)
+
+
+async def _enter(
+    req: Request, invoice: Invoice, amount: Decimal, tax: Decimal, day: str, **links: Any
+) -> tuple[CreditNote, Invoice]:
+    """Write a credit note, and change the invoice and what is owed for it. Returns the note and the invoice."""
+    note = await req.store(CREDIT_NOTES).create(
+        {
+            "number": await CREDIT_NOTE_NUMBERS.take(req),
+            "invoice_id": invoice["id"],
+            "direction": invoice["direction"],
+            "counterparty": invoice["counterparty"],
+            "day": day,
+            "amount": store_money(amount),
+            "tax": store_money(tax),
+            "total": store_money(amount + tax),
+            "reason": req.body.get("reason"),
+            **links,
+        }
+    )
+    credited = {
+        "credited": store_money(exact(invoice["credited"]) + amount + tax),
+        "credited_tax": store_money(exact(invoice["credited_tax"]) + tax),
+    }
+    changed = await settle_invoice(req.system_store(INVOICES), invoice, credited)
+    await open_items.update_from_invoice(req, changed, day)
+    return note, changed
+
+
+def _choose_amounts(body: Record, invoice: Invoice) -> tuple[Decimal, Decimal]:
+    """Return the amount and the tax of a credit note: those of the body, or all that is left.
+
+    Raises 40901 for more than is left, and 40001 for a tax without an amount.
+    """
+    credited_tax = exact(invoice["credited_tax"])
+    left = {
+        "amount": exact(invoice["amount"]) - (exact(invoice["credited"]) - credited_tax),
+        "tax": exact(invoice["tax"]) - credited_tax,
+    }
+    if body.get("amount") is None:
+        if body.get("tax") is not None:
+            raise invalid("amount", "required")
+        wanted = left
+    else:
+        wanted = {name: exact(body.get(name)) for name in left}
+    for name, value in wanted.items():
+        if value > left[name] or not any(left.values()):
+            data = {"open": f"{left[name]:.2f}", "field": name}
+            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=data["open"]), data=data)
+    return wanted["amount"], wanted["tax"]
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        INVOICES,
+        at="/api/v1/finance/invoices",
+        resource="finance:invoice",
+        always=("reference", "remark"),
+        create=create,
+        update=update,
+        delete=delete,
+        refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
+    ),
+    *transitions(
+        INVOICES,
+        Action(
+            "POST /api/v1/finance/invoices/{id}/confirm",
+            access="finance:invoice:confirm",
+            after=_update_item,
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_OPEN),
+        ),
+        Action(
+            "POST /api/v1/finance/invoices/{id}/void",
+            access="finance:invoice:void",
+            summary="Void an invoice",
+            after=_update_item,
+            refusals=conflicts(PERIOD_CLOSED),
+        ),
+        Action(
+            "POST /api/v1/finance/invoices/{id}/pay",
+            access="finance:invoice:pay",
+            does=("pay", "pay-part"),
+            summary="Enter a payment of an invoice",
+            body=PAY_INVOICE_BODY,
+            before=_book,
+            choose=_payment_action,
+            values=lambda step: {"paid": store_money(add_payment(step))},
+            after=_update_paid_item,
+            within=in_books,
+            refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+        ),
+    ),
+    *crud(CREDIT_NOTES, at="/api/v1/finance/credit-notes", resource="finance:credit-note", only=("list", "read")),
+    route(
+        "POST /api/v1/finance/invoices/{id}/credit-notes",
+        credit,
+        summary="Credit an invoice",
+        access="finance:invoice:credit",
+        body=CREDIT_BODY,
+        returns=CREDIT_NOTES.read,
+        collection=INVOICES.name,
+        refusals=conflicts(MORE_THAN_OPEN, NOT_IN_STATE, PERIOD_CLOSED),
+    ),
+    route(
+        "POST /api/v1/finance/credit-notes/{id}/reverse",
+        reverse,
+        summary="Reverse a credit note that was entered by mistake",
+        access="finance:credit-note:reverse",
+        fits={"reversed_by_id": False},
+        body=REVERSE_NOTE_BODY,
+        record=CREDIT_NOTES,
+        refusals=conflicts(NOTE_REVERSED_ALREADY, PERIOD_CLOSED),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Open items of older databases."""

@@ -1,1 +1,0 @@
-"""What is owed for documents, its entries, and how it is settled."""

@@ -1,1 +1,0 @@
-"""Payments, and what they settle."""

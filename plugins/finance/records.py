@@ -1,0 +1,399 @@
+"""Accounts, vouchers, periods, expense claims, invoices and credit notes."""
+
+from __future__ import annotations
+
+from plugins.api import (
+    Collection,
+    Index,
+    Message,
+    array,
+    boolean,
+    choice,
+    day,
+    integer,
+    money,
+    obj,
+    object_id,
+    record_name,
+    service_fields,
+    shape,
+    text,
+    timestamp,
+)
+from plugins.api.fields import record_code
+from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
+from plugins.finance.record_types import Account, CreditNote, ExpenseClaim, Invoice, Period, Voucher
+from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
+
+MAX_AMOUNT = "9999999999999.99"
+VOUCHER_KINDS = ("income", "expense", "transfer")
+REFERENCE = text(
+    label=("参考号", "Reference"), max_length=100, filter=True, description="Your own number or keyword for it."
+)
+REMARK = text(label=("备注", "Remarks"), max_length=2000)
+CATEGORY = text(
+    dictionary="finance_category", label=("收支类别", "Category"), max_length=64, filter=True, example="office"
+)
+COUNTERPARTY = text(label=("往来单位", "Counterparty"), max_length=200, filter=True, search=True, example="晨光科技")
+
+CUSTOMER = object_id(
+    label=("客户", "Customer"),
+    ref="crm_customers",
+    ref_optional=True,
+    filter=True,
+    description="Must exist if the plugin `crm` is loaded.",
+)
+SUPPLIER = object_id(
+    label=("供应商", "Supplier"),
+    ref="inventory_suppliers",
+    ref_optional=True,
+    filter=True,
+    description="Must exist if the plugin `inventory` is loaded.",
+)
+
+ACCOUNTS: Collection[Account] = Collection(
+    name="finance_accounts",
+    title="Account",
+    noun=Message("账户", "account"),
+    keepers="cashier_ids",
+    fields={
+        "code": record_code(label=("账户编码", "Account code"), example="1002-01"),
+        "name": record_name(label=("账户名称", "Account name"), example="招商银行基本户"),
+        "type": choice("cash", "bank", "other", label=("账户类型", "Account type"), required=True, filter=True),
+        "balance": money(
+            label=("账户余额", "Balance"),
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            description="The sum of the vouchers of the account.",
+            history=False,
+        ),
+        "cashier_ids": array(
+            integer(minimum=1, ref="rbac_users", held=STILL_CASHIER),
+            label=("出纳", "Cashiers"),
+            unique=True,
+            max_items=100,
+            default=[],
+            nullable=True,
+            description="Who may book on it, in addition to those who see every row. If it names nobody, everybody "
+            "with the permission may.",
+        ),
+        "status": choice(
+            "enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False
+        ),
+        "remark": REMARK,
+    },
+    indexes=(Index("code", unique=True),),
+)
+
+VOUCHERS: Collection[Voucher] = Collection(
+    name="finance_vouchers",
+    title="Voucher",
+    noun=Message("凭证", "voucher"),
+    scoped=True,
+    fields={
+        "number": text(
+            label=("凭证号", "Voucher number"),
+            max_length=32,
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            search=True,
+            example="2026-11-000001",
+        ),
+        "kind": choice(*VOUCHER_KINDS, label=("凭证类型", "Voucher type"), required=True, filter=True),
+        "account_id": object_id(
+            label=("账户", "Account"), required=True, ref=ACCOUNTS.name, held=ACCOUNT_USED, filter=True
+        ),
+        "to_account_id": object_id(
+            label=("转入账户", "To account"),
+            ref=ACCOUNTS.name,
+            held=ACCOUNT_USED,
+            filter=True,
+            description="Required for a transfer, refused for anything else.",
+        ),
+        "amount": money(
+            label=("金额", "Amount"),
+            minimum="0.01",
+            maximum=MAX_AMOUNT,
+            required=True,
+            sort=True,
+            filter=True,
+            example="120.00",
+            description="Greater than zero; negative in a reversal.",
+        ),
+        "day": day(
+            label=("凭证日期", "Voucher date"), past=True, filter=True, sort=True, description="Today unless given."
+        ),
+        "category": CATEGORY,
+        "counterparty": COUNTERPARTY,
+        "remark": REMARK,
+        "invoice_id": object_id(label=("发票", "Invoice"), read_only=True, filter=True, ref="finance_invoices"),
+        "claim_id": object_id(
+            label=("报销单", "Expense claim"), read_only=True, filter=True, ref="finance_expense_claims"
+        ),
+        "open_item_id": object_id(
+            label=("应付款项", "Payable"),
+            read_only=True,
+            filter=True,
+            ref="finance_open_items",
+            description="The payable that the voucher pays.",
+        ),
+        "payment_id": object_id(label=("收付款单", "Payment"), read_only=True, ref="finance_payments"),
+        "reverses_id": object_id(label=("被冲销凭证", "Reverses"), read_only=True, filter=True, ref="finance_vouchers"),
+        "reversed_by_id": object_id(label=("冲销凭证", "Reversed by"), read_only=True, ref="finance_vouchers"),
+    },
+    indexes=(
+        Index("number", unique=True),
+        Index("account_id", "-created_at"),
+        Index("to_account_id", "-created_at"),
+        # holds all that the figures of a range of days need
+        Index("kind", "day", "amount"),
+        Index("day"),
+        Index("invoice_id"),
+        Index("open_item_id"),
+    ),
+)
+
+PERIODS: Collection[Period] = Collection(
+    name="finance_periods",
+    title="Period",
+    noun=Message("会计期间", "period"),
+    ids="text",
+    default_sort="-id",
+    fields={
+        "closed": boolean(label=("已结账", "Closed"), read_only=True, nullable=False, filter=True),
+        "closed_at": timestamp(label=("结账时间", "Closed at"), read_only=True),
+        "closed_by": integer(label=("结账人", "Closed by"), minimum=1, read_only=True),
+        "last_number": integer(
+            label=("最后凭证序号", "Last voucher number"),
+            minimum=0,
+            read_only=True,
+            nullable=False,
+            description="The last number that a voucher of the month was given.",
+            history=False,
+        ),
+    },
+)
+
+REVERSE_BODY = shape("ReverseBody", day=day(past=True, description="Today unless given."), remark=REMARK)
+
+
+_SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
+
+CLAIM_LINE = obj(
+    "ExpenseLine",
+    {
+        "day": day(label=("发生日期", "Date"), past=True, required=True, example="2026-11-18"),
+        "category": text(label=("费用类别", "Category"), required=True, max_length=64, example="travel"),
+        "amount": money(label=("金额", "Amount"), minimum="0.01", maximum=MAX_AMOUNT, required=True, example="86.50"),
+        "description": text(label=("费用说明", "Description"), max_length=500),
+    },
+)
+
+EXPENSE_CLAIMS: Collection[ExpenseClaim] = Collection(
+    name="finance_expense_claims",
+    title="ExpenseClaim",
+    noun=Message("报销单", "expense claim"),
+    scoped=True,
+    fields={
+        "number": text(
+            label=("报销单号", "Claim number"),
+            max_length=32,
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            search=True,
+        ),
+        "title": record_name(label=("报销事由", "Purpose"), example="上海出差"),
+        "lines": array(CLAIM_LINE, label=("费用明细", "Expense lines"), min_items=1, max_items=100, required=True),
+        "amount": _SUM,
+        "status": CLAIM_STATES.choice(label=("单据状态", "Status"), filter=True, sort=True),
+        "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
+        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
+        "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
+        "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True, ref="users"),
+        "reason": text(label=("驳回或冲销原因", "Reason"), max_length=500, read_only=True),
+        "reversed_on": day(
+            label=("冲销日期", "Reversed on"),
+            read_only=True,
+            description="From this day on, nothing is owed for the claim.",
+        ),
+        "paid_at": timestamp(label=("付款时间", "Paid at"), read_only=True),
+        "voucher_id": object_id(label=("付款凭证", "Voucher"), read_only=True, ref="finance_vouchers"),
+        "remark": REMARK,
+    },
+    indexes=(Index("number", unique=True), Index("status", "-created_at")),
+    states=CLAIM_STATES,
+)
+
+PAY_CLAIM_BODY = shape(
+    "PayExpenseBody",
+    account_id=object_id(required=True, ref=ACCOUNTS.name),
+    day=day(past=True, description="Today unless given."),
+)
+
+REVERSE_CLAIM_BODY = shape(
+    "ReverseClaimBody",
+    day=day(past=True, description="Today unless given."),
+    reason=text(max_length=500, example="重复报销"),
+)
+
+REJECT_BODY = shape("RejectBody", reason=text(max_length=500))
+
+
+INVOICES: Collection[Invoice] = Collection(
+    name="finance_invoices",
+    title="Invoice",
+    noun=Message("发票", "invoice"),
+    scoped=True,
+    fields={
+        "direction": choice(
+            "in",
+            "out",
+            label=("发票方向", "Direction"),
+            required=True,
+            filter=True,
+            description="`in`: received, to be paid; `out`: sent, to be collected.",
+        ),
+        "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
+        "counterparty": COUNTERPARTY.but(
+            required=True,
+            nullable=False,
+            rules={**COUNTERPARTY.rules, "minLength": 1},
+            description="With `open_item_id` it is that of the item.",
+        ),
+        "customer_id": CUSTOMER.but(description="Only for invoices that are sent."),
+        "supplier_id": SUPPLIER.but(description="Only for invoices that are received."),
+        "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
+        "due_on": day(
+            label=("到期日", "Due date"),
+            filter=True,
+            sort=True,
+            description=(
+                "Unless given, by the payment terms of the customer or supplier; none without terms. "
+                "In a draft it follows them when the day or the customer or supplier changes."
+            ),
+        ),
+        "amount": money(
+            label=("不含税金额", "Net amount"),
+            minimum="0.01",
+            maximum=MAX_AMOUNT,
+            required=True,
+            sort=True,
+            filter=True,
+            example="1000.00",
+            description="Without tax.",
+        ),
+        "tax": money(
+            label=("税额", "Tax"), minimum="0", maximum=MAX_AMOUNT, default="0.00", nullable=False, example="130.00"
+        ),
+        "total": _SUM.but(label=("价税合计", "Total"), description="`amount` plus `tax`."),
+        "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the total is paid."),
+        "credited": money(
+            label=("已红冲金额", "Credited"),
+            read_only=True,
+            description="How much of the total is not owed because of credit notes.",
+        ),
+        "credited_tax": money(
+            label=("已红冲税额", "Credited tax"), read_only=True, description="How much of the credited amount is tax."
+        ),
+        "open_item_id": object_id(
+            label=("应收应付款项", "Open item"),
+            ref="finance_open_items",
+            on_delete="keep",
+            filter=True,
+            description="The receivable or payable of a contract or an order that the invoice bills. It is paid "
+            "there, and the invoice adds none of its own.",
+        ),
+        "status": INVOICE_STATES.choice(label=("发票状态", "Status"), filter=True, sort=True),
+        "category": CATEGORY,
+        "reference": REFERENCE,
+        "remark": REMARK,
+    },
+    indexes=(
+        # the last field is the one that the error for a duplicate names
+        Index("counterparty", "number", unique=True),
+        Index("party_key", "number_key", unique=True, where={"number_key": {"$type": "string"}}),
+        Index("number"),
+        Index("direction", "status", "due_on"),
+        Index("reference", where={"reference": {"$type": "string"}}),
+        Index("day"),
+        Index("open_item_id", "day"),
+    ),
+    internal=("party_key", "number_key"),
+    states=INVOICE_STATES,
+)
+
+PAY_INVOICE_BODY = shape(
+    "PayInvoiceBody",
+    account_id=object_id(required=True, ref=ACCOUNTS.name),
+    amount=money(minimum="0.01", maximum=MAX_AMOUNT, description="The whole open amount unless given."),
+    day=day(past=True, description="Today unless given."),
+)
+
+
+_REASON = text(label=("原因", "Reason"), max_length=1000, example="数量开错")
+_AMOUNT = money(label=("不含税金额", "Net amount"), sort=True, filter=True, description="Without tax.")
+
+CREDIT_NOTES: Collection[CreditNote] = Collection(
+    name="finance_credit_notes",
+    title="CreditNote",
+    noun=Message("红字发票", "credit note"),
+    scoped=True,
+    fields={
+        "number": text(
+            label=("单据编号", "Document number"),
+            max_length=32,
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            search=True,
+            example="CN-00000001",
+        ),
+        **service_fields(
+            invoice_id=object_id(label=("发票", "Invoice"), ref=INVOICES.name, filter=True),
+            direction=choice(
+                "in", "out", label=("发票方向", "Direction"), filter=True, description="The direction of the invoice."
+            ),
+            day=day(label=("开票日期", "Date"), filter=True, sort=True),
+            amount=_AMOUNT,
+            tax=money(label=("税额", "Tax")),
+            total=_AMOUNT.but(
+                label=("价税合计", "Total"), description="`amount` plus `tax`: how much less is owed for the invoice."
+            ),
+        ),
+        "counterparty": COUNTERPARTY.but(read_only=True),
+        "reason": _REASON.but(read_only=True, search=True),
+        "reverses_id": object_id(
+            label=("被冲销红字发票", "Reverses"),
+            read_only=True,
+            ref="finance_credit_notes",
+            description="The credit note that this one reverses; its amounts are then negative.",
+        ),
+        "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref="finance_credit_notes"),
+    },
+    indexes=(
+        Index("number", unique=True),
+        Index("invoice_id"),
+        Index("day"),
+        Index("direction", "day"),
+        Index("counterparty"),
+    ),
+)
+
+_DAY = day(past=True, description="Today unless given.")
+CREDIT_BODY = shape(
+    "CreditInvoiceBody",
+    amount=money(
+        minimum="0.01", maximum=MAX_AMOUNT, example="20.00", description="Without tax; all that is left unless given."
+    ),
+    tax=money(minimum="0", maximum=MAX_AMOUNT, description="Zero unless given; without an amount, all that is left."),
+    day=_DAY,
+    reason=_REASON,
+)
+REVERSE_NOTE_BODY = shape("ReverseCreditNoteBody", day=_DAY, reason=_REASON)

@@ -1,1 +1,0 @@
-"""Statements, ageing and the dunning list."""
