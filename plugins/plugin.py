@@ -22,7 +22,7 @@ from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload
 from handlers.service import Service
-from plugins.business.debts import Debt
+from plugins.business.events import Debt
 
 API_VERSION = 1  # goes up when a name leaves `plugins.api`, or means something else
 

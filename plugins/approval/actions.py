@@ -15,6 +15,7 @@ from plugins.approval.instances import is_in_scope
 from plugins.approval.messages import (
     ALREADY_ASKED,
     DISABLED,
+    INITIATOR_ONLY,
     NO_TASK,
     NOT_ALLOWED,
     NOT_ASKED,
@@ -38,7 +39,6 @@ from plugins.approval.records import (
     SHOWN,
     TRANSFER_BODY,
 )
-from plugins.approval.refusals import INITIATOR_ONLY
 from plugins.approval.requests import applies
 from plugins.approval.states import STATES
 from plugins.rbac.api import REFUSES_ONESELF, Directory, refuse_oneself

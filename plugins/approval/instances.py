@@ -12,10 +12,9 @@ from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import FINAL, with_version
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
-from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR
+from plugins.approval.messages import INITIATOR_ONLY, NOT_ALLOWED, ONLY_INITIATOR
 from plugins.approval.names import add_names, add_people
 from plugins.approval.records import COUNTS, DEFINITIONS, INSTANCES, ROW, ROW_FIELDS, SHOWN
-from plugins.approval.refusals import INITIATOR_ONLY
 from plugins.approval.states import STATES
 
 # box → the field that holds its people

@@ -1,6 +1,8 @@
-"""Messages of approval."""
+"""The messages of approval, and the refusals that several routes share."""
 
-from plugins.api import Message
+from __future__ import annotations
+
+from plugins.api import FORBIDDEN, Message, Refusal, conflicts
 
 NO_TASK = Message("您在该审批中没有待处理的任务", "You have no pending task in this approval")
 NOT_ALLOWED = Message("当前状态不允许该操作", "The current status does not allow this")
@@ -43,3 +45,6 @@ ASKED_IN = Message(
 )
 COPIED = Message("抄送给您：{title}", "For your information: {title}")
 ENDED = Message("您发起的审批{outcome}：{title}", "Your request was {outcome}: {title}")
+
+
+INITIATOR_ONLY = (Refusal(FORBIDDEN, ONLY_INITIATOR), *conflicts(NOT_ALLOWED))

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of
+from plugins.api import Job, Listener, Message, Plugin, View, conflicts, routes_of
+from plugins.api.data import Filter
 from plugins.api.events import APPROVAL_CANCELLED, APPROVAL_REQUESTED
 from plugins.api.ports import Approvals, OwnRequests, Passes
+from plugins.api.reports import Figures, Period, summed
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
-from plugins.approval.dashboards import DASHBOARDS
-from plugins.approval.dictionaries import DICTIONARIES
 from plugins.approval.handover import HOLDINGS
 from plugins.approval.lifespan import start
-from plugins.approval.menus import MENUS, PERMISSIONS
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_FEW, TOO_LONG
 from plugins.approval.options import OPTIONS
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
 from plugins.approval.standing_in import SECONDS, settle_due
-from plugins.approval.states import TASK_STATES
+from plugins.approval.states import STATES, TASK_STATES
 from plugins.approval.stored_flows import FITTING
 from plugins.approval.telling import on_sessions_void
-from plugins.approval.views import VIEWS
+from plugins.approval.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.rbac.api import SESSIONS_VOID
+
+
+def _pending(period: Period) -> Filter:
+    return {"status": STATES.after("submit")}
+
+
+DASHBOARDS = (summed("overview", Figures(INSTANCES, {"pending_approvals": 1}, where=_pending)),)
+
+
+VIEWS = (View(INSTANCES, columns=("title", "biz_type", "initiator_id", "submitted_at", "status"), boxes="box"),)
+
 
 _SETTLE = Message("委托开始或结束时移交审批任务", "Move tasks when delegations start or end")
 plugin = Plugin(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import NOT_FOUND, ApiError, Page, Refusal, Request, Route, route
+from plugins.auth.errors import NO_SESSION
 from plugins.auth.login_log import note, page_of_logins
-from plugins.auth.messages import NO_SESSION
 from plugins.auth.records import LOGIN_LOGS, SESSIONS
 from plugins.auth.sessions import Sessions, live_filter
 from plugins.rbac.api import MANAGING, OUTCOME, USERS, may_manage, visible_users_filter

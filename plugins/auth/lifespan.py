@@ -13,7 +13,7 @@ from plugins.api import Service
 from plugins.api.data import Jobs
 from plugins.api.errors import DatabaseUnavailable
 from plugins.api.ports import Authenticator, Metrics
-from plugins.auth.login_metrics import LoginMetrics
+from plugins.auth.login_log import LoginMetrics
 from plugins.auth.login_rate import LoginRate
 from plugins.auth.sessions import Sessions
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings

@@ -2,22 +2,50 @@
 
 Each network from which a person has logged in has a count and a lock of its own. So strangers who guess lock the account
 for themselves, and the person still logs in from where they usually do.
+
+Unknown user names are locked like accounts if the setting `lock_unknown_names` hides which names exist. Unknown and
+existing names cost the same work, so neither the response nor its time differs. A typed name is stored as a keyed hash,
+for as long as a failed log-in counts.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import math
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from plugins.api import ApiError, Request, Store
 from plugins.api.errors import LOCKED
 from plugins.api.requests import network_of
-from plugins.auth import unknown_names
 from plugins.auth.login_log import note_typed
 from plugins.auth.records import UNKNOWN_NAMES
 from plugins.auth.settings import AuthSettings
 from plugins.rbac.api import USERS
+
+
+def are_locked(req: Request) -> bool:
+    """Return whether unknown names are locked."""
+    return req.service.settings_of(AuthSettings).lock_unknown_names
+
+
+def key_of(req: Request, typed: str) -> str:
+    """Return the keyed hash that identifies a name in the database."""
+    secret = req.service.signing_secrets[0].encode()
+    return hmac.new(secret, b"unknown-name:" + typed.encode(), hashlib.sha256).hexdigest()
+
+
+async def find(req: Request, typed: str) -> dict[str, Any] | None:
+    """Return the record that counts the failed log-ins with a name, or None."""
+    return await req.system_store(UNKNOWN_NAMES).find_one({"_id": key_of(req, typed)})
+
+
+async def begin(req: Request, typed: str, until: datetime) -> None:
+    """Create the record that counts the failed log-ins with a name, unless it exists. It expires by itself."""
+    fresh = {"failures": 0, "locked_until": None, "failed_at": req.now, "expires_at": until}
+    await req.system_store(UNKNOWN_NAMES).upsert(key_of(req, typed), {}, {"$setOnInsert": fresh})
+
 
 _NOBODY = 0
 _MOST_NETWORKS = 20
@@ -94,16 +122,16 @@ async def count_failure(req: Request, user: dict[str, Any] | None, typed: str) -
 
 def _find_counter(req: Request, user: dict[str, Any] | None, typed: str) -> tuple[Store, Any]:
     """Return the store and the id of the record that counts the failures of an account or an unknown name."""
-    if user is None and unknown_names.are_locked(req):
-        return req.system_store(UNKNOWN_NAMES), unknown_names.key_of(req, typed)
+    if user is None and are_locked(req):
+        return req.system_store(UNKNOWN_NAMES), key_of(req, typed)
     return req.system_store(USERS), user["id"] if user else _NOBODY
 
 
 async def _increase_failures(req: Request, user: dict[str, Any] | None, typed: str) -> bool:
     """Count a failure in one atomic step and lock the account at the limit. Returns False if it is locked already."""
-    until, alike = req.now + _life(req), unknown_names.are_locked(req)
+    until, alike = req.now + _life(req), are_locked(req)
     if alike:
-        await unknown_names.begin(req, typed, until)
+        await begin(req, typed, until)
     network = _known_network(req, user)
     if network is None:
         changes = _counted(req, "$") | ({"expires_at": until} if alike and user is None else {})
@@ -120,7 +148,7 @@ async def _increase_failures(req: Request, user: dict[str, Any] | None, typed: s
 
 def _counted(req: Request, count: str) -> dict[str, Any]:
     """Return the expressions for what holds `failures` and `locked_until` after one more failure; it is at `count`."""
-    alike, life = unknown_names.are_locked(req), _life(req)
+    alike, life = are_locked(req), _life(req)
     earlier: Any = {"$ifNull": [f"{count}failures", 0]}
     if alike:
         # the failures of an unknown name expire after `life`, so those of an account must expire as well

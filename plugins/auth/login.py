@@ -7,7 +7,7 @@ from typing import Any
 
 from plugins.api import PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Route, integer, invalid, route, shape, text
 from plugins.api.errors import LOCKED, RATE_LIMITED
-from plugins.auth import unknown_names
+from plugins.auth import lockout
 from plugins.auth.errors import ACCOUNT_DISABLED, LOGIN_REFUSED, REFRESH_REFUSED
 from plugins.auth.lockout import admitted, count_failure, refuse_locked, unlocked_filter
 from plugins.auth.login_log import note, note_typed
@@ -32,7 +32,7 @@ async def login(req: Request) -> dict[str, Any]:
     """Check name and password, and begin a session. Raises 40010, 42300, 40303, 42900."""
     username, password = req.body["username"], req.body["password"]
     user = await req.part(Directory).by_username(username)
-    unknown = await unknown_names.find(req, username) if unknown_names.are_locked(req) else None
+    unknown = await lockout.find(req, username) if lockout.are_locked(req) else None
     try:
         if user is None:
             refuse_locked(req, unknown)

@@ -1,16 +1,41 @@
 """The plugin auth: log-in, tokens, sessions, WeCom."""
 
-from plugins.api import Listener, Message, Plugin, routes_of
+from __future__ import annotations
+
+from plugins.api import Listener, Message, Plugin, dictionary, page, routes_of
 from plugins.api.ports import Authenticator
-from plugins.auth import admin_sessions, login, own_password, own_sessions, profile, wecom
-from plugins.auth.dictionaries import DICTIONARIES
+from plugins.auth import admin_sessions, login, own_account, profile, wecom
 from plugins.auth.errors import ERRORS
 from plugins.auth.lifespan import end_sessions, start
-from plugins.auth.menus import MENUS, PERMISSIONS
 from plugins.auth.records import LOGIN_ATTEMPTS, LOGIN_LOGS, SESSIONS, UNKNOWN_NAMES
 from plugins.auth.settings import AuthSettings
-from plugins.auth.wecom_records import WECOM_STATES, WECOM_TOKENS
+from plugins.auth.wecom_states import WECOM_STATES, WECOM_TOKENS
 from plugins.rbac.api import SESSIONS_VOID
+
+DICTIONARIES = (
+    dictionary(
+        "auth_login_event",
+        ("登录事件", "Log-in event"),
+        login=("登录", "Log-in"),
+        logout=("退出登录", "Log-out"),
+        lockout=("账号锁定", "Lockout", "red"),
+        token_reuse=("令牌重复使用", "Token reused", "red"),
+        kicked_out=("强制下线", "Forced log-out", "orange"),
+        password_change=("修改密码", "Password change"),
+    ),
+)
+
+
+MENUS = (
+    page("system:session", ("在线用户", "Online users"), "/system/sessions", "lucide:monitor-smartphone", 7),
+    page("system:login-log", ("登录日志", "Login log"), "/system/login-logs", "lucide:key-round", 9),
+)
+
+PERMISSIONS = {
+    "system:session:delete": Message("强制下线", "Log out"),
+    "system:user:kick-out": Message("强制下线", "Log out everywhere"),
+}
+
 
 plugin = Plugin(
     name="auth",
@@ -21,7 +46,7 @@ plugin = Plugin(
     start=start,
     collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, UNKNOWN_NAMES, WECOM_STATES, WECOM_TOKENS),
     errors=ERRORS,
-    routes=routes_of(login, profile, own_password, own_sessions, wecom, admin_sessions),
+    routes=routes_of(login, profile, own_account, wecom, admin_sessions),
     dictionaries=DICTIONARIES,
     menus=MENUS,
     listens=(Listener(SESSIONS_VOID, end_sessions),),

@@ -12,14 +12,13 @@ from plugins.api.errors import DUPLICATE, LOCKED, RATE_LIMITED, unavailable
 from plugins.api.ports import RateLimit
 from plugins.api.requests import network_of
 from plugins.auth import wecom_accounts, wecom_states
-from plugins.auth.errors import ACCOUNT_DISABLED, WECOM_REFUSED
+from plugins.auth.errors import ACCOUNT_DISABLED, WECOM_OFF, WECOM_REFUSED
 from plugins.auth.login import LOGIN, admit
 from plugins.auth.login_log import note
 from plugins.auth.login_rate import take_attempt
-from plugins.auth.messages import WECOM_OFF
 from plugins.auth.settings import AuthSettings
 from plugins.auth.wecom_client import TokenRejected, WecomClient, WecomUnavailable
-from plugins.auth.wecom_records import BINDING, QR, SCAN_BODY
+from plugins.auth.wecom_states import BINDING, QR, SCAN_BODY
 from plugins.auth.wecom_tokens import CorpToken
 
 log = logging.getLogger("tradewind.auth")

@@ -8,8 +8,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request
 from plugins.api.errors import DUPLICATE
-from plugins.auth.errors import ACCOUNT_DISABLED, WECOM_REFUSED
-from plugins.auth.messages import WECOM_BOUND_BY_ANOTHER, WECOM_NO_ACCOUNT, WECOM_NO_ROLE
+from plugins.auth.errors import ACCOUNT_DISABLED, WECOM_BOUND_BY_ANOTHER, WECOM_NO_ACCOUNT, WECOM_NO_ROLE, WECOM_REFUSED
 from plugins.auth.settings import AuthSettings
 from plugins.rbac.api import ROLES, USERS, Passwords, credentials
 

@@ -18,8 +18,7 @@ from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
 from plugins.api import ApiError
 from plugins.api.requests import span, trace_headers
-from plugins.auth.errors import WECOM_REFUSED
-from plugins.auth.messages import WECOM_CODE_REFUSED, WECOM_OUTSIDER
+from plugins.auth.errors import WECOM_CODE_REFUSED, WECOM_OUTSIDER, WECOM_REFUSED
 from plugins.auth.settings import AuthSettings
 
 _TOKEN_REJECTED = frozenset({40001, 40014, 42001})

@@ -15,7 +15,7 @@ from plugins.api import Store, utc_now
 from plugins.api.data import Database, Lease
 from plugins.auth.settings import AuthSettings
 from plugins.auth.wecom_client import WecomClient, WecomUnavailable
-from plugins.auth.wecom_records import WECOM_TOKENS
+from plugins.auth.wecom_states import WECOM_TOKENS
 
 # a token is renewed this long before it expires, or this share of its lifetime if that is shorter
 _MARGIN_SECONDS = 300.0

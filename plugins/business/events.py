@@ -1,10 +1,63 @@
-"""Events between plugins of a business that need not be loaded together; every plugin may emit and hear them."""
+"""What plugins of a business, which need not be loaded together, tell one another, and declare of what is owed.
+
+Every plugin may emit and hear these events.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
 
 from handlers.events import Event
+from handlers.reports.audits import Piece
+from handlers.schema.fields import Field, integer
+from handlers.schema.values import RecordId
+
+
+@dataclass(frozen=True)
+class Due:
+    """What is owed for a record. `paid` is how much of it the record itself says was paid; None if it does not say.
+
+    `undelivered` is what will be owed besides, and may be invoiced already.
+    """
+
+    amount: Decimal
+    paid: Decimal | None = None
+    undelivered: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Debt:
+    """What is owed for the records of a business type, computed from their entries and compared with open items.
+
+    `compute` returns the amounts, keyed by the id of the record; nothing is owed for a record that it leaves out.
+    """
+
+    biz_type: str
+    compute: Callable[[Piece], Awaitable[Mapping[RecordId, Due]]]
+
+
+_MOST_DAYS = 3650
+
+
+def payment_terms(*, description: str | None = None, read_only: bool = False) -> Field:
+    """Return the field with the days within which somebody has to pay; null: not agreed."""
+    return integer(
+        label=("账期天数", "Payment terms in days"),
+        minimum=0,
+        maximum=_MOST_DAYS,
+        example=30,
+        read_only=read_only,
+        description=description,
+    )
+
+
+def due_after(day: str, terms_days: int) -> str:
+    """Return the day that comes `terms_days` after `day`."""
+    return (date.fromisoformat(day) + timedelta(days=terms_days)).isoformat()
+
 
 DATED = Event("finance.dated", day=str, booked=bool | None)
 """A record is dated on this business day; a listener refuses one in a closed month. `booked`: `MONEY_MOVED` or

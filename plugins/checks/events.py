@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from handlers.events import Event, name_of
 from plugins.business.events import EVENTS
-from plugins.business.old_questions import ANSWERS, QUESTIONS
+from plugins.business.ports import ANSWERS, QUESTIONS
 from plugins.checks.states import machines_of
 from plugins.plugin import Plugin
 from plugins.records.shared_events import PROTOCOLS

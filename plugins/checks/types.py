@@ -24,7 +24,7 @@ from handlers.request import Request
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.service import Service
-from plugins.business.debts import Debt
+from plugins.business.events import Debt
 from plugins.plugin import Job, Listener, Plugin
 
 _KINDS = (

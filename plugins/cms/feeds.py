@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from plugins.api import PUBLIC, Request, Route, route
 from plugins.api.values import ReadOnlyRecord
-from plugins.cms.category_tree import Categories
+from plugins.cms.categories import Categories
 from plugins.cms.public import allow_caching, filter_public
 from plugins.cms.records import PUBLISHED
 from plugins.cms.site import Site

@@ -8,7 +8,7 @@ from typing import Any
 
 from plugins.api import Service
 from plugins.api.workers import Confined
-from plugins.cms.category_tree import Categories
+from plugins.cms.categories import Categories
 from plugins.cms.rendering import Renderer
 from plugins.cms.settings import CmsSettings
 from plugins.cms.site import Site

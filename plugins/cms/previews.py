@@ -7,7 +7,7 @@ import hmac
 from typing import Any
 
 from plugins.api import NOT_FOUND, PUBLIC, ApiError, Refusal, Request, Route, route, text
-from plugins.cms.category_tree import Categories
+from plugins.cms.categories import Categories
 from plugins.cms.messages import BAD_LINK
 from plugins.cms.public import add_category
 from plugins.cms.records import ARTICLES, PREVIEW, PREVIEW_LINK

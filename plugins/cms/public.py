@@ -11,7 +11,7 @@ from typing import Any
 
 from plugins.api import NOT_FOUND, PUBLIC, ApiError, Page, Record, Refusal, Request, Route, array, route
 from plugins.api.values import ReadOnlyRecord
-from plugins.cms.category_tree import Categories, CategoryTree
+from plugins.cms.categories import Categories, CategoryTree
 from plugins.cms.messages import NOT_PUBLISHED
 from plugins.cms.records import (
     PUBLIC_ARTICLE,

@@ -21,10 +21,10 @@ from config.settings import Settings
 from handlers.operations.process_metrics import BACKUPS
 from plugins.boot.registry import load_plugins
 from plugins.commands.backups.encryption import Output, encrypting
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.folders import new_name, partial_of, remove_abandoned, remove_old
 from plugins.commands.backups.kept_settings import kept_settings
 from plugins.commands.backups.keys import Key, backup_key
+from plugins.commands.backups.progress import BackupError
 from plugins.commands.backups.running import BY_MONGODB, DONE, EXIT_CODES, exit_code_of, read_from, run
 from plugins.commands.backups.taking import take
 

@@ -24,11 +24,9 @@ from plugins.boot.unknown_settings import unknown_settings
 from plugins.commands.command_parser import command_parser
 from plugins.commands.diagnosis.access import check_access, check_default_roles
 from plugins.commands.diagnosis.dangling import check_references
-from plugins.commands.diagnosis.database import check_database
+from plugins.commands.diagnosis.database import check_database, check_running, check_sharding
 from plugins.commands.diagnosis.findings import Finding, as_json, as_table, exit_code
-from plugins.commands.diagnosis.running import check_running
 from plugins.commands.diagnosis.settings import check_settings
-from plugins.commands.diagnosis.sharding import check_sharding
 from plugins.commands.diagnosis.storage import check_backups, check_storage
 from plugins.files.settings import FilesSettings
 from plugins.plugin import Plugin

@@ -17,11 +17,11 @@ from typing import Any
 from config.database import DatabaseUnavailable
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.kept_settings import write_settings
 from plugins.commands.backups.keys import backup_key
 from plugins.commands.backups.opening import open_backup
 from plugins.commands.backups.pieces import Backup
+from plugins.commands.backups.progress import BackupError
 from plugins.commands.backups.restoring import finish, restore, undo
 from plugins.commands.backups.running import BY_MONGODB, DONE, EXIT_CODES, exit_code_of, run, written_to
 from plugins.commands.backups.stored_files import FileTarget, Spool, StorageTarget, open_files

@@ -20,7 +20,9 @@ from plugins.api.spreadsheets import (
     TableReferences,
     TableRows,
     ValueLabels,
+    import_rows_of,
     imported_tables,
+    imports_of,
     parse_row,
     resume_imports,
     row_body,
@@ -28,12 +30,15 @@ from plugins.api.spreadsheets import (
 from plugins.api.values import ReadOnlyRecord, Values
 from plugins.crm.customers import build_customer, change
 from plugins.crm.duplicates import SameRows, find_known
-from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
+from plugins.crm.options import CrmSettings
 from plugins.crm.ownership import check_enabled_user, may_change_owner, may_edit
 from plugins.crm.record_types import Customer
 from plugins.crm.records import CUSTOMERS
-from plugins.crm.settings import CrmSettings
 from plugins.rbac.api import Policy
+
+IMPORTS = imports_of("crm_imports", "CustomerImport", noun=("客户导入", "customer import"))
+IMPORT_ROWS = import_rows_of("crm_import_rows", "CustomerImportRows", noun=("待导入客户", "customers to import"))
+
 
 IMPORTED_EVENT = Event("crm.customer.imported", customer_import=dict)
 _INSERT_SIZE, _YIELD_EVERY = 100, 20
@@ -234,20 +239,22 @@ def _limits(service: Service) -> ImportLimits:
     return ImportLimits(settings.crm_import_bytes, settings.crm_import_waits_rows)
 
 
-ROUTES: tuple[Route, ...] = tables(
-    CUSTOMERS,
-    at="/api/v1/crm/customers",
-    resource="crm:customer",
-    imports=IMPORTS,
-    rows=IMPORT_ROWS,
-    writer=CustomerWriter,
-    tell=CustomerNotices(),
-    limits=_limits,
-    strict=True,
-    plain_ids=True,
-)
-
-
 async def resume(service: Service) -> None:
     """Continue the imports of customers that no instance is working on."""
     await resume_imports(service, imported_tables(ROUTES))
+
+
+ROUTES: tuple[Route, ...] = (
+    *tables(
+        CUSTOMERS,
+        at="/api/v1/crm/customers",
+        resource="crm:customer",
+        imports=IMPORTS,
+        rows=IMPORT_ROWS,
+        writer=CustomerWriter,
+        tell=CustomerNotices(),
+        limits=_limits,
+        strict=True,
+        plain_ids=True,
+    ),
+)

@@ -12,8 +12,7 @@ from plugins.api import CONFLICT, FORBIDDEN, ApiError, Record, Refusal, Request,
 from plugins.api.errors import DUPLICATE, STALE, missing_permission
 from plugins.api.values import Values
 from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
-from plugins.crm.customer_keys import derive_keys
-from plugins.crm.duplicates import find_candidates
+from plugins.crm.duplicates import derive_keys, find_candidates
 from plugins.crm.messages import NO_TRANSFER, READ_ONLY, SAME_OWNER
 from plugins.crm.ownership import (
     REFUSES_READERS,

@@ -7,7 +7,7 @@ from typing import Any
 from plugins.api import Record, Request, Route, crud
 from plugins.api.errors import STALE
 from plugins.crm import customer_children
-from plugins.crm.customer_keys import to_point
+from plugins.crm.duplicates import to_point
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.record_types import FollowUp
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES

@@ -27,16 +27,14 @@ from plugins.crm import (
 )
 from plugins.crm.audits import AUDITS, DEBTS
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
+from plugins.crm.customer_tables import IMPORT_ROWS, IMPORTS
 from plugins.crm.dashboards import DASHBOARDS
-from plugins.crm.dictionaries import DICTIONARIES
 from plugins.crm.handover import HOLDINGS
-from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
 from plugins.crm.listening import LISTENS
-from plugins.crm.menus import MENUS, PERMISSIONS
 from plugins.crm.migrations import MIGRATIONS
-from plugins.crm.options import OPTIONS
+from plugins.crm.options import OPTIONS, CrmSettings
 from plugins.crm.records import AROUND_CUSTOMERS, CUSTOMERS
-from plugins.crm.settings import CrmSettings
+from plugins.crm.texts import DICTIONARIES, MENUS, PERMISSIONS
 
 plugin = Plugin(
     name="crm",

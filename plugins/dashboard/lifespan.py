@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Service
-from plugins.dashboard.settings import DashboardSettings
-from plugins.dashboard.sharing import Executions
+from pydantic import Field
+
+from plugins.api import EnvironmentSettings, Service
+from plugins.dashboard.rows import Executions
+
+
+class DashboardSettings(EnvironmentSettings):
+    """How long a dashboard may take."""
+
+    dashboard_seconds: float = Field(10, gt=0, description="Time limit of computing one dashboard, in seconds.")
 
 
 @asynccontextmanager

@@ -13,10 +13,7 @@ from plugins.api.errors import unavailable
 from plugins.api.records import Catalogue
 from plugins.api.reports import OF_A_DEPARTMENT, Dashboard, narrow_to_department, period_of
 from plugins.api.requests import Encoded, encode_once
-from plugins.dashboard.merging import make_merge
-from plugins.dashboard.messages import TOO_SLOW
-from plugins.dashboard.rows import rows_route
-from plugins.dashboard.sharing import Executions
+from plugins.dashboard.rows import TOO_SLOW, Executions, make_merge, rows_route
 
 
 def dashboard_route(

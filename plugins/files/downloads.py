@@ -1,24 +1,57 @@
-"""Downloads: signed addresses, the download itself, and public files of local storage."""
+"""Downloads: signed addresses, the download itself, and public files of local storage.
+
+Conditional requests and ranges follow RFC 9110 sections 13 and 14.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
 from plugins.api import NOT_FOUND, PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Response, Route, route
-from plugins.api.errors import MEDIA_TYPE
+from plugins.api.errors import MEDIA_TYPE, RANGE
 from plugins.api.requests import ANONYMOUS
 from plugins.files.access import get_readable_file
 from plugins.files.messages import NOT_PUBLIC, NOT_READABLE
 from plugins.files.names import check_key
 from plugins.files.objects import Files, get_label
-from plugins.files.ranges import is_unchanged, parse_range
 from plugins.files.record_types import StoredFile
 from plugins.files.records import KEY_QUERY, SIGNATURE_QUERY, SIGNED_DOWNLOAD
 from plugins.files.signatures import Signatures
 from plugins.files.storage import FOREVER, Visibility
 from plugins.files.types import TYPES
+
+_ONE_RANGE = re.compile(r"bytes\s*=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.ASCII | re.IGNORECASE)
+
+
+def is_unchanged(headers: Mapping[str, str], tag: str) -> bool:
+    """Return whether the client has this content already: `If-None-Match`, by weak comparison."""
+    known = [part.strip().removeprefix("W/") for part in headers.get("If-None-Match", "").split(",")]
+    return "*" in known or tag in known
+
+
+def parse_range(headers: Mapping[str, str], tag: str, size: int) -> tuple[int, int] | None:
+    """Return the first byte that the client wants and the byte after the last; None for the whole content.
+
+    Several ranges, other units and invalid values get the whole content, and so does a range of content that has
+    changed (`If-Range`). Raises 41600 for a range that begins beyond the end.
+    """
+    found = _ONE_RANGE.fullmatch(headers.get("Range", ""))
+    if found is None or headers.get("If-Range", tag) != tag:
+        return None
+    first, last = found.groups()
+    if not first and not last:
+        return None
+    start = int(first) if first else max(0, size - int(last))
+    stop = min(int(last) + 1, size) if first and last else size
+    if first and last and int(last) < int(first):
+        return None
+    if start >= size:
+        raise ApiError(RANGE, headers={"Content-Range": f"bytes */{size}"})
+    return start, stop
+
 
 SIGNED_SECONDS = 3600
 # browsers run, load and frame nothing in the file, whatever type they take it for
@@ -107,6 +140,8 @@ async def _stream_nothing() -> AsyncIterator[bytes]:
 
 
 _ANY_TYPE = ", ".join(type.media for type in TYPES)
+
+
 ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/file/sign",

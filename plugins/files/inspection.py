@@ -59,7 +59,7 @@ async def prove(lane: Lane, settings: FilesSettings, type: FileType, file: Binar
     reason = ACTIVE_SVG if type is SVG else BROKEN_IMAGE
     file.seek(0)
     try:
-        async with await lane.begin("plugins.files.proving:is_sound", type.media, settings.max_image_pixels) as work:
+        async with await lane.begin("plugins.files.images:is_sound", type.media, settings.max_image_pixels) as work:
             while block := await asyncio.to_thread(file.read, _BLOCK_BYTES):
                 await work.send(block)
             sound = await work.result()

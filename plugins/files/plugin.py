@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Listener, Message, Plugin, routes_of
+from plugins.api import Job, Listener, Message, Plugin, dictionary, routes_of
 from plugins.api.events import DATA_RESET
 from plugins.files import attachments, downloads, uploads
-from plugins.files.dictionaries import DICTIONARIES
 from plugins.files.lifespan import clear_after_reset, start, sweep_all
 from plugins.files.records import ATTACHMENTS, OBJECTS
 from plugins.files.settings import FilesSettings
+
+DICTIONARIES = (
+    dictionary(
+        "files_visibility",
+        ("文件可见范围", "File visibility"),
+        public=("公开", "Public"),
+        private=("私有", "Private"),
+    ),
+)
+
 
 plugin = Plugin(
     name="files",

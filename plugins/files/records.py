@@ -2,10 +2,43 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, boolean, choice, integer, mapping, shape, text, timestamp
+from plugins.api import (
+    Collection,
+    Index,
+    Message,
+    StateMachine,
+    Transition,
+    boolean,
+    choice,
+    integer,
+    mapping,
+    shape,
+    text,
+    timestamp,
+)
 from plugins.files.names import MAX_NAME
 from plugins.files.record_types import AttachmentRecord, StoredFile
-from plugins.files.states import FILE_STATES
+
+# `arriving`: being uploaded; `expected`: a signed address was given out; `leaving`: being removed by the sweep
+FILE_STATES = StateMachine(
+    name="files_object",
+    initial="arriving",
+    states={
+        "arriving": ("上传中", "Uploading"),
+        "expected": ("待上传", "Awaiting upload"),
+        "stored": ("已存储", "Stored"),
+        "leaving": ("清理中", "Being removed"),
+    },
+    transitions={
+        "expect": Transition("arriving", "expected"),
+        "arrive": Transition("expected", "arriving"),
+        # also from `stored`, because a client or the sweep may repeat what was interrupted
+        "store": Transition(("arriving", "expected", "stored"), "stored"),
+        "leave": Transition(("arriving", "expected", "stored", "leaving"), "leaving"),
+    },
+    field="state",
+)
+
 
 VISIBILITIES = ("public", "private")
 KEY_EXAMPLE = "20261120-0123456789abcdef0123456789abcdef.pdf"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin, View, routes_of
+from plugins.api import Job, Message, Plugin, View, routes_of, tables
 from plugins.api.business import Books
 from plugins.finance import (
     ageing,
@@ -18,7 +18,6 @@ from plugins.finance import (
     payments,
     reallocations,
     statements,
-    tables,
 )
 from plugins.finance.audit_runs import LEDGER_AUDITS, FinanceSettings
 from plugins.finance.audits import AUDITS, DEBTS, MONEY_AUDITS
@@ -56,7 +55,16 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(books, claims, invoices, open_items, payments, reallocations),
-        *routes_of(statements, ageing, dunning, audit_runs, tables),
+        *routes_of(statements, ageing, dunning, audit_runs),
+        # what is booked is never imported: it is entered by requests for which somebody is responsible
+        *tables(ACCOUNTS, at="/api/v1/finance/accounts", resource="finance:account"),
+        *tables(VOUCHERS, at="/api/v1/finance/vouchers", resource="finance:voucher", only=("export",)),
+        *tables(PAYMENTS, at="/api/v1/finance/payments", resource="finance:payment", only=("export",)),
+        *tables(
+            EXPENSE_CLAIMS, at="/api/v1/finance/expense-claims", resource="finance:expense-claim", only=("export",)
+        ),
+        *tables(CREDIT_NOTES, at="/api/v1/finance/credit-notes", resource="finance:credit-note", only=("export",)),
+        *tables(INVOICES, at="/api/v1/finance/invoices", resource="finance:invoice", only=("export",)),
     ),
     menus=MENUS,
     views=(

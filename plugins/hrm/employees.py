@@ -1,4 +1,4 @@
-"""Employees: who works where, since when and until when."""
+"""Employees and their positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plugins.hrm.departments import move_departments
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_owners import adopt, follow_account
 from plugins.hrm.record_types import Employee
-from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.records import EMPLOYEES, POSITIONS
 from plugins.hrm.results import mark_stale, reconcile_soon
 
 # fields on which daily results depend, or which they contain
@@ -89,11 +89,18 @@ def _check_dates(employee: ReadOnlyRecord) -> None:
         raise invalid("left_on", "minimum")
 
 
-ROUTES: tuple[Route, ...] = crud(
-    EMPLOYEES,
-    at="/api/v1/hrm/employees",
-    resource="hrm:employee",
-    create=create,
-    update=update,
-    delete=delete,
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        EMPLOYEES,
+        at="/api/v1/hrm/employees",
+        resource="hrm:employee",
+        create=create,
+        update=update,
+        delete=delete,
+    ),
+    *crud(
+        POSITIONS,
+        at="/api/v1/hrm/positions",
+        resource="hrm:position",
+    ),
 )

@@ -33,10 +33,10 @@ from plugins.api.data import Migration, Stage
 from plugins.api.values import rounded, store_quantity
 from plugins.hrm.attendance_records import DAYS, MARKS
 from plugins.hrm.departments import department_on, were_in
-from plugins.hrm.dictionaries import LEAVE_TYPE
 from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
+from plugins.hrm.texts import LEAVE_TYPE
 
 _SHOWN = ("number", "name", "department_id", "attendance_group_id", "created_at")
 _AT = "/api/v1/hrm/attendance/monthly"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Record, Request, Route, crud
-from plugins.hrm.coordinates import to_point
+from plugins.hrm.evidence import to_point
 from plugins.hrm.record_types import AttendancePlace
 from plugins.hrm.records import PLACES
 

@@ -10,11 +10,9 @@ from plugins.hrm import (
     demo,
     employees,
     entries,
-    groups,
     leaves,
     monthly,
     places,
-    positions,
     punches,
     results,
     shifts,
@@ -23,14 +21,13 @@ from plugins.hrm import (
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.closing import refuse_closing_ahead
 from plugins.hrm.dashboards import DASHBOARDS
-from plugins.hrm.dictionaries import DICTIONARIES
 from plugins.hrm.leave_owners import OWNERS
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
-from plugins.hrm.lifespan import start
-from plugins.hrm.menus import MENUS, PERMISSIONS
 from plugins.hrm.messages import NOT_OVER
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
+from plugins.hrm.results import start
+from plugins.hrm.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.hrm.views import VIEWS
 from plugins.system.api import CONFIG_CHANGING_EVENT
 
@@ -53,9 +50,7 @@ plugin = Plugin(
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),
     migrations=(OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
-    routes=routes_of(
-        employees, positions, shifts, groups, places, punches, attendance, monthly, leaves, allowances, entries, tables
-    ),
+    routes=routes_of(employees, shifts, places, punches, attendance, monthly, leaves, allowances, entries, tables),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=OPTIONS,

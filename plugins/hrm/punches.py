@@ -8,9 +8,7 @@ from plugins.api import CONFLICT, ApiError, Message, Record, Request, Route, con
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCH_REPLY, PUNCHES, REVIEW_BODY
 from plugins.hrm.calendars import find_employee, load_calendar
 from plugins.hrm.closing import refuse_closed
-from plugins.hrm.coordinates import to_point
-from plugins.hrm.dictionaries import RISKS
-from plugins.hrm.evidence import Finding, evaluate, position_of
+from plugins.hrm.evidence import Finding, evaluate, position_of, to_point
 from plugins.hrm.messages import (
     ACCEPTED_AT,
     ACCEPTED_OUTSIDE,
@@ -27,6 +25,7 @@ from plugins.hrm.places import normalize_bssid
 from plugins.hrm.record_types import AttendanceGroup, AttendancePlace, Employee, Punch
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES
 from plugins.hrm.results import lock, recompute
+from plugins.hrm.texts import RISKS
 
 # a second tap within this time is the same punch
 _REPEAT_SECONDS = 60

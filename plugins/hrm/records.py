@@ -17,7 +17,7 @@ from plugins.api import (
     record_name,
     text,
 )
-from plugins.hrm.coordinates import SYSTEMS
+from plugins.hrm.evidence import SYSTEMS
 from plugins.hrm.messages import IN_USE
 from plugins.hrm.record_types import AttendanceGroup, AttendancePlace, Employee, JobPosition, Shift
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -260,3 +261,10 @@ def _build_values(
         "early_minutes": result.early,
         "settles_at": None if over else moment(hours.begin + DAY),
     }
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Provide the `Reconciliation`, which keeps two runs of `reconcile_soon` in this process from overlapping."""
+    service.provide(Reconciliation, Reconciliation())
+    yield

@@ -8,8 +8,7 @@ from typing import Any
 from plugins.api import Collection, Request
 from plugins.api.data import Filter
 from plugins.api.reports import ByTime, ByValue, Dashboard, Figures, Period, period_of, summed
-from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
-from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.order_records import PURCHASE_ORDER_CHANGES, PURCHASE_ORDERS, SALES_ORDER_CHANGES, SALES_ORDERS
 from plugins.inventory.records import STOCK, WAREHOUSES
 
 Part = dict[str, Any]

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from plugins.api import Actor, Collection, Record, Service, utc_now
 from plugins.api.records import Demonstration
 from plugins.api.values import ReadOnlyRecord
-from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
+from plugins.inventory.order_records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
-from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
 from plugins.rbac.api import people_of_the_demo
 
 _MONTHS = 6

@@ -9,9 +9,8 @@ from typing import Any
 
 from plugins.api import Listener, Service
 from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Suppliers
-from plugins.inventory.orders.owed import find_history, find_order, publish
-from plugins.inventory.orders.trades import PURCHASE, SALE
 from plugins.inventory.records import SUPPLIERS
+from plugins.inventory.trades import PURCHASE, SALE, find_history, find_order, publish
 
 
 @dataclass(frozen=True)

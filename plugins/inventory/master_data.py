@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Collection, Handler, Request, Route, crud
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
-from plugins.inventory.stock.stock import delete_empty_rows
+from plugins.inventory.stock import delete_empty_rows
 
 
 def make_delete_handler(collection: Collection, stock_field: str) -> Handler:

@@ -10,11 +10,10 @@ from typing import Any
 from plugins.api import Record, Service, day_of, exact, store_money, utc_now
 from plugins.api.data import Migration, Stage
 from plugins.api.values import store_quantity
-from plugins.inventory.orders.owed import publish
-from plugins.inventory.orders.trades import PURCHASE, SALE, Trade
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
-from plugins.inventory.returns.parts import find_credited
-from plugins.inventory.returns.records import PURCHASE_RETURNS
+from plugins.inventory.return_records import PURCHASE_RETURNS
+from plugins.inventory.returns import find_credited
+from plugins.inventory.trades import PURCHASE, SALE, Trade, publish
 
 
 def _balance_stages(service: Service) -> Iterator[Stage]:

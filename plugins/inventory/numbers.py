@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from plugins.api.records import Numbering
-from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
-from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
+from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
+from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
 PURCHASE_ORDER_NUMBERS = Numbering("inventory_purchase_order_number", PURCHASE_ORDERS.noun, "PO", "inventory:PO")
 SALES_ORDER_NUMBERS = Numbering("inventory_sales_order_number", SALES_ORDERS.noun, "SO", "inventory:SO")

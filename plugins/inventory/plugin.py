@@ -5,23 +5,25 @@ from __future__ import annotations
 from plugins.api import Message, Plugin, View, routes_of
 from plugins.api.business import Suppliers
 from plugins.api.records import Holding
-from plugins.inventory import demo, master_data, tables
+from plugins.inventory import demo, master_data, orders, returns, shipping, stock, stock_documents, tables
 from plugins.inventory.audits import AUDITS, DEBTS
 from plugins.inventory.dashboards import DASHBOARDS
-from plugins.inventory.dictionaries import DICTIONARIES
+from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
 from plugins.inventory.listening import LISTENS, start
-from plugins.inventory.menus import MENUS, PERMISSIONS
 from plugins.inventory.migrations import MIGRATIONS
 from plugins.inventory.numbers import OPTIONS
-from plugins.inventory.orders import changes, purchase_orders, sales_orders, shipments
-from plugins.inventory.orders.change_records import PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES
-from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.orders.trades import PURCHASE, SALE
+from plugins.inventory.order_records import (
+    DELIVERIES,
+    PURCHASE_ORDER_CHANGES,
+    PURCHASE_ORDERS,
+    RECEIPTS,
+    SALES_ORDER_CHANGES,
+    SALES_ORDERS,
+)
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
-from plugins.inventory.returns import purchase_returns, sales_returns
-from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
-from plugins.inventory.stock import counts, stock, transfers
-from plugins.inventory.stock.records import STOCK_COUNTS, TRANSFERS
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.texts import DICTIONARIES, MENUS, PERMISSIONS
+from plugins.inventory.trades import PURCHASE, SALE
 
 _MASTER_DATA = (PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
@@ -54,19 +56,7 @@ plugin = Plugin(
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=routes_of(
-        master_data,
-        purchase_orders,
-        sales_orders,
-        shipments,
-        purchase_returns,
-        sales_returns,
-        transfers,
-        counts,
-        changes,
-        stock,
-        tables,
-    ),
+    routes=routes_of(master_data, orders, shipping, returns, stock_documents, stock, tables),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=OPTIONS,

@@ -22,8 +22,8 @@ from plugins.api import (
 )
 from plugins.api.business import payment_terms
 from plugins.api.fields import FieldOptions, record_code
-from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT
 from plugins.inventory.record_types import Product, Stock, StockEntry, Supplier, Warehouse
+from plugins.inventory.texts import STILL_KEEPER, STOCK_LEFT
 
 MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from plugins.api import Route, tables
-from plugins.inventory.orders.records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
-from plugins.inventory.returns.records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
 _EXPORT = ("export",)
 ROUTES: tuple[Route, ...] = (

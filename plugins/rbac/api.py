@@ -1,12 +1,10 @@
 """What plugins that require rbac may import."""
 
 from plugins.rbac.deciding import REFUSES_ONESELF, refuse_oneself
-from plugins.rbac.directory import Directory, people_of_the_demo, visible_users_filter
+from plugins.rbac.directory import OUTCOME, Directory, log_filter, people_of_the_demo, visible_users_filter
 from plugins.rbac.limits import MANAGING, may_manage
-from plugins.rbac.log_entries import OUTCOME, log_filter
 from plugins.rbac.passwords import MAX_PASSWORD, Passwords, new_password
-from plugins.rbac.permitted import people_permitted
-from plugins.rbac.policy import Grant, Policy, Rules
+from plugins.rbac.policy import Grant, Policy, Rules, people_permitted
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
 from plugins.rbac.users import SESSIONS_VOID, credentials, new_credentials

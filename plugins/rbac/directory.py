@@ -1,11 +1,11 @@
-"""A cache of user records by id. A change on any instance invalidates the entry."""
+"""A cache of user records by id, invalidated by a change on any instance; and which entries of logs a user sees."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
 from typing import Any
 
-from plugins.api import Actor, Request, Service
+from plugins.api import Actor, Request, Service, choice
 from plugins.api.data import Database, RecordCache
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import USERS
@@ -77,3 +77,19 @@ async def visible_users_filter(req: Request) -> dict[str, Any]:
         return {}
     people = await req.store(USERS).aggregate([{"$project": {"_id": 1}}])
     return {"user_id": {"$in": [user["_id"] for user in people]}}
+
+
+OUTCOME = choice(
+    "success",
+    "failure",
+    label=("结果", "Outcome"),
+    nullable=False,
+    example="failure",
+    description="`success`: only entries whose `code` is 0; `failure`: only the others.",
+)
+_CODES: dict[str, dict[str, Any]] = {"success": {"code": 0}, "failure": {"code": {"$gt": 0}}}
+
+
+async def log_filter(req: Request) -> dict[str, Any]:
+    """Return the filter for log entries: by users in the caller's data scope, with the `outcome` of the query."""
+    return await visible_users_filter(req) | _CODES.get(req.query.get("outcome", ""), {})

@@ -1,6 +1,6 @@
 """The plugin rbac: users, roles, menus, departments."""
 
-from plugins.api import Job, Message, Plugin, routes_of
+from plugins.api import Job, Message, Plugin, routes_of, tables
 from plugins.api.ports import Authorizer, Departments
 from plugins.api.records import Holding
 from plugins.rbac import (
@@ -11,18 +11,16 @@ from plugins.rbac import (
     handovers,
     matrix,
     menu_records,
-    menus,
     rehearsal,
     roles,
-    tables,
+    texts,
     users,
 )
-from plugins.rbac.dictionaries import DICTIONARIES
-from plugins.rbac.first_start import prepare
 from plugins.rbac.handover_records import HANDOVERS
-from plugins.rbac.lifespan import start
+from plugins.rbac.lifespan import prepare, start
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
+from plugins.rbac.texts import DICTIONARIES
 
 _HANDOVERS = Message("继续中断的工作交接", "Resume handovers")
 
@@ -37,9 +35,14 @@ plugin = Plugin(
     collections=(DEPARTMENTS, ROLES, MENUS, USERS, HANDOVERS),
     holdings=(Holding(DEPARTMENTS, "leader_user_id", decides=True),),
     jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume, _HANDOVERS),),
-    routes=routes_of(menu_records, roles, users, handovers, departments, explain, rehearsal, matrix, tables),
+    routes=(
+        *routes_of(menu_records, roles, users, handovers, departments, explain, rehearsal, matrix),
+        # no import of users: a new account needs a password, which no table should contain
+        *tables(USERS, at="/api/v1/system/users", resource="system:user", only=("export",)),
+        *tables(DEPARTMENTS, at="/api/v1/system/departments", resource="system:department"),
+    ),
     dictionaries=DICTIONARIES,
-    menus=menus.MENUS,
+    menus=texts.MENUS,
     emits=(users.SESSIONS_VOID,),
-    permissions=menus.PERMISSIONS,
+    permissions=texts.PERMISSIONS,
 )

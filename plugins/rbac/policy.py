@@ -13,10 +13,10 @@ from typing import Any
 
 from lru import LRU
 
-from plugins.api import Actor, Route
+from plugins.api import Actor, Route, Service
 from plugins.api.data import CachedSnapshot, Database, Scope
 from plugins.api.ports import Departments
-from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES
+from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 
 EVERYTHING = "*:*:*"
 _GRANTS = 10_000  # sets of roles whose grants are cached
@@ -176,3 +176,11 @@ class Policy(Departments):
         if actor.is_super:
             return [EVERYTHING]
         return sorted((await self.rules()).grant(actor.roles).permissions)
+
+
+async def people_permitted(service: Service, permission: str) -> list[int]:
+    """Return the ids of the enabled users who hold a permission code, including super administrators."""
+    rules = await service.part(Policy).rules()
+    roles = [id for id in rules.enabled(rules.roles) if permission in rules.grant(frozenset({id})).permissions]
+    holders = {"status": "enabled", "$or": [{"is_super": True}, {"_id": 1}, {"role_ids": {"$in": roles}}]}
+    return [user["id"] for user in await service.database.store(USERS).find(holders, fields=["username"])]

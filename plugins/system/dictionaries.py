@@ -1,17 +1,66 @@
-"""Dictionaries: the enumerations that clients show. Plugins declare some; administrators edit those and add others."""
+"""Dictionaries: the enumerations that clients show. Plugins declare some; administrators edit those and add others.
+
+An item whose value is used by a record can be disabled, but not deleted. A change on any instance reloads what the core
+shows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, SIGNED_IN, ApiError, Page, Record, Request, Route, array, conflicts, crud, route, text
+from plugins.api import (
+    CONFLICT,
+    SIGNED_IN,
+    ApiError,
+    Collection,
+    Message,
+    Page,
+    Record,
+    Request,
+    Route,
+    array,
+    conflicts,
+    crud,
+    route,
+    text,
+)
+from plugins.api.data import CachedSnapshot, Database
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.api.records import history_of, with_deleted
+from plugins.api.fields import fields_in
+from plugins.api.records import Catalogue, Dictionaries, Entries, Entry, history_of, with_deleted
 from plugins.system import labels
-from plugins.system.dictionary_use import refuse_lost
 from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED, ITEM_USED
 from plugins.system.records import DICTIONARIES
+
+
+async def refuse_lost(req: Request, type: str, before: Iterable[Mapping[str, Any]], after: Iterable[Any]) -> None:
+    """Raise 40901 if a record has the value of an item that is in `before` but no longer in `after`."""
+    lost = {item["value"] for item in before} - {item["value"] for item in after}
+    for collection, path in _bound(req.part(Catalogue).collections.values(), type) if lost else ():
+        found = await req.system_store(collection).find_one({path: {"$in": sorted(lost)}})
+        if found is not None:
+            value = next(one for one in _values_at(found, path.split(".")) if one in lost)
+            raise ApiError(CONFLICT, ITEM_USED.filled(value=value))
+
+
+def _bound(collections: Iterable[Collection], type: str) -> Iterator[tuple[Collection, str]]:
+    """Yield each collection with a field that is bound to the dictionary, and the path of the field in queries."""
+    for collection in collections:
+        for path, field in fields_in(collection.read):
+            if field.dictionary == type:
+                yield collection, path.replace("[]", "")
+
+
+def _values_at(value: Any, names: Sequence[str]) -> Iterator[Any]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _values_at(one, names)
+    elif not names:
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _values_at(value.get(names[0]), names[1:])
+
 
 TEXTS = ("name", "name_en")
 
@@ -132,6 +181,29 @@ _HISTORY = history_of(
     next(one for one in _USUAL if one.path.endswith("/restore")),
     "a dictionary",
 )
+
+
+def serve(dictionaries: Dictionaries, database: Database) -> None:
+    """Let the core read the stored dictionaries."""
+
+    async def load() -> Entries:
+        return {
+            record["type"]: {
+                item["value"]: Entry(
+                    Message(item["label"], item.get("label_en") or item["label"]),
+                    item.get("color") or "",
+                    item.get("status") != "disabled",
+                )
+                for item in sort_items(record)
+            }
+            for record in await database.store(DICTIONARIES).find()
+        }
+
+    snapshot = CachedSnapshot(load)
+    database.changes.listen(DICTIONARIES.name, snapshot.invalidate)
+    dictionaries.read_from(snapshot.current)
+
+
 ROUTES: tuple[Route, ...] = (
     with_deleted(
         DICTIONARIES,

@@ -21,8 +21,7 @@ from plugins.api import (
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.fields import NOTHING
 from plugins.api.records import FINAL
-from plugins.system.dictionaries import edit_item, localise_item, make_item, sort_items
-from plugins.system.dictionary_use import refuse_lost
+from plugins.system.dictionaries import edit_item, localise_item, make_item, refuse_lost, sort_items
 from plugins.system.messages import ITEM_DECLARED, ITEM_USED, NO_ITEM
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import DICTIONARIES, ITEM, ITEM_CREATE, ITEM_UPDATE, MAX_ITEMS, VERSION

@@ -10,7 +10,7 @@ from plugins.api.ports import OptionValues
 from plugins.api.records import Catalogue, Dictionaries
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
-from plugins.system.stored_dictionaries import serve
+from plugins.system.dictionaries import serve
 
 
 @asynccontextmanager

@@ -1,22 +1,35 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import Dictionary, Message, Plugin, routes_of
+from plugins.api import Dictionary, Message, Option, Plugin, link, page, routes_of, text
 from plugins.api.ports import OptionValues
 from plugins.api.records import Holding, Item
-from plugins.system import (
-    configs,
-    data_reset,
-    dictionaries,
-    dictionary_items,
-    jobs,
-    operation_logs,
-    processes,
-    saved_views,
-)
+from plugins.system import configs, data_reset, dictionaries, dictionary_items, processes, saved_views
 from plugins.system.lifespan import prepare, start
-from plugins.system.menus import MENUS
-from plugins.system.options import OPTIONS
 from plugins.system.records import CONFIGS, DICTIONARIES, SAVED_VIEWS
+
+OPTIONS = (
+    Option(
+        "site_name", text(max_length=100, default="Tradewind"), Message("网站名称", "Name of the site"), public=True
+    ),
+    Option("site_logo", link(key=True), Message("网站徽标地址", "Address of the site's logo"), public=True),
+    Option("site_description", text(max_length=500), Message("网站简介", "Description of the site"), public=True),
+    Option("icp_number", text(max_length=100), Message("ICP 备案号", "ICP filing number"), public=True),
+    Option("copyright", text(max_length=200), Message("版权信息", "Copyright notice"), public=True),
+    Option(
+        "contact_email", text(max_length=200, format="idn-email"), Message("联系邮箱", "Contact e-mail"), public=True
+    ),
+    Option("contact_phone", text(max_length=50), Message("联系电话", "Contact phone"), public=True),
+)
+
+
+MENUS = (
+    page("system:dictionary", ("字典", "Dictionaries"), "/system/dictionaries", "lucide:book-open", 5),
+    page("system:config", ("系统设置", "Settings"), "/system/configs", "lucide:sliders-horizontal", 6),
+    page("system:operation-log", ("操作日志", "Operation log"), "/system/operation-logs", "lucide:scroll-text", 8),
+    page("system:job", ("后台任务", "Jobs"), "/system/jobs", "lucide:timer", 10),
+    page("system:process", ("服务进程", "Processes"), "/system/processes", "lucide:activity", 11),
+)
+
 
 # the labels that tables show for every field with these two values
 STATUS = Dictionary(
@@ -37,9 +50,9 @@ plugin = Plugin(
     collections=(DICTIONARIES, CONFIGS, SAVED_VIEWS),
     start=start,
     prepare=prepare,
-    routes=routes_of(dictionaries, dictionary_items, configs, operation_logs, data_reset, jobs, processes, saved_views),
+    routes=routes_of(dictionaries, dictionary_items, configs, processes, data_reset, saved_views),
     menus=MENUS,
     emits=(configs.CHANGING_EVENT,),
-    dictionaries=(STATUS, jobs.RESULTS),
+    dictionaries=(STATUS, processes.RESULTS),
     options=OPTIONS,
 )

@@ -28,10 +28,10 @@ import pyrage
 from bson.json_util import CANONICAL_JSON_OPTIONS, dumps, loads
 
 from plugins.commands.backups.encryption import decrypting
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.kept_settings import parse_settings
 from plugins.commands.backups.keys import Key
 from plugins.commands.backups.pieces import BLOCK_BYTES, LARGEST, Backup, Collection, File, Piece
+from plugins.commands.backups.progress import BackupError
 from plugins.files.names import KEY
 from plugins.files.records import VISIBILITIES
 

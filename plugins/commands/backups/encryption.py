@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 import pyrage
 
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
+from plugins.commands.backups.progress import BackupError
 
 MAGIC = b"age-encryption.org/"
 THREAD = "age"

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from pyrage import x25519
 
 from config.settings import EnvironmentSettings, secret_weakness
-from plugins.commands.backups.errors import BackupError
+from plugins.commands.backups.progress import BackupError
 
 _RECIPIENT, _IDENTITY = "age1", "AGE-SECRET-KEY-1"
 _SALT = b"tradewind backup: age identity"

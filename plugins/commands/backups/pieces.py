@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 from bson import Timestamp
 
 from config.version import VERSION
-from plugins.commands.backups.errors import BackupError
-from plugins.commands.backups.progress import Progress
+from plugins.commands.backups.progress import BackupError, Progress
 
 BLOCK_BYTES = 1 << 20
 LARGEST = 17 << 20  # bytes of a document, which MongoDB limits to 16 MiB and a little for its own use

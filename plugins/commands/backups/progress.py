@@ -1,11 +1,22 @@
-"""Shows the person at the terminal the progress of work that takes longer than two seconds."""
+"""How a backup is going: its progress, its errors, and what it counted."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from bson import Timestamp
+
+from config.database.raw_documents import RawDatabase
+
+
+class BackupError(Exception):
+    """A backup cannot be made or restored; the message is one sentence for the person at the terminal."""
+
 
 _QUIET_SECONDS = 2.0
 _LINE_SECONDS = 10.0  # into a log file, where each line stays
@@ -64,3 +75,27 @@ class Progress:
         start, stop = ("\r", " ") if self._is_terminal else ("", "\n")
         sys.stderr.write(f"{start}{self._title}: {counted if self.bytes else ''}{self.seconds:.0f} s{stop}")
         sys.stderr.flush()
+
+
+async def tally(
+    database: RawDatabase, collection: str, progress: Progress, moment: Timestamp | None = None
+) -> dict[str, Any]:
+    """Return the count, the bytes and the hash of the documents in the order of their ids, as a manifest has them."""
+    documents, size, hashed = 0, 0, hashlib.sha256()
+    async for page in database.pages(collection, moment):
+        data = b"".join(page)
+        hashed.update(data)
+        documents, size = documents + len(page), size + len(data)
+        progress.add(len(data), len(page))
+    return {"documents": documents, "bytes": size, "sha256": hashed.hexdigest()}
+
+
+async def compare(database: RawDatabase, collections: Mapping[str, Mapping[str, Any]], progress: Progress) -> None:
+    """Read the collections back. Raises `BackupError` if one differs from the manifest."""
+    for name, wanted in collections.items():
+        found = await tally(database, name, progress)
+        if found != wanted:
+            raise BackupError(
+                f"The restored collection {name} differs from the backup: {found['documents']:,} documents of "
+                f"{found['bytes']:,} bytes, where it has {wanted['documents']:,} of {wanted['bytes']:,}."
+            )

@@ -12,11 +12,9 @@ from config.settings import Settings
 from handlers.data.database import AlikeRecords, Database
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import catalogue_of
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.pieces import Backup, Collection, File, Piece
-from plugins.commands.backups.progress import Progress
+from plugins.commands.backups.progress import BackupError, Progress, compare
 from plugins.commands.backups.stored_files import FileTarget, StoredFile
-from plugins.commands.backups.tally import compare
 from plugins.files.records import OBJECTS
 
 _INDEX_MS = 3_600_000

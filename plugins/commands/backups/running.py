@@ -20,7 +20,7 @@ from config.settings import Settings
 from plugins.boot.connect import check_connection
 from plugins.boot.listen import StartError
 from plugins.boot.registry import RegistryError
-from plugins.commands.backups.errors import BackupError
+from plugins.commands.backups.progress import BackupError
 
 DONE, FAILED, UNREACHABLE, INTERRUPTED = 0, 1, 2, 130
 BY_MONGODB = "is left to the tools of MongoDB, which restore any moment: see docs/how-to/backup.md."

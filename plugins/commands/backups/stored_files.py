@@ -15,8 +15,8 @@ import bson
 from config.database.raw_documents import RawDatabase, RawDocument
 from config.settings import Settings
 from handlers.schema.errors import ApiError
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.pieces import BLOCK_BYTES
+from plugins.commands.backups.progress import BackupError
 from plugins.files.lifespan import open_storage
 from plugins.files.names import KEY
 from plugins.files.records import OBJECTS, VISIBILITIES

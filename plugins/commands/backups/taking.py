@@ -13,10 +13,9 @@ from config.database.raw_documents import RawDatabase, RawDocument
 from config.settings import Settings
 from config.version import VERSION
 from plugins.commands.backups.archive import ArchiveWriter, Target
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.kept_settings import as_environment
 from plugins.commands.backups.pieces import BLOCK_BYTES, described_moment
-from plugins.commands.backups.progress import Progress
+from plugins.commands.backups.progress import BackupError, Progress
 from plugins.commands.backups.stored_files import Spool, StoredFile, open_files, read_file
 from plugins.files.records import OBJECTS
 

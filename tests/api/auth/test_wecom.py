@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from plugins.api import utc_now
-from plugins.auth.wecom_records import WECOM_STATES
+from plugins.auth.wecom_states import WECOM_STATES
 from plugins.testing import Client, expect, serving
 from tests.support.wecom_platform import AUTH, OUTSIDER, PLUGINS, Platform, enter, finish, scan, settings
 

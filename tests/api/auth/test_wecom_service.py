@@ -12,7 +12,7 @@ import pytest
 
 from plugins.api import utc_now
 from plugins.api.ports import OPERATION_LOGS
-from plugins.auth.wecom_records import WECOM_TOKENS
+from plugins.auth.wecom_states import WECOM_TOKENS
 from plugins.commands.wecom_simulator import Simulator, simulating
 from plugins.testing import Client, eventually, expect, unique
 from tests.support.wecom_platform import AUTH, OUTSIDER, Platform, enter, finish, scan

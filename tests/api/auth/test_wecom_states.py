@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.auth.wecom_records import WECOM_STATES
+from plugins.auth.wecom_states import WECOM_STATES
 from plugins.testing import Client, Reply, expect
 from tests.support.wecom_platform import AUTH, Platform, scan
 

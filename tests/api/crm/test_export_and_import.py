@@ -17,8 +17,7 @@ from handlers.tables.exporting import Workbook
 from handlers.tables.lanes import Lanes
 from handlers.tables.running import _Import
 from plugins.boot.runtime import Running
-from plugins.crm.customer_tables import resume
-from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
+from plugins.crm.customer_tables import IMPORT_ROWS, IMPORTS, resume
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.api.crm.sales import CUSTOMERS, Record, customer, seller
 from tests.api.crm.tables import as_csv, as_xlsx, form, import_table, read_csv, read_xlsx

@@ -22,7 +22,7 @@ from handlers.schema.fields import array, integer, money, number, obj, quantity,
 from handlers.schema.messages import Message
 from plugins.boot.registry import RegistryError, freeze, load_plugins
 from plugins.dashboard.api import dashboard_route, dashboard_routes
-from plugins.dashboard.sharing import Executions
+from plugins.dashboard.rows import Executions
 from plugins.plugin import Plugin
 from plugins.rbac.records import USERS
 from plugins.testing import Client, People, eventually, expect, serving

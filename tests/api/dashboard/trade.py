@@ -20,8 +20,7 @@ from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
 from plugins.finance.records import ACCOUNTS, VOUCHERS
-from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
-from plugins.inventory.orders.states import PURCHASE_STATES, SALES_STATES
+from plugins.inventory.order_records import PURCHASE_ORDERS, PURCHASE_STATES, SALES_ORDERS, SALES_STATES
 from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
 from plugins.testing import Client, People, expect
 from tests.support.catalogue import CATALOGUE

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from plugins.files.images import is_sound_image
-from plugins.files.svg import is_sound_svg
+from plugins.files.images import is_sound_image, is_sound_svg
 from plugins.files.types import BY_MEDIA, GIF, HEAD_BYTES, JPEG, PNG, TAIL_BYTES, TYPES, WEBP, detect, ends_as_zip
 from tests.api.files.samples import DOCX, PDF, XLSX, archive, drawing, image
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from plugins.hrm.coordinates import metres, to_wgs84
+from plugins.hrm.evidence import metres, to_wgs84
 
 # WGS-84 and GCJ-02 of the same place: the test data of eviltransform
 GCJ02 = [

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from handlers.schema.errors import ValidationFailed
 from handlers.schema.money import exact, store_money, store_quantity
-from plugins.inventory.orders.amounts import compute_amounts, compute_part
+from plugins.inventory.amounts import compute_amounts, compute_part
 
 RATES = st.sampled_from(["0", "0.01", "0.06", "0.09", "0.13", "0.19", "0.3333", "1"])
 LINES = st.lists(

@@ -24,7 +24,7 @@ from plugins.crm.records import LEADS, OPPORTUNITIES
 from plugins.finance.records import VOUCHERS
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.records import EMPLOYEES
-from plugins.inventory.orders.records import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.order_records import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import STOCK, WAREHOUSES
 from tests.experiments.benchmark.servers import DATABASE
 from tests.experiments.benchmark.world import audited, batches, make_payments, make_world, unindexed

@@ -20,7 +20,7 @@ from pymongo.database import Database
 
 from handlers.data.visible.responsible import new_fields
 from plugins.crm.contract_records import PAYMENTS
-from plugins.crm.customer_keys import derive_keys
+from plugins.crm.duplicates import derive_keys
 from plugins.crm.ownership import build_sharing
 from plugins.crm.records import CUSTOMERS
 from plugins.rbac.records import USERS

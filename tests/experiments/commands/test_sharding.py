@@ -10,8 +10,8 @@ import pytest
 
 from handlers.data.database import Database
 from plugins.boot.registry import freeze, load_plugins
+from plugins.commands.diagnosis.database import check_sharding, may_be_sharded
 from plugins.commands.diagnosis.findings import Finding
-from plugins.commands.diagnosis.sharding import check_sharding, may_be_sharded
 
 PLUGINS = load_plugins(())
 pytestmark = pytest.mark.gen_test(timeout=30)

@@ -17,7 +17,7 @@ import pytest
 
 from handlers.tables.archives import NoWorkbook, TooLargeUnpacked, check_archive
 from plugins.boot.runtime import Running
-from plugins.crm.import_records import IMPORT_ROWS
+from plugins.crm.customer_tables import IMPORT_ROWS
 from plugins.testing import Client, People, Reply, expect, unique
 from tests.api.crm.sales import CUSTOMERS, customer, seller
 from tests.api.crm.tables import as_csv, as_xlsx, form, import_table, read_xlsx

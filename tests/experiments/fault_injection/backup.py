@@ -22,10 +22,8 @@ from bson import Timestamp
 
 from config.database.raw_documents import RawDatabase
 from handlers.data.database import LEASES
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.opening import open_backup
-from plugins.commands.backups.progress import Progress
-from plugins.commands.backups.tally import tally
+from plugins.commands.backups.progress import BackupError, Progress, tally
 from tests.experiments.fault_injection.disk import is_possible, small_disk
 from tests.experiments.fault_injection.experiment import Bench, in_thread
 from tests.experiments.fault_injection.large_data import copy_customers, write_files

@@ -26,8 +26,7 @@ from handlers.tables.reading import Unreadable, read_table
 from plugins.cms.cleaning import clean, clean_markdown
 from plugins.cms.complexity import TooComplex
 from plugins.crm.records import CUSTOMERS
-from plugins.files.images import is_sound_image
-from plugins.files.svg import is_sound_svg
+from plugins.files.images import is_sound_image, is_sound_svg
 from plugins.files.types import BY_MEDIA
 from tests.experiments.growing_inputs import (
     BOUNDARY,

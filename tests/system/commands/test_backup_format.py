@@ -23,8 +23,8 @@ from tornado.ioloop import IOLoop
 
 from config.embedded import acquire
 from plugins.commands.backups.encryption import Output, encrypting
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
+from plugins.commands.backups.progress import BackupError
 from plugins.commands.restore import main
 from plugins.files.records import OBJECTS
 from plugins.rbac.records import USERS

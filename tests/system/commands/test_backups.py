@@ -17,9 +17,9 @@ from config.database.raw_documents import RawDatabase, SnapshotLost
 from config.embedded import acquire
 from plugins.boot.listen import StartError
 from plugins.commands.backups.encryption import THREAD
-from plugins.commands.backups.errors import BackupError
 from plugins.commands.backups.keys import Key
 from plugins.commands.backups.opening import open_backup
+from plugins.commands.backups.progress import BackupError
 from plugins.commands.backups.restoring import Ahead
 from plugins.commands.backups.stored_files import open_files
 from plugins.commands.restore import main

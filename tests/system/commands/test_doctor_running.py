@@ -11,8 +11,8 @@ from handlers.catalogue.declarations import Catalogue
 from handlers.data.database import Database
 from handlers.operations.migrations import MIGRATIONS
 from handlers.operations.processes import _Folder
+from plugins.commands.diagnosis.database import check_running
 from plugins.commands.diagnosis.findings import Finding
-from plugins.commands.diagnosis.running import check_running
 from plugins.testing import empty_database
 from tests.support.data_fixtures import opened
 

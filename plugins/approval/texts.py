@@ -1,0 +1,70 @@
+"""What people read: dictionaries, menus and the titles of permissions."""
+
+from __future__ import annotations
+
+from plugins.api import Dictionary, Menu, Message, dictionary, page
+from plugins.approval.states import STATES
+
+_COLORS = {"draft": "gray", "pending": "orange", "approved": "green", "rejected": "red", "returned": "blue"}
+
+DICTIONARIES = (
+    # what a request is about if it has no business record; flows may name other types, which administrators add here
+    dictionary("biz_type", ("其他业务类型", "Other business types"), GENERAL=("通用", "General")),
+    Dictionary.of_states("approval_status", Message("审批状态", "Approval status"), STATES, _COLORS),
+    dictionary(
+        "approval_on_reject",
+        ("驳回后处理", "On rejection"),
+        end=("结束审批", "End the approval"),
+        back=("退回发起人", "Send back to the initiator"),
+    ),
+    dictionary(
+        "approval_absent",
+        ("人数不足时", "If people lack"),
+        leader=("由发起人的上级代替", "The initiator's leaders"),
+        substitute=("由替补人员代替", "The substitutes"),
+        refuse=("不予提交", "Refuse the request"),
+        delegate=("由受托人代理", "The delegate"),
+    ),
+    dictionary(
+        "approval_operator",
+        ("比较方式", "Operator"),
+        eq=("等于", "Equal to"),
+        ne=("不等于", "Not equal to"),
+        gt=("大于", "More than"),
+        gte=("大于或等于", "At least"),
+        lt=("小于", "Less than"),
+        lte=("小于或等于", "At most"),
+        **{"in": ("属于", "One of")},
+        not_in=("不属于", "None of"),
+        contains=("包含", "Contains"),
+        exists=("有值", "Has a value"),
+    ),
+    dictionary(
+        "approval_box",
+        ("审批分类", "Approval box"),
+        mine=("我发起的", "Mine"),
+        copied=("抄送我的", "Copied to me"),
+        todo=("待我处理", "To do"),
+        done=("我已处理", "Done"),
+    ),
+)
+
+
+MENUS = (
+    Menu("approval", Message("审批", "Approvals"), path="/approval", icon="lucide:stamp", order=200),
+    page("approval:task", ("我的审批", "My approvals"), "/approval/tasks", "lucide:list-checks", 1),
+    page("approval:instance", ("审批单", "Requests"), "/approval/instances", "lucide:file-check", 2),
+    page("approval:delegation", ("审批委托", "Delegations"), "/approval/delegations", "lucide:user-check", 3),
+    page("approval:definition", ("审批流程", "Approval flows"), "/approval/definitions", "lucide:workflow", 4),
+)
+
+PERMISSIONS = {
+    "approval:definition:simulate": Message("模拟", "Simulate"),
+    "approval:instance:submit": Message("提交", "Submit"),
+    "approval:instance:withdraw": Message("撤回", "Withdraw"),
+    "approval:instance:reassign": Message("改派", "Reassign"),
+    "approval:task:agree": Message("同意", "Agree"),
+    "approval:task:reject": Message("驳回", "Reject"),
+    "approval:task:send-back": Message("退回", "Send back"),
+    "approval:task:transfer": Message("转办", "Transfer"),
+}

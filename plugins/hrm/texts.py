@@ -1,0 +1,100 @@
+"""What people read: dictionaries, menus and the titles of permissions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plugins.api import Dictionary, Menu, Message, dictionary, page
+from plugins.api.records import Item
+from plugins.hrm.states import DAY_STATES
+
+RISKS: Mapping[str, Message] = {
+    "mock_location": Message("设备报告了模拟定位", "The device reports a mock position"),
+    "impossible_speed": Message(
+        "与上次打卡相比，移动速度异常", "The speed of travel since the previous punch is implausible"
+    ),
+    "low_accuracy": Message("定位精度过低", "The position is too inaccurate"),
+    "unknown_accuracy": Message("未提供定位精度", "The accuracy of the position is missing"),
+    "old_fix": Message("定位信息已过期", "The position is too old"),
+    "future_fix": Message("定位时间晚于服务器时间", "The position is dated later than the server's time"),
+    "unknown_fix_time": Message("未提供定位时间", "The time of the position is missing"),
+    "far_from_wifi": Message("定位与 WiFi 所在地点不符", "The position is not near the place of the WiFi"),
+    "unknown_wifi": Message("未登记的 WiFi", "The WiFi is not registered with any place"),
+}
+
+_COLORS = {
+    "pending": "gray",
+    "normal": "green",
+    "late": "orange",
+    "early_leave": "orange",
+    "missed": "red",
+    "absent": "red",
+    "leave": "blue",
+    "rest": "gray",
+}
+
+LEAVE_TYPE = dictionary(
+    "hrm_leave_type",
+    ("请假类型", "Leave type"),
+    annual=("年假", "Annual leave"),
+    sick=("病假", "Sick leave"),
+    personal=("事假", "Personal leave"),
+    compensatory=("调休", "Time off in lieu"),
+    marriage=("婚假", "Marriage leave"),
+    maternity=("产假", "Maternity leave"),
+    bereavement=("丧假", "Bereavement leave"),
+    other=("其他", "Other"),
+)
+
+DICTIONARIES = (
+    dictionary(
+        "hrm_punch_result",
+        ("打卡结果", "Punch result"),
+        accepted=("有效", "Accepted", "green"),
+        outside=("外勤", "Outside", "orange"),
+        unproven=("位置不可靠", "Unreliable position", "orange"),
+        refused=("已拒绝", "Refused", "red"),
+    ),
+    Dictionary(
+        "hrm_punch_risk",
+        Message("打卡风险", "Punch risk"),
+        tuple(Item(code, words) for code, words in RISKS.items()),
+    ),
+    Dictionary.of_states("hrm_attendance_status", Message("考勤结果", "Daily result"), DAY_STATES, _COLORS),
+    dictionary(
+        "hrm_punch_method",
+        ("打卡方式", "Punch method"),
+        gps=("GPS 定位", "GPS"),
+        wifi=("WiFi", "WiFi"),
+        manual=("补卡", "Entered later"),
+    ),
+    dictionary(
+        "hrm_coordinate_system",
+        ("坐标系", "Coordinate system"),
+        wgs84=("WGS-84（GPS）", "WGS-84 (GPS)"),
+        gcj02=("GCJ-02（高德、腾讯）", "GCJ-02 (Amap, Tencent)"),
+        bd09=("BD-09（百度）", "BD-09 (Baidu)"),
+    ),
+    LEAVE_TYPE,
+)
+
+
+MENUS = (
+    Menu("hrm", Message("人事考勤", "HRM"), path="/hrm", icon="lucide:users", order=250),
+    page("hrm:employee", ("员工", "Employees"), "/hrm/employees", "lucide:id-card", 1),
+    page("hrm:position", ("职位", "Positions"), "/hrm/positions", "lucide:briefcase", 2),
+    page("hrm:attendance", ("考勤", "Attendance"), "/hrm/attendance", "lucide:calendar-check", 3),
+    page("hrm:punch", ("打卡记录", "Punches"), "/hrm/punches", "lucide:map-pin-check", 4),
+    page("hrm:leave", ("请假", "Leave"), "/hrm/leaves", "lucide:plane", 5),
+    page("hrm:shift", ("班次", "Shifts"), "/hrm/shifts", "lucide:clock", 6),
+    page("hrm:attendance-group", ("考勤组", "Attendance groups"), "/hrm/attendance-groups", "lucide:users-round", 7),
+    page("hrm:place", ("打卡地点", "Attendance places"), "/hrm/places", "lucide:map-pin", 8),
+    page("hrm:leave-allowance", ("假期额度", "Leave allowances"), "/hrm/leave-allowances", "lucide:calendar-range", 9),
+)
+
+PERMISSIONS = {
+    "hrm:attendance:punch": Message("打卡", "Punch"),
+    "hrm:punch:review": Message("复核", "Review"),
+    "hrm:punch:enter": Message("补卡", "Enter a punch"),
+    "hrm:leave:enter": Message("代录", "Enter for others"),
+}

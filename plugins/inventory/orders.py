@@ -1,0 +1,414 @@
+"""Purchase orders and sales orders: drafts, credit, routes, and what changes in figures whose month is closed.
+
+`sales-vs-purchase` counts an order by its date. If goods come back, or an order is cancelled or closed, while that month
+is open, the order counts less there. Later the order keeps what it counted, and the difference is entered on a day of
+its own.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from plugins.api import (
+    Action,
+    Actor,
+    Approval,
+    Handler,
+    Page,
+    Record,
+    Request,
+    Route,
+    Service,
+    Step,
+    conflicts,
+    crud,
+    exact,
+    invalid,
+    route,
+    store_money,
+    text,
+    transitions,
+)
+from plugins.api.business import CREDIT_REFUSALS, DATED, Customers, find_booked_on
+from plugins.api.records import holds
+from plugins.api.requests import as_json
+from plugins.api.values import store_quantity
+from plugins.inventory.amounts import TERMS, compute_amounts, compute_part
+from plugins.inventory.order_records import (
+    AMOUNTS,
+    AMOUNTS_BODY,
+    PURCHASE_ORDER_CHANGES,
+    PURCHASE_ORDERS,
+    REJECT_BODY,
+    SALES_ORDER_CHANGES,
+    SALES_ORDERS,
+    SHIP_BODY,
+)
+from plugins.inventory.record_types import PurchaseOrder, SalesOrder
+from plugins.inventory.records import PRODUCTS, SUPPLIERS
+from plugins.inventory.shipping import add_shipment, choose_shipping, ship_with
+from plugins.inventory.texts import (
+    MORE_THAN_OPEN,
+    NOT_A_DRAFT,
+    NOT_DELETABLE,
+    NOT_ENOUGH,
+    NOT_ENOUGH_THEN,
+    NOTHING_OPEN,
+    WAREHOUSE_GONE,
+)
+from plugins.inventory.trades import (
+    ENABLED,
+    PURCHASE,
+    SALE,
+    Trade,
+    announce_confirmed,
+    announce_ended,
+    announce_shipped,
+    get_today,
+    price_lines,
+)
+
+_PARTIES = ("supplier_id", "customer_id")
+
+
+def make_create_handler(trade: Trade) -> Handler:
+    """Return the handler that creates a draft, with prices and a number."""
+
+    async def create_order(req: Request) -> Record:
+        values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
+        values.setdefault("terms_days", await _find_terms(req, values))
+        values |= compute_amounts(await _price(req, trade, values["lines"]), values)
+        return await trade.order_numbers.create(
+            req, lambda number: req.store(trade.orders).create({**values, "number": number})
+        )
+
+    return create_order
+
+
+def make_update_handler(trade: Trade) -> Handler:
+    """Return the handler that changes a draft."""
+
+    async def update_order(req: Request) -> Record:
+        values = dict(req.body)
+        version = values.pop("version")
+        store = req.store(trade.orders)
+        before = await store.get(req.path["id"])
+        terms = await _find_terms(req, values)
+        if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
+            values.setdefault("terms_days", terms)
+        if "ordered_on" in values:
+            values["ordered_on"] = values["ordered_on"] or get_today(req)
+        lines = await _price(req, trade, values["lines"]) if "lines" in values else before["lines"]
+        if "lines" in values or not TERMS.isdisjoint(values):
+            values |= compute_amounts(lines, {**before, **values})
+        return await store.update(
+            req.path["id"], values, version=version, where={"status": "draft"}, reason=NOT_A_DRAFT
+        )
+
+    return update_order
+
+
+def make_delete_handler(trade: Trade) -> Handler:
+    """Return the handler that deletes a draft or a cancelled order, for which no goods moved."""
+
+    async def delete_order(req: Request) -> None:
+        # a closed month still counts what was cancelled later
+        without_movements = {"status": {"$in": ["draft", "cancelled"]}, "booked_later": None}
+        await req.store(trade.orders).delete(req.path["id"], where=without_movements, reason=NOT_DELETABLE)
+
+    return delete_order
+
+
+def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
+    """Return the route that counts an order which is not kept, as the creation of one would."""
+
+    async def count(req: Request) -> Record:
+        lines = [{**line, "quantity": line.get("quantity") or store_quantity(Decimal(0))} for line in req.body["lines"]]
+        return compute_amounts(await _price(req, trade, lines), req.body)
+
+    return route(
+        endpoint,
+        count,
+        summary="Compute the prices and amounts of an order that is not kept",
+        access=access,
+        body=AMOUNTS_BODY,
+        returns=AMOUNTS,
+    )
+
+
+async def _price(req: Request, trade: Trade, lines: list[Record]) -> list[Record]:
+    return await price_lines(req, lines, trade.default_price, trade.shipped, trade.filter_orderable())
+
+
+async def _find_terms(req: Request, values: Record) -> int | None:
+    """Return the number of days within which the supplier is paid or the customer pays, or None if it is not known.
+
+    Raises 40001 if the supplier does not exist or is disabled.
+    """
+    if values.get("supplier_id") is not None:
+        supplier = await req.store(SUPPLIERS).find_one({"_id": values["supplier_id"], **ENABLED})
+        if supplier is None:
+            raise invalid("supplier_id", "reference")
+        terms: int | None = supplier["terms_days"]
+        return terms
+    if values.get("customer_id") is not None:
+        return await req.part(Customers).find_terms(values["customer_id"])
+    return None
+
+
+def _drop_nulls(body: Record) -> Record:
+    return {name: value for name, value in body.items() if value is not None}
+
+
+UNCOUNTED = ("draft", "pending", "cancelled")
+
+
+async def book_later(service: Service, trade: Trade, order: Record, after: Record, on: str) -> Record:
+    """Enter what an order counts more or less on the day `on`, in the transaction that makes it `after`.
+
+    Returns what else changes in the order; nothing is entered or changed while the month of the order is open.
+    """
+    ordered_on = order["ordered_on"]
+    change = _count(trade, after) - _count(trade, order)
+    if not change or ordered_on is None or await find_booked_on(service, ordered_on) == ordered_on:
+        return {}
+    creator = Actor(user_id=order["creator_id"], department_id=order["creator_department_id"])
+    values = {"order_id": order["id"], "order_number": order["number"], "day": on, "amount": store_money(change)}
+    await service.database.store(trade.changes, creator).create(values)
+    return {"booked_later": store_money(exact(order["booked_later"]) + change)}
+
+
+def _count(trade: Trade, order: Record) -> Decimal:
+    """Return what the figures count of an order as it is: its amount, or what was shipped of a closed one, less returns."""
+    if order["status"] in UNCOUNTED:
+        return Decimal(0)
+    amount = order["amount"]
+    if order["status"] == "closed":
+        amount = order["shipped_amount"]
+        if amount is None:  # an earlier version stored the order
+            parts = (compute_part(line, exact(line[trade.shipped])) for line in order["lines"])
+            amount = store_money(sum(parts, Decimal(0)))
+    return exact(amount) - exact(order["returned_amount"])
+
+
+async def refuse_closed_month(step: Step[Any]) -> None:
+    """Let the plugin that keeps the books refuse an order that figures would count in a closed month."""
+    await step.emit(DATED, day=step.record["ordered_on"] or step.today)
+
+
+async def end(trade: Trade, step: Step) -> Record:
+    """Return what else changes in an order that is cancelled or closed."""
+    after = {**step.record, "status": trade.orders.machine.after(step.action)}
+    return await book_later(step.service, trade, step.record, after, step.today)
+
+
+async def list_sales(req: Request) -> Page:
+    """List the changes of sales orders."""
+    return await req.store(SALES_ORDER_CHANGES).page(req.query)
+
+
+async def list_purchases(req: Request) -> Page:
+    """List the changes of purchase orders."""
+    return await req.store(PURCHASE_ORDER_CHANGES).page(req.query)
+
+
+_WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
+
+
+async def confirm(step: Step[SalesOrder]) -> Record:
+    """Return the values that the confirmation changes besides the state. Raises 40901 if the customer has no credit."""
+    excess = await _find_excess(step, step.record)
+    return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
+
+
+async def _find_excess(step: Step[SalesOrder], order: SalesOrder) -> Decimal | None:
+    """Return by how much this order, in addition to their other open orders, exceeds the credit of the customer.
+
+    Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
+    """
+    if order["customer_id"] is None or order.get("contract_id") is not None:
+        return None
+    others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
+    waiting = await step.store(SALES_ORDERS).find(others, fields=("lines", "amount", "shipped_amount"))
+    requested, ordered = exact(order["amount"]), sum(map(_compute_undelivered, waiting), Decimal(0))
+    customers = step.service.part(Customers)
+    return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
+
+
+def _compute_undelivered(order: SalesOrder) -> Decimal:
+    """Return the amount of the goods that are still to be delivered of an order."""
+    if order["shipped_amount"] is not None:
+        return exact(order["amount"]) - exact(order["shipped_amount"])
+    # an earlier version stored the order, or nothing was delivered
+    delivered = (compute_part(line, exact(line["delivered"])) for line in order["lines"])
+    return exact(order["amount"]) - sum(delivered, Decimal(0))
+
+
+async def describe(step: Step[PurchaseOrder]) -> Record:
+    """Return the names of the supplier and the products, which the approvers may not be allowed to look up."""
+    order = step.record
+    supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
+    products = {str(one["id"]): one["name"] for one in await step.store(PRODUCTS).find(wanted, fields=["name"])}
+    lines = as_json(PURCHASE_ORDERS.read, order)["lines"]
+    return {
+        "supplier": supplier and supplier["name"],
+        "lines": [{**line, "product": products.get(line["product_id"])} for line in lines],
+    }
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        PURCHASE_ORDERS,
+        at="/api/v1/inventory/purchase-orders",
+        resource="inventory:purchase-order",
+        always=("reference", "remark"),
+        create=make_create_handler(PURCHASE),
+        update=make_update_handler(PURCHASE),
+        delete=make_delete_handler(PURCHASE),
+        refusals_of={"update": conflicts(NOT_A_DRAFT), "delete": conflicts(NOT_DELETABLE)},
+    ),
+    amounts_route("POST /api/v1/inventory/purchase-orders/amounts", PURCHASE, "inventory:purchase-order:create"),
+    *transitions(
+        PURCHASE_ORDERS,
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/submit",
+            access="inventory:purchase-order:submit",
+            summary="Submit a purchase order for approval",
+            before=refuse_closed_month,
+            values=lambda step: {"submitted_by": step.by, "reason": None},
+            events=(DATED,),
+            waits=True,
+        ),
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/withdraw",
+            access="inventory:purchase-order:submit",
+            summary="Withdraw a purchase order from approval",
+            values=lambda step: {"reason": step.reason},
+        ),
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/reject",
+            access="inventory:purchase-order:confirm",
+            body=REJECT_BODY,
+            values=lambda step: {"reason": step.reason},
+        ),
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/confirm",
+            access="inventory:purchase-order:confirm",
+            before=refuse_closed_month,
+            values=lambda step: {"confirmed_at": step.now},
+            after=partial(announce_confirmed, PURCHASE),
+            events=(DATED,),
+            waits=True,
+        ),
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/cancel",
+            access="inventory:purchase-order:cancel",
+            values=partial(end, PURCHASE),
+            after=partial(announce_ended, PURCHASE),
+        ),
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/close",
+            access="inventory:purchase-order:close",
+            values=partial(end, PURCHASE),
+            after=partial(announce_ended, PURCHASE),
+        ),
+        Action(
+            "POST /api/v1/inventory/purchase-orders/{id}/receive",
+            access="inventory:purchase-order:receive",
+            does=("ship", "ship-part"),
+            summary="Receive goods of a purchase order",
+            body=SHIP_BODY,
+            waits=True,
+            before=ship_with(PURCHASE),
+            choose=partial(choose_shipping, PURCHASE),
+            values=partial(add_shipment, PURCHASE),
+            after=partial(announce_shipped, PURCHASE),
+            events=(DATED,),
+            refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, WAREHOUSE_GONE),
+        ),
+        approval=Approval(done="confirm", record=describe, fields={"supplier": text()}),
+    ),
+    *holds(
+        PURCHASE_ORDERS,
+        hold="POST /api/v1/inventory/purchase-orders/{id}/hold",
+        release="POST /api/v1/inventory/purchase-orders/{id}/release",
+        access="inventory:purchase-order:hold",
+    ),
+    *crud(
+        SALES_ORDERS,
+        at="/api/v1/inventory/sales-orders",
+        resource="inventory:sales-order",
+        always=("reference", "remark"),
+        create=make_create_handler(SALE),
+        update=make_update_handler(SALE),
+        delete=make_delete_handler(SALE),
+        refusals_of={"update": conflicts(NOT_A_DRAFT), "delete": conflicts(NOT_DELETABLE)},
+    ),
+    amounts_route("POST /api/v1/inventory/sales-orders/amounts", SALE, "inventory:sales-order:create"),
+    *transitions(
+        SALES_ORDERS,
+        Action(
+            "POST /api/v1/inventory/sales-orders/{id}/confirm",
+            access="inventory:sales-order:confirm",
+            before=refuse_closed_month,
+            values=confirm,
+            after=partial(announce_confirmed, SALE),
+            events=(DATED,),
+            refusals=CREDIT_REFUSALS,
+            waits=True,
+        ),
+        Action(
+            "POST /api/v1/inventory/sales-orders/{id}/cancel",
+            access="inventory:sales-order:cancel",
+            values=partial(end, SALE),
+            after=partial(announce_ended, SALE),
+        ),
+        Action(
+            "POST /api/v1/inventory/sales-orders/{id}/close",
+            access="inventory:sales-order:close",
+            values=partial(end, SALE),
+            after=partial(announce_ended, SALE),
+        ),
+        Action(
+            "POST /api/v1/inventory/sales-orders/{id}/deliver",
+            access="inventory:sales-order:deliver",
+            does=("ship", "ship-part"),
+            summary="Deliver goods of a sales order",
+            body=SHIP_BODY,
+            waits=True,
+            before=ship_with(SALE),
+            choose=partial(choose_shipping, SALE),
+            values=partial(add_shipment, SALE),
+            after=partial(announce_shipped, SALE),
+            events=(DATED,),
+            refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH, NOT_ENOUGH_THEN),
+        ),
+    ),
+    *holds(
+        SALES_ORDERS,
+        hold="POST /api/v1/inventory/sales-orders/{id}/hold",
+        release="POST /api/v1/inventory/sales-orders/{id}/release",
+        access="inventory:sales-order:hold",
+    ),
+    route(
+        "GET /api/v1/inventory/sales-order-changes",
+        list_sales,
+        summary="List what sales orders became more or less after their month was closed",
+        access="inventory:sales-order:list",
+        paged=True,
+        query=SALES_ORDER_CHANGES.list_query,
+        record=SALES_ORDER_CHANGES,
+    ),
+    route(
+        "GET /api/v1/inventory/purchase-order-changes",
+        list_purchases,
+        summary="List what purchase orders became more or less after their month was closed",
+        access="inventory:purchase-order:list",
+        paged=True,
+        query=PURCHASE_ORDER_CHANGES.list_query,
+        record=PURCHASE_ORDER_CHANGES,
+    ),
+)

@@ -1,1 +1,0 @@
-"""Purchase and sales orders, their shipments, and what is owed for them."""

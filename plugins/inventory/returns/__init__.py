@@ -1,1 +1,0 @@
-"""Returns of goods, and reversals."""

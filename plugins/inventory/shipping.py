@@ -1,0 +1,185 @@
+"""Receiving and delivering the goods of an order, at once or in parts, and the documents of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Record, Request, Route, Step, crud, exact, store_money
+from plugins.api.data import new_id
+from plugins.api.records import Hook
+from plugins.api.values import store_quantity
+from plugins.inventory.amounts import compute_part
+from plugins.inventory.order_records import DELIVERIES, RECEIPTS
+from plugins.inventory.record_types import Warehouse
+from plugins.inventory.stock import Movements, Origin, take_turns
+from plugins.inventory.texts import MORE_THAN_OPEN, NOTHING_OPEN
+from plugins.inventory.trades import Shipped, Trade, add_up, date_movement, find_live, find_products, find_warehouse
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is shipped of a product: `net` is the amount without tax."""
+
+    product_id: Any
+    quantity: Decimal
+    amount: Decimal
+    net: Decimal
+
+
+async def ship_lines(
+    req: Request, warehouse: Warehouse, shipment: Record, parts: Sequence[Part], incoming: bool
+) -> Record:
+    """Move the parts in or out. Returns `_id`, `lines`, `amount` and `cost`.
+
+    Goods that come in cost their net: the tax on them adds no value to the stock.
+    """
+    id = new_id()
+    origin = Origin("receipt" if incoming else "delivery", id, shipment["number"], shipment["day"])
+    moves, lines = Movements(req, warehouse, origin), []
+    await moves.read(part.product_id for part in parts)
+    for part in sorted(parts, key=lambda part: str(part.product_id)):
+        cost = part.net
+        if incoming:
+            await moves.put(part.product_id, part.quantity, cost)
+        else:
+            cost = await moves.take(part.product_id, part.quantity)
+        lines.append(
+            {
+                "product_id": part.product_id,
+                "quantity": store_quantity(part.quantity),
+                "amount": store_money(part.amount),
+                "cost": store_money(cost),
+                "returned": store_quantity(Decimal(0)),
+            }
+        )
+    await moves.enter()
+    return {"_id": id, "lines": lines, "amount": add_up(lines, "amount"), "cost": add_up(lines, "cost")}
+
+
+def ship_with(trade: Trade) -> Hook:
+    """Return the hook that receives or delivers goods of an order.
+
+    Stock, ledger, the receipt or delivery, and the order change in one transaction.
+    """
+
+    async def ship(step: Step) -> None:
+        req, order = step.req, step.record
+        # a disabled warehouse takes no goods in; its stock may leave
+        warehouse_id = req.body.get("warehouse_id") or order["warehouse_id"]
+        lines = req.body.get("lines") or _list_unfinished(trade, order)
+        await take_turns(req, warehouse_id, [line["product_id"] for line in lines])
+        warehouse = await find_warehouse(req, warehouse_id, where=trade.filter_orderable())
+        wanted = await _choose_quantities(req, trade, order)
+        shipment = {
+            "number": await trade.shipment_numbers.take(req),
+            "order_id": order["id"],
+            "order_number": order["number"],
+            "warehouse_id": warehouse["id"],
+            "day": await date_movement(req),
+            "remark": req.body.get("remark"),
+        }
+        live = await find_live(req, trade, order)
+        parts = _price_parts(trade, order, wanted, live)
+        shipment |= await ship_lines(req, warehouse, shipment, parts, trade.incoming)
+        shipment |= _add_freight(order, live, shipment)
+        shipment = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
+        step.keep(Shipped(shipment, live))
+
+    return ship
+
+
+async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[Any, Decimal]:
+    """Return the quantity of each product that is shipped now. Raises 40901 if it is more than is open."""
+    unfinished = {line["product_id"]: _get_unfinished(trade, line) for line in order["lines"]}
+    given = req.body.get("lines")
+    if given is None:
+        return {line["product_id"]: unfinished[line["product_id"]] for line in _list_unfinished(trade, order)}
+    await find_products(req, given)
+    wanted = {line["product_id"]: exact(line["quantity"]) for line in given}
+    for number, (id, quantity) in enumerate(wanted.items()):
+        field = f"lines[{number}].quantity"
+        if not unfinished.get(id):
+            raise ApiError(CONFLICT, NOTHING_OPEN, data={"open": "0", "field": field})
+        if quantity > unfinished[id]:
+            shown = format(store_quantity(unfinished[id]).to_decimal(), "f")
+            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown, "field": field})
+    return wanted
+
+
+def _list_unfinished(trade: Trade, order: Record) -> list[Record]:
+    return [line for line in order["lines"] if _get_unfinished(trade, line) > 0]
+
+
+def _get_unfinished(trade: Trade, line: Record) -> Decimal:
+    return exact(line["quantity"]) - exact(line[trade.shipped])
+
+
+def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record]) -> list[Part]:
+    """Return the parts with their amounts. The parts of a line add up to its sums, to the cent.
+
+    `live` are the shipments of the order that were not reversed. A part gets what they have left of the sums so far.
+    """
+    parts = []
+    for line in order["lines"]:
+        quantity = wanted.get(line["product_id"])
+        if quantity is not None:
+            shipped = [part for one in live for part in one["lines"] if part["product_id"] == line["product_id"]]
+            after = exact(line[trade.shipped]) + quantity
+            # goods come in at their net, so the `cost` of earlier receipts is their part of it
+            amount, net = (
+                max(compute_part(line, after, field) - _add_up(shipped, stored), Decimal(0))
+                for field, stored in (("amount", "amount"), ("net", "cost"))
+            )
+            parts.append(Part(line["product_id"], quantity, amount, net))
+    return parts
+
+
+def _add_freight(order: Record, live: Sequence[Record], shipment: Record) -> Record:
+    """Return `freight` and `amount` of a shipment. The freight of an order is owed with its first shipment."""
+    freight = exact(order["freight"]) - _add_up(live, "freight")
+    return {"freight": store_money(freight), "amount": store_money(exact(shipment["amount"]) + freight)}
+
+
+def _add_up(records: Sequence[Record], field: str) -> Decimal:
+    return sum((exact(one[field]) for one in records), Decimal(0))
+
+
+def add_shipment(trade: Trade, step: Step) -> Record:
+    """Return the update of the order for the shipment of the step."""
+    made = step.kept[Shipped]
+    shipped = add_up([*made.live, made.shipment], "amount")
+    # with `$set`, so that no product is looked up: the lines keep theirs
+    return {"$set": {"lines": _list_lines(trade, step), "shipped_amount": shipped}}
+
+
+def _list_lines(trade: Trade, step: Step) -> list[Record]:
+    moved = {line["product_id"]: exact(line["quantity"]) for line in step.kept[Shipped].shipment["lines"]}
+    return [
+        {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) + moved.get(line["product_id"], Decimal(0)))}
+        for line in step.record["lines"]
+    ]
+
+
+def choose_shipping(trade: Trade, step: Step) -> str:
+    """Return the action: `ship` if everything that was ordered is then shipped, else `ship-part`."""
+    lines = _list_lines(trade, step)
+    return "ship" if all(exact(line[trade.shipped]) == exact(line["quantity"]) for line in lines) else "ship-part"
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        RECEIPTS,
+        at="/api/v1/inventory/receipts",
+        resource="inventory:receipt",
+        only=("list", "read"),
+    ),
+    *crud(
+        DELIVERIES,
+        at="/api/v1/inventory/deliveries",
+        resource="inventory:delivery",
+        only=("list", "read"),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Stock and its ledger, transfers and counts."""

@@ -1,0 +1,119 @@
+"""What people read: messages, dictionaries, menus and the titles of permissions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plugins.api import Menu, Message, dictionary, page
+
+NOT_ENOUGH = Message(
+    "库存不足：{sku} 现有 {held}，需要 {wanted}", "Not enough stock of {sku}: {held} on hand, {wanted} needed"
+)
+NOT_ENOUGH_THEN = Message(
+    "{day} 库存不足：{sku} 当日结存 {held}，需要 {wanted}",
+    "Not enough stock of {sku} on {day}: {held} were there at the end of that day, {wanted} needed",
+)
+STOCK_LEFT = Message("仍有库存，不能删除", "It still has stock and cannot be deleted")
+STILL_KEEPER = Message(
+    "该用户仍是仓库的仓管员，不能删除", "This person is still a keeper of a warehouse and cannot be deleted"
+)
+IN_USE = Message("已被订单使用，不能删除", "It is used in orders and cannot be deleted")
+NOT_A_DRAFT = Message("只有草稿可以修改", "Only a draft can be changed")
+NOT_DELETABLE = Message(
+    "只有草稿或已取消的订单可以删除；结账后取消的订单须保留",
+    "Only a draft or a cancelled order can be deleted, and not what was cancelled after its month was closed",
+)
+NOT_IN_STATE = Message("订单状态不允许该操作", "The state of the order does not allow this")
+NOTHING_OPEN = Message("订单中该商品没有待收发的数量", "The order has no open quantity of this product")
+MORE_THAN_OPEN = Message(
+    "数量超过订单的待收发数量：{open}", "The quantity exceeds the open quantity of the order: {open}"
+)
+WAREHOUSE_GONE = Message("仓库或商品已被删除", "The warehouse or the product has been deleted")
+MORE_THAN_LEFT = Message(
+    "第 {line} 行的退货数量超过可退数量：{open}", "Line {line}: the quantity exceeds what can still be returned: {open}"
+)
+NOTHING_LEFT = Message("已全部退货", "Everything has already been returned")
+ALREADY_REVERSED = Message(
+    "单据已冲销，或本身是冲销单据", "The document has already been reversed, or is itself a reversal"
+)
+SHIPMENT_REVERSED = Message(
+    "出库单或入库单已冲销，其退货单不能再单独冲销",
+    "The delivery or receipt has been reversed, so its returns cannot be reversed separately any more",
+)
+NOT_KEEPER = Message("只有该仓库的仓管员可以冲销", "Only the keepers of the warehouse may reverse this")
+
+
+DICTIONARIES = (
+    dictionary(
+        "inventory_unit",
+        ("计量单位", "Unit"),
+        piece=("件", "Piece"),
+        box=("箱", "Box"),
+        set=("套", "Set"),
+        kg=("千克", "Kilogram"),
+        m=("米", "Metre"),
+        l=("升", "Litre"),
+    ),
+    dictionary(
+        "inventory_product_category",
+        ("商品分类", "Product category"),
+        parts=("零部件", "Parts"),
+        materials=("原材料", "Materials"),
+        finished=("成品", "Finished goods"),
+        supplies=("耗材", "Supplies"),
+    ),
+    dictionary(
+        "inventory_stock_entry_kind",
+        ("出入库类型", "Movement type"),
+        receipt=("采购入库", "Receipt", "green"),
+        delivery=("销售出库", "Delivery", "blue"),
+        transfer_in=("调入", "Transfer in", "cyan"),
+        transfer_out=("调出", "Transfer out", "orange"),
+        count=("盘点", "Count", "purple"),
+        purchase_return=("采购退货", "Purchase return", "gold"),
+        sales_return=("销售退货", "Sales return", "geekblue"),
+    ),
+)
+
+
+MENUS = (
+    Menu("inventory", Message("进销存", "Inventory"), path="/inventory", icon="lucide:warehouse", order=300),
+    page("inventory:product", ("商品", "Products"), "/inventory/products", "lucide:package", 1),
+    page("inventory:warehouse", ("仓库", "Warehouses"), "/inventory/warehouses", "lucide:warehouse", 2),
+    page("inventory:supplier", ("供应商", "Suppliers"), "/inventory/suppliers", "lucide:truck", 3),
+    page(
+        "inventory:purchase-order",
+        ("采购订单", "Purchase orders"),
+        "/inventory/purchase-orders",
+        "lucide:shopping-cart",
+        4,
+    ),
+    page("inventory:receipt", ("入库单", "Receipts"), "/inventory/receipts", "lucide:package-plus", 5),
+    page("inventory:sales-order", ("销售订单", "Sales orders"), "/inventory/sales-orders", "lucide:receipt", 6),
+    page("inventory:delivery", ("出库单", "Deliveries"), "/inventory/deliveries", "lucide:package-minus", 7),
+    page("inventory:transfer", ("调拨", "Transfers"), "/inventory/transfers", "lucide:arrow-left-right", 8),
+    page("inventory:stock-count", ("盘点", "Stock counts"), "/inventory/stock-counts", "lucide:clipboard-check", 9),
+    page("inventory:stock", ("库存", "Stock"), "/inventory/stock", "lucide:boxes", 10),
+    page(
+        "inventory:purchase-return",
+        ("采购退货", "Purchase returns"),
+        "/inventory/purchase-returns",
+        "lucide:undo-2",
+        11,
+    ),
+    page("inventory:sales-return", ("销售退货", "Sales returns"), "/inventory/sales-returns", "lucide:redo-2", 12),
+)
+
+PERMISSIONS: Mapping[str, Message] = {
+    "inventory:purchase-order:hold": Message("挂起", "Hold"),
+    "inventory:sales-order:hold": Message("挂起", "Hold"),
+    "inventory:stock:ledger": Message("库存流水", "Stock ledger"),
+    "inventory:transfer:reverse": Message("冲销", "Reverse"),
+    "inventory:stock-count:reverse": Message("冲销", "Reverse"),
+    "inventory:receipt:return": Message("采购退货", "Return to the supplier"),
+    "inventory:receipt:reverse": Message("冲销", "Reverse"),
+    "inventory:purchase-return:reverse": Message("冲销", "Reverse"),
+    "inventory:sales-return:reverse": Message("冲销", "Reverse"),
+    "inventory:delivery:return": Message("销售退货", "Return from the customer"),
+    "inventory:delivery:reverse": Message("冲销", "Reverse"),
+}

@@ -1,0 +1,348 @@
+"""What purchases and sales have in common, what differs, and what is owed for the goods.
+
+The handlers of orders are written once for both. What is owed is sent to the plugin that keeps the books in the
+transaction of the change: the amounts of the shipments of an order, less what was returned of them, at the prices of the
+order. Each shipment is due `terms_days` of the order after its own day.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from plugins.api import Collection, Event, Record, Request, Service, Step, day_of, exact, invalid, store_money
+from plugins.api.business import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, due_after
+from plugins.api.data import check_keeper
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.records import Announced, Numbering
+from plugins.api.values import RecordId, store_quantity
+from plugins.inventory.numbers import (
+    DELIVERY_NUMBERS,
+    PURCHASE_ORDER_NUMBERS,
+    PURCHASE_RETURN_NUMBERS,
+    RECEIPT_NUMBERS,
+    SALES_ORDER_NUMBERS,
+    SALES_RETURN_NUMBERS,
+)
+from plugins.inventory.order_records import (
+    DELIVERIES,
+    PURCHASE_ORDER_CHANGES,
+    PURCHASE_ORDERS,
+    RECEIPTS,
+    SALES_ORDER_CHANGES,
+    SALES_ORDERS,
+)
+from plugins.inventory.record_types import Product, Warehouse
+from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
+
+Line = Mapping[str, Any]
+ENABLED: Mapping[str, Any] = {"status": "enabled"}
+
+
+async def find_products(
+    req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None
+) -> dict[RecordId, Product]:
+    """Return the products of the lines by id. `where` restricts them further, for example to enabled products.
+
+    Raises 40001 for each line that repeats a product, or whose product does not exist or does not match `where`.
+    """
+    ids = [line["product_id"] for line in lines]
+    matching = {"_id": {"$in": ids}, **(where or {})}
+    found = {product["id"]: product for product in await req.store(PRODUCTS).find(matching)}
+    faults = [
+        FieldError(f"lines[{number}].product_id", "reference" if id not in found else "duplicate")
+        for number, id in enumerate(ids)
+        if id not in found or id in ids[:number]
+    ]
+    if faults:
+        raise ValidationFailed(faults)
+    return found
+
+
+async def find_warehouse(
+    req: Request, id: Any, field: str = "warehouse_id", where: Mapping[str, Any] | None = None
+) -> Warehouse:
+    """Return the warehouse with this id.
+
+    Raises 40001 for `field` if the id is None, if no warehouse with it matches `where`, or if only others keep the
+    warehouse.
+    """
+    if id is None:
+        raise invalid(field, "required")
+    found = await req.store(WAREHOUSES).find_one({"_id": id, **(where or {})})
+    if found is None:
+        raise invalid(field, "reference")
+    check_keeper(req.scope, id, field)
+    return found
+
+
+async def price_lines(
+    req: Request,
+    lines: Sequence[Line],
+    default: Literal["price", "cost"],
+    done: str,
+    where: Mapping[str, Any] | None = None,
+) -> list[Record]:
+    """Return the lines of a draft with prices.
+
+    A line without a price takes the field `default` of its product. `done` names the field for the shipped quantity.
+    """
+    products = await find_products(req, lines, where)
+    priced = []
+    for line in lines:
+        given = line.get("price")
+        unit_price = exact(given if given is not None else products[line["product_id"]][default])
+        priced.append(
+            {
+                "product_id": line["product_id"],
+                "quantity": line["quantity"],
+                "price": store_money(unit_price),
+                "discount": line.get("discount"),
+                "tax_rate": line.get("tax_rate"),
+                done: store_quantity(Decimal(0)),
+            }
+        )
+    return priced
+
+
+def add_up(lines: Sequence[Line], field: str) -> Any:
+    """Return the sum of `field` over all lines, in the form in which amounts are stored."""
+    return store_money(sum((exact(line[field]) for line in lines), Decimal(0)))
+
+
+def get_today(req: Request) -> str:
+    """Return the business day of the request."""
+    return day_of(req.now, req.service.settings.zone).isoformat()
+
+
+async def date_movement(req: Request, since: str | None = None) -> str:
+    """Return the day on which stock changes: that of the body, or else the later of today and `since`.
+
+    Call it inside the transaction: it emits the event that lets finance refuse a day in a closed month. Raises 40001
+    if the body has a `day` before `since`.
+    """
+    given = (req.body or {}).get("day")
+    day: str = given or max(get_today(req), since or "")
+    await req.emit(DATED, day=day)
+    if since is not None and day < since:
+        raise invalid("day", "minimum")
+    return day
+
+
+_RETURN = {"record": dict, "shipment": dict, "goods_return": dict}  # the order, its receipt or delivery, the return
+
+
+@dataclass(frozen=True)
+class Trade:
+    """Either purchases or sales.
+
+    `owed` is the event that says what is owed for one of its `orders`. `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
+    that a line without a price takes. `incoming`: goods come in. `shipment_id` names the field of a return with the id
+    of its delivery or receipt; `return_kind` is the kind of its ledger entries. `changes` has what orders became more or less after their month was closed.
+    """
+
+    biz_type: str
+    owed: Event
+    orders: Collection
+    shipments: Collection
+    shipped: str
+    default_price: Literal["price", "cost"]
+    order_numbers: Numbering
+    shipment_numbers: Numbering
+    incoming: bool
+    returns: Collection
+    shipment_id: str
+    return_numbers: Numbering
+    return_kind: str
+    changes: Collection
+    returned: Event
+    reversed: Event
+    return_reversed: Event
+
+    def filter_orderable(self) -> dict[str, Any] | None:
+        """Return the filter on products and warehouses for orders: purchases exclude disabled ones, sales do not."""
+        return dict(ENABLED) if self.incoming else None
+
+
+PURCHASE = Trade(
+    biz_type="PURCHASE_ORDER",
+    owed=PAYABLE_CHANGED,
+    orders=PURCHASE_ORDERS,
+    shipments=RECEIPTS,
+    shipped="received",
+    default_price="cost",
+    order_numbers=PURCHASE_ORDER_NUMBERS,
+    shipment_numbers=RECEIPT_NUMBERS,
+    incoming=True,
+    returns=PURCHASE_RETURNS,
+    shipment_id="receipt_id",
+    return_numbers=PURCHASE_RETURN_NUMBERS,
+    return_kind="purchase_return",
+    changes=PURCHASE_ORDER_CHANGES,
+    returned=Event("inventory.receipt.returned", **_RETURN),
+    reversed=Event("inventory.receipt.reversed", **_RETURN),
+    return_reversed=Event("inventory.purchase_return.reversed", **_RETURN, reversal=dict),
+)
+SALE = Trade(
+    biz_type="SALES_ORDER",
+    owed=RECEIVABLE_CHANGED,
+    orders=SALES_ORDERS,
+    shipments=DELIVERIES,
+    shipped="delivered",
+    default_price="price",
+    order_numbers=SALES_ORDER_NUMBERS,
+    shipment_numbers=DELIVERY_NUMBERS,
+    incoming=False,
+    returns=SALES_RETURNS,
+    shipment_id="delivery_id",
+    return_numbers=SALES_RETURN_NUMBERS,
+    return_kind="sales_return",
+    changes=SALES_ORDER_CHANGES,
+    returned=Event("inventory.delivery.returned", **_RETURN),
+    reversed=Event("inventory.delivery.reversed", **_RETURN),
+    return_reversed=Event("inventory.sales_return.reversed", **_RETURN, reversal=dict),
+)
+
+
+_ZERO = store_money(Decimal(0))
+
+
+async def publish(
+    trade: Trade,
+    service: Service,
+    request: Request | None,
+    order: Record,
+    shipments: Sequence[Record],
+    day: str,
+    *,
+    new: bool = False,
+) -> None:
+    """Emit what is owed for these shipments of an order as of `day`, unless they are owed for its contract.
+
+    `new`: nothing was emitted for the order before.
+    """
+    if order.get("contract_id") is None:
+        origin = {"request": request, "biz_type": trade.biz_type, "day": day, "new": new}
+        party = await _describe_party(service, trade, order)
+        await service.events.emit(trade.owed, {**origin, **party, **_describe_owed(trade, order, shipments)})
+
+
+async def _describe_party(service: Service, trade: Trade, order: Record) -> Record:
+    if not trade.incoming:
+        return {"counterparty": order["customer_name"], "customer_id": order["customer_id"]}
+    supplier = await service.database.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    return {"counterparty": supplier["name"] if supplier else "", "supplier_id": order["supplier_id"]}
+
+
+async def announce_confirmed(trade: Trade, step: Step) -> None:
+    """Emit that nothing is owed yet after the confirmation of an order, and what may be invoiced."""
+    await publish(trade, step.service, step.req, step.record, [], step.today, new=True)
+
+
+@dataclass(frozen=True)
+class Shipped(Announced):
+    """The delivery or receipt that an action makes, and the `live` ones before it: those that were not reversed."""
+
+    shipment: Record
+    live: Sequence[Record]
+
+
+async def announce_shipped(trade: Trade, step: Step) -> None:
+    """Emit what is owed after a delivery or a receipt."""
+    made = step.kept[Shipped]
+    await publish(trade, step.service, step.req, step.record, [*made.live, made.shipment], made.shipment["day"])
+
+
+async def announce_ended(trade: Trade, step: Step) -> None:
+    """Emit that no more goods follow after an order was cancelled or closed."""
+    if step.record["confirmed_at"] is not None:
+        live = await find_live(step.req, trade, step.record)
+        await publish(trade, step.service, step.req, step.record, live, step.today)
+
+
+async def find_live(req: Request, trade: Trade, order: Record) -> list[Record]:
+    """Return the deliveries or receipts of an order that were not reversed."""
+    if not _has_shipped(trade, order):
+        return []
+    return await req.system_store(trade.shipments).find({"order_id": order["id"], "reversed_by_id": None})
+
+
+def _has_shipped(trade: Trade, order: Record) -> bool:
+    return any(exact(line[trade.shipped]) for line in order["lines"])
+
+
+def _describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> Record:
+    """Return the payload of receivable and payable events that describes an order with these live shipments.
+
+    It has the number and the creator of the order, the amount that is owed, when it is due, and what is still to come.
+    """
+    owed = sum(map(_get_owed, shipments), Decimal(0))
+    shipped = sum((exact(one["amount"]) for one in shipments), Decimal(0))
+    return {
+        "resource_id": str(order["id"]),
+        "number": order["number"],
+        "amount": store_money(owed),
+        "net": order["net_amount"],
+        "tax": order["tax_amount"],
+        "undelivered": store_money(count_undelivered(trade, order, shipped)),
+        **_describe_due(order, shipments),
+        "creator_id": order["creator_id"],
+        "creator_department_id": order["creator_department_id"],
+    }
+
+
+def count_undelivered(trade: Trade, order: Record, shipped: Decimal) -> Decimal:
+    """Return what is still to be shipped of an order, of which `shipped` is; nothing if no more will be."""
+    # orders of earlier versions without `net_amount` do not say what may be invoiced
+    open_to = trade.orders.machine.permits(order, "ship") and order["net_amount"] is not None
+    return max(exact(order["amount"]) - shipped, Decimal(0)) if open_to else Decimal(0)
+
+
+def _get_owed(shipment: Record) -> Decimal:
+    return exact(shipment["amount"]) - exact(shipment["returned_amount"])
+
+
+def _describe_due(order: Record, shipments: Sequence[Record]) -> Record:
+    """Return `due_on` by the terms of the order, and a `schedule` if its shipments are due on several days."""
+    terms = order.get("terms_days")
+    if terms is None:
+        return {}
+    due: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for one in shipments:
+        due[due_after(one["day"], terms)] += _get_owed(one)
+    parts = [{"due_on": day, "amount": store_money(due[day]), "paid": _ZERO} for day in sorted(due)]
+    return {
+        "terms_days": terms,
+        "due_on": min(due, default=None),
+        "schedule": parts if len(parts) > 1 else None,
+    }
+
+
+async def find_history(service: Service, trade: Trade, order: Record) -> list[tuple[str, list[Record]]]:
+    """Return each day on which goods of an order were shipped or returned, with all shipments as they were then.
+
+    Before them comes the day on which the order was confirmed, with none.
+    """
+    shipments = await service.database.store(trade.shipments).find({"order_id": order["id"]})
+    returns = await service.database.store(trade.returns).find({"order_id": order["id"]})
+    days = sorted({one["day"] for one in (*shipments, *returns)})
+    confirmed = order["confirmed_at"]
+    history = [(day, list(_rewind(trade, shipments, returns, day))) for day in days]
+    return history if confirmed is None else [(day_of(confirmed, service.settings.zone).isoformat(), []), *history]
+
+
+def _rewind(trade: Trade, shipments: Sequence[Record], returns: Sequence[Record], day: str) -> Iterator[Record]:
+    for shipment in shipments:
+        if shipment["day"] <= day:
+            ours = [one for one in returns if one[trade.shipment_id] == shipment["id"] and one["day"] <= day]
+            returned = sum((exact(one["amount"]) for one in ours), Decimal(0))
+            yield {**shipment, "returned_amount": store_money(returned)}
+
+
+async def find_order(service: Service, trade: Trade, id: Any) -> Record | None:
+    """Return the order with this id, given as text, or None."""
+    return await service.database.store(trade.orders).find_one({"_id": trade.orders.parse_id(id)})
