@@ -13,10 +13,10 @@ from typing import NoReturn
 from pydantic import ValidationError
 
 from config.embedded.starting import start_database
-from config.exits import end, fail
+from config.process import end, fail
 from config.settings import Settings, problems_of
 from config.supervision import supervise
-from config.tls_files import CertificateError
+from config.tls import CertificateError
 
 _EPILOG = """\
 examples:

@@ -17,7 +17,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from config.listening import UNIX
-from config.tls_files import TlsFiles
+from config.tls import TlsFiles
 
 EXAMPLE_SECRET = "change-me-to-32-or-more-random-characters"
 _LEAST_PAIRS, _LEAST_STEPS = 20, 8  # of neighbouring characters; 32 random hexadecimal digits have about 29 and 20

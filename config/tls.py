@@ -1,15 +1,43 @@
-"""The certificate of the service's own TLS: read, checked, and reloaded when its files change."""
+"""The service's own TLS: the files and time limits, and the certificate, which is reloaded when its files change."""
 
 from __future__ import annotations
 
 import ssl
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from config.tls_files import CertificateError, TlsFiles
+HANDSHAKE_SECONDS = 10.0  # for the whole handshake of a connection, however slowly its bytes arrive
+SHUTDOWN_SECONDS = 2.0  # for the client's part at the end of a connection
+
+
+class CertificateError(Exception):
+    """A certificate cannot be used; the message is a sentence that names the setting and the file."""
+
+
+@dataclass(frozen=True)
+class TlsFiles:
+    """The PEM files of a certificate with its chain and of its key, and the minimum version of TLS."""
+
+    certificate: Path
+    key: Path
+    minimum: str = "1.2"
+
+    def signature(self) -> tuple[tuple[int, ...] | None, ...]:
+        """Return a value that changes when a file is rewritten or a link to it points elsewhere."""
+        return tuple(_state(path) for path in (self.certificate, self.key))
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
+
 
 # only forward secrecy and authenticated encryption, as in Mozilla's "intermediate"; TLS 1.3 ciphers are always on
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"

@@ -19,11 +19,10 @@ from typing import Any
 from config.database import DatabaseUnavailable, share_deadline
 from config.logs import log_request, request_context
 from handlers.access.actor import ANONYMOUS, Actor
-from handlers.access.delegated_requests import is_admitted
-from handlers.access.missing_permission import missing_permission
 from handlers.access.rate_limit import RateLimit
+from handlers.access.requests import is_admitted, missing_permission
 from handlers.catalogue.dictionaries import NOT_LISTED, Dictionaries
-from handlers.data.history.cause import CAUSE, Cause
+from handlers.data.history.history import CAUSE, Cause
 from handlers.idempotency import respond_once
 from handlers.operations.metrics import Metrics
 from handlers.operations.operation_log import OperationLog

@@ -7,9 +7,9 @@ from typing import Protocol
 from handlers.access.actor import Actor
 from handlers.data.visible.delegated_access import Passes as Passes
 from handlers.data.visible.scope import Scope
-from handlers.parts import Port
 from handlers.route import Route
 from handlers.schema.values import Body
+from handlers.service import Port
 
 
 class Authenticator(Protocol):

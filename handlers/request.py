@@ -19,7 +19,6 @@ from handlers.data.visible.delegated_store import PassedStore
 from handlers.data.visible.scope import ALL_ROWS, Scope
 from handlers.events import Event
 from handlers.http.streams import BodyStream
-from handlers.parts import Part
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
@@ -36,7 +35,7 @@ from handlers.schema.validation import (
     parse_json,
 )
 from handlers.schema.values import Body, Json, Query, ReadOnlyRecord, Record, RecordId, Typed
-from handlers.service import Service
+from handlers.service import Part, Service
 
 Result = TypeVar("Result")
 NO_SCOPE = Scope()

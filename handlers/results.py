@@ -10,10 +10,9 @@ from handlers.data.references.record_names import RecordNames
 from handlers.docs.response_checks import ResponseChecks
 from handlers.request import Request
 from handlers.route import Route
-from handlers.schema.envelope import ok
+from handlers.schema.envelope import ok, project
 from handlers.schema.fields import Field
 from handlers.schema.naming import References, add_names, collect
-from handlers.schema.projection import project
 
 
 @dataclass(frozen=True, slots=True)

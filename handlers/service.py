@@ -1,10 +1,10 @@
-"""`Service`: everything that is shared within one process, assembled once at start."""
+"""`Service`: everything that is shared within one process, assembled once at start, and the parts that plugins provide."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from config.settings import EnvironmentSettings, Settings
 from config.time_limits import TimeLimit
@@ -12,7 +12,35 @@ from handlers.access.actor import ANONYMOUS
 from handlers.data.database import Database
 from handlers.data.visible.delegated_access import Passage, Passes
 from handlers.events import Events
-from handlers.parts import Part, Parts
+
+Part = TypeVar("Part")
+
+
+class Port:
+    """A question that may be answered by a plugin which need not be loaded: each method is a call with a typed result.
+
+    What the methods of a port itself return is the answer without such a plugin. The plugin that answers provides an
+    instance of a subclass under the port.
+    """
+
+
+class Parts(dict[type, Any]):
+    """The running objects: each is an instance of its key. Raises KeyError for what no loaded plugin provides.
+
+    A `Port` that none provides answers for itself.
+    `Request.part` returns one of them; the lifecycle reads seven in each request, and saves the calls.
+    """
+
+    def __missing__(self, kind: type[Part]) -> Part:
+        if issubclass(kind, Port):
+            return kind()
+        raise KeyError(kind)
+
+    if TYPE_CHECKING:  # at run time it is the method of `dict`, which is written in C
+
+        def __getitem__(self, kind: type[Part], /) -> Part:
+            """Return the object that is registered under `kind`."""
+
 
 ReadinessCheck = Callable[[], Awaitable[None]]
 PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)

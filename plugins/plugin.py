@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from config.settings import EnvironmentSettings
-from handlers.catalogue.declarations import Dictionary, Menu, Option
+from handlers.catalogue.declarations import Dictionary, Menu, Option, View
 from handlers.catalogue.responsibilities import Holding
-from handlers.catalogue.views import View
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
 from handlers.events import Event

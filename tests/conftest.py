@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from config.garbage_collection import exempt_what_exists
+from config.process import exempt_what_exists
 
 pytest_plugins = [
     "plugins.testing",

@@ -19,9 +19,8 @@ from config.database.errors import (
 )
 from config.database.indexes import IndexSpec, differences
 from config.database.keyed_locks import WriteConflict
-from config.database.members import missing_set, missing_set_at
+from config.database.members import missing_set, missing_set_at, reading_from_secondaries
 from config.database.operations import MARGIN_SECONDS, create_separate_context, share_deadline, wait_for_shared_work
-from config.database.secondaries import reading_from_secondaries
 from config.database.traced_driver import TracedDriver
 
 __all__ = [

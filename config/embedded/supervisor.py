@@ -11,10 +11,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from types import FrameType
 
-from config.embedded.binary import find_mongod
 from config.embedded.diagnosis import EmbeddedError, explain, explain_os_error
 from config.embedded.folder import Folder, Lock, Record, until
-from config.embedded.mongod import Mongod, start_mongod
+from config.embedded.mongod import Mongod, find_mongod, start_mongod
 
 LOCK_SECONDS = 0.1
 USERS_POLL_SECONDS = 0.2

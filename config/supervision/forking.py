@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from config.listening import close_sockets
-from config.parent_death import stop_with_parent
+from config.process import stop_with_parent
 from config.supervision.link import Link, Message
 
 CRASHED = 70  # EX_SOFTWARE: an exception that nobody caught

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config import service_manager
+from config import process
 from config.listening import CannotListen, UnixSocket, close_sockets, open_sockets, open_unix_socket
 from config.supervision.link import Link, Message
 
@@ -137,7 +137,7 @@ class Generation:
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        environment = {name: value for name, value in os.environ.items() if name != service_manager.VARIABLE}
+        environment = {name: value for name, value in os.environ.items() if name != process.VARIABLE}
         with theirs:
             command = [sys.executable, str(_ENTRY), "--fork-server", str(theirs.fileno()), *arguments]
             self._process = subprocess.Popen(  # noqa: S603 - our own entry point

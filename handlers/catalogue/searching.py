@@ -20,10 +20,10 @@ from handlers.lifecycle import refusal
 from handlers.ports import Authorizer
 from handlers.request import Request
 from handlers.route import SIGNED_IN, Route, route
+from handlers.schema.envelope import project
 from handlers.schema.errors import ApiError, invalid
 from handlers.schema.fields import anything, array, integer, obj, text
 from handlers.schema.naming import MAX_NAME
-from handlers.schema.projection import project
 from handlers.schema.values import Json, Query, Record
 
 INCOMPLETE_HEADER = "X-Incomplete"

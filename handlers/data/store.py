@@ -16,18 +16,16 @@ from config.database import Document, Filter
 from handlers.access.actor import Actor
 from handlers.data.collection import HISTORY, Collection
 from handlers.data.context import DataContext
-from handlers.data.history.cause import CAUSE
-from handlers.data.history.history import note
+from handlers.data.history.history import CAUSE, note
 from handlers.data.history.recorded_change import recorded_change, recorded_update
 from handlers.data.lists.filters import Page, sort_keys
 from handlers.data.lists.paging import Pager
 from handlers.data.references.checks import References
 from handlers.data.several_updates import SeveralUpdates
-from handlers.data.undeclared_fields import require_declared
 from handlers.data.visible.responsible import placed, placing
 from handlers.data.visible.scope import ALL_ROWS, Scope
 from handlers.data.visible.visibility import Visibility
-from handlers.data.writing import keeps_references, omit, refusing_duplicates, releases_holders
+from handlers.data.writing import keeps_references, omit, refusing_duplicates, releases_holders, require_declared
 from handlers.schema.errors import CONFLICT, NOT_FOUND, ApiError, ErrorKind, ValidationFailed
 from handlers.schema.messages import Message
 from handlers.schema.values import Operators, Query, RecordId, Row, Values

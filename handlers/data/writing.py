@@ -1,8 +1,11 @@
-"""Decorators for the methods of `Store` that write references, and for the one that deletes what they refer to."""
+"""Decorators for the methods of `Store` that write references or delete, and the refusal of undeclared fields.
+
+A field that no collection declares would be stored for ever and shown in no response.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Container, Coroutine, Mapping, Sequence
 from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -13,7 +16,20 @@ from handlers.data.context import DataContext
 from handlers.data.references.checks import References
 from handlers.data.references.holders import HolderStore, Release
 from handlers.schema.errors import DUPLICATE, ApiError
-from handlers.schema.values import RecordId, Values
+from handlers.schema.values import Operators, RecordId, Values
+
+
+def require_declared(collection: Collection, *updates: Operators | Sequence[Mapping[str, Any]] | None) -> None:
+    """Raise ValueError if update operators write a field that no stored record has. The stages of a pipeline pass."""
+    for update in updates:
+        for operator, changes in update.items() if isinstance(update, Mapping) else ():
+            # `$unset` takes away what an older version has stored
+            if operator != "$unset" and not collection.stored.issuperset(changes):
+                unknown = {path.partition(".")[0] for path in changes} - collection.stored
+                if unknown:
+                    names = ", ".join(sorted(unknown))
+                    raise ValueError(f"{collection.name} has no field {names}: declare it in fields, or in internal")
+
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

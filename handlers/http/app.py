@@ -20,10 +20,8 @@ from handlers.http.connection import Connection
 from handlers.http.exchange import Exchange
 from handlers.http.fast_headers import Headers
 from handlers.http.fast_server import FastServer
-from handlers.http.limits import Limits
-from handlers.http.receiving import Receiving
-from handlers.http.request_head import RequestHead, read_request_head
-from handlers.http.response_head import refusal
+from handlers.http.heads import RequestHead, read_request_head, refusal
+from handlers.http.receiving import Limits, Receiving
 from handlers.http.sockets import GOING_AWAY, SERVICE_RESTART, Sockets
 from handlers.http.tornado_server import Server
 from handlers.lifecycle import Response, respond

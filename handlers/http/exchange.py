@@ -13,8 +13,8 @@ from tornado import httputil
 
 from handlers.http.addresses import Proxies
 from handlers.http.connection import Connection
+from handlers.http.heads import RequestHead
 from handlers.http.receiving import Receiving
-from handlers.http.request_head import RequestHead
 from handlers.http.responder import OpenRequests, Responder
 from handlers.http.sockets import Sockets
 from handlers.http.streams import BodyStream

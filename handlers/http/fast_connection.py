@@ -19,9 +19,7 @@ from handlers.http.draining import bytes_wait
 from handlers.http.fast_body import Body
 from handlers.http.fast_head import Head, HeadReader, HeadsCache
 from handlers.http.fast_writer import ResponseWriter, require
-from handlers.http.limits import Limits
-from handlers.http.receiving import Receiving
-from handlers.http.unread import UnreadBytes
+from handlers.http.receiving import Limits, Receiving, UnreadBytes
 from handlers.http.upgrading import Upgradable
 from handlers.schema.errors import ApiError
 

@@ -9,7 +9,7 @@ from typing import Any
 from lru import LRU
 from tornado import httputil
 
-from handlers.http.request_head import RequestHead
+from handlers.http.heads import RequestHead
 
 _LONGEST_KNOWN = 64
 _LONGEST_LENGTH = 20  # digits

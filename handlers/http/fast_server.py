@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from config.listening import UNIX
-from config.tls_files import HANDSHAKE_SECONDS, SHUTDOWN_SECONDS
+from config.tls import HANDSHAKE_SECONDS, SHUTDOWN_SECONDS
 from handlers.http.fast_connection import FastConnection, Front
 from handlers.http.fast_head import HeadsCache
-from handlers.http.limits import Limits
+from handlers.http.receiving import Limits
 from handlers.schema.errors import ApiError
 
 _SWEEP_SECONDS = 1.0

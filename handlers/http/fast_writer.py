@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tornado.iostream import StreamClosedError
 
 from handlers.http.fast_head import Head
-from handlers.http.response_head import field_lines, status_line
+from handlers.http.heads import field_lines, status_line
 
 
 class ResponseWriter:

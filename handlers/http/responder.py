@@ -13,8 +13,7 @@ from typing import Protocol
 from tornado import iostream
 
 from handlers.http.connection import Connection
-from handlers.http.request_head import RequestHead
-from handlers.http.response_head import field_lines, status_line
+from handlers.http.heads import RequestHead, field_lines, status_line
 from handlers.lifecycle import Response
 from handlers.schema.errors import ApiError
 from handlers.service import Service

@@ -20,14 +20,13 @@ from config.database import DatabaseUnavailable
 from handlers.access.rate_limit import AtOnce
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Proxies, context_address
-from handlers.http.request_head import bearer_of
+from handlers.http.heads import bearer_of
 from handlers.lifecycle import admit, authenticate, begin, find_route, require_permission
 from handlers.request import Request
 from handlers.results import name_references
-from handlers.schema.envelope import failed, to_json
+from handlers.schema.envelope import failed, project, to_json
 from handlers.schema.errors import INTERNAL, ApiError, unavailable
 from handlers.schema.messages import language_of
-from handlers.schema.projection import project
 from handlers.schema.validation import parse_json
 from handlers.service import Service
 from handlers.tasks import within

@@ -15,7 +15,7 @@ from tornado.http1connection import HTTP1Connection, HTTP1ConnectionParameters, 
 from tornado.netutil import add_accept_handler, ssl_wrap_socket
 
 from config.listening import UNIX
-from config.tls_files import HANDSHAKE_SECONDS
+from config.tls import HANDSHAKE_SECONDS
 from handlers.http.connection import Connection, Peer
 from handlers.http.tornado_connection import TornadoConnection
 from handlers.http.tornado_stream import StrictStream, StrictTlsStream

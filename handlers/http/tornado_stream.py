@@ -10,7 +10,7 @@ from tornado.httputil import HTTPInputError
 from tornado.iostream import IOStream, SSLIOStream, StreamClosedError
 
 from handlers.http.draining import bytes_wait
-from handlers.http.response_head import refusal
+from handlers.http.heads import refusal
 from handlers.schema.errors import BAD_REQUEST, ApiError
 
 _LINE = re.compile(rb"(?:\r\n)?[^ \r\n]+ [^ \r\n]+ HTTP/1\.([01])\r\n")

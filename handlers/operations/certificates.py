@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from config.tls_files import CertificateError
+from config.tls import CertificateError
 from handlers.operations.metrics import Metrics
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
-"""The envelope: every JSON response is `{code, msg, data}`."""
+"""The envelope: every JSON response is `{code, msg, data}`, with the fields that its route declares and no others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
@@ -17,8 +18,42 @@ from handlers.schema.errors import (
 )
 from handlers.schema.fields import MAX_TEXT, Field, integer, text
 from handlers.schema.messages import RULES, SUCCESS, Language
-from handlers.schema.projection import project
 from handlers.schema.values import ReadOnlyRecord, Record
+
+
+def project(field: Field, value: Any) -> Any:
+    """Reduce `value` to the fields of its declared shape; a missing field becomes null."""
+    if value is None or not field.holds_fields:
+        return value
+    if field.kind == "object":
+        shown = _select(field, value)
+        for name, child in field.nested_fields:
+            inner = shown[name]
+            if inner or isinstance(inner, dict):  # null and an empty list stay as they are, without a call
+                shown[name] = project(child, inner)
+        return shown
+    if field.items is None:
+        return value
+    if field.kind == "array":
+        return [project(field.items, item) for item in value]
+    return {key: project(field.items, item) for key, item in value.items()}
+
+
+def _select(field: Field, value: Any) -> dict[str, Any]:
+    """Return the fields of an object that a response shows.
+
+    A record has all of them and a few others: copying it without those is faster than looking up each field.
+    """
+    names = field.response_fields
+    others = value.keys() - names
+    if type(value) is dict and len(value) - len(others) == len(names):
+        shown = value.copy()
+        for name in others:
+            del shown[name]
+        return shown
+    get = value.get
+    return {name: get(name) for name in names}
+
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 

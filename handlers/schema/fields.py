@@ -13,8 +13,16 @@ from typing import Literal, Protocol, TypedDict, TypeVar, Unpack
 
 from config.settings import EnvironmentSettings
 from handlers.schema.messages import Bilingual, Message
-from handlers.schema.siblings import name_beside
 from handlers.schema.values import Keywords
+
+
+def name_beside(field: str, many: bool = False) -> str:
+    """Return the name of the field beside a reference: `owner_id` → `owner_name`, `users` → `user_names`."""
+    if not many:
+        return f"{field.removesuffix('_id')}_name"
+    singular = field.removesuffix("_ids") if field.endswith("_ids") else field.removesuffix("s")
+    return f"{singular}_names"
+
 
 PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)
 
@@ -400,3 +408,25 @@ def fields_in(field: Field, path: str = "", above: tuple[Field, ...] = ()) -> It
 
 
 NOTHING = anything(description="null")
+
+
+def shape(name: str, /, **fields: Field) -> Field:
+    """Declare an object with exactly these fields, never null, and a component of this name in the OpenAPI document."""
+    return obj(name, fields, nullable=False)
+
+
+def service_fields(**fields: Field) -> dict[str, Field]:
+    """Return these fields as ones that only the service writes, and that always have a value."""
+    return {name: field.but(read_only=True, nullable=False) for name, field in fields.items()}
+
+
+def record_name(*, max_length: int = 200, **options: Unpack[FieldOptions]) -> Field:
+    """Declare what people call a record: required, searched, and sorted in the order in which they look for names."""
+    given: FieldOptions = {"required": True, "search": True, "sort": "folded", **options}
+    return text(max_length=max_length, **given)
+
+
+def record_code(*, max_length: int = 64, **options: Unpack[FieldOptions]) -> Field:
+    """Declare the code of a record: required, and lists can be searched, sorted and filtered by it."""
+    given: FieldOptions = {"required": True, "search": True, "sort": True, "filter": True, **options}
+    return text(max_length=max_length, **given)

@@ -24,7 +24,7 @@ from handlers.catalogue.declarations import (
     dictionary as dictionary,  # a dictionary, with its items by their values
     page as page,  # a page of a resource, in the menu of its module
 )
-from handlers.catalogue.views import (
+from handlers.catalogue.declarations import (
     View as View,  # how pages show the records of a collection
 )
 from handlers.data.collection import (
@@ -137,7 +137,7 @@ from handlers.schema.fields import (
     text as text,  # a string
     timestamp as timestamp,  # a moment in UTC
 )
-from handlers.schema.shapes import (
+from handlers.schema.fields import (
     record_name as record_name,  # what people call a record
     service_fields as service_fields,  # fields that only the service writes
     shape as shape,  # the shape of a body or a response: an object that is never null

@@ -5,7 +5,7 @@ from __future__ import annotations
 from config.database import (
     DatabaseUnavailable as DatabaseUnavailable,  # the database cannot be reached: 50300
 )
-from handlers.access.missing_permission import (
+from handlers.access.requests import (
     missing_permission as missing_permission,  # the 40300 that names a permission
 )
 from handlers.lifecycle import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from handlers.data.history.cause import (
+from handlers.data.history.history import (
     caused_by as caused_by,  # let the history name a request for writes that outlive it
 )
 from handlers.events import (

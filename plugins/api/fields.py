@@ -10,12 +10,10 @@ from handlers.schema.fields import (
     FieldOptions as FieldOptions,  # the options of every field, as a `TypedDict`
     HasSettings as HasSettings,  # what the `check` of a field gets
     fields_in as fields_in,  # the fields within a shape, with their paths
+    record_code as record_code,  # the code of a record
     takes_file as takes_file,  # whether a field holds the address or the key of a stored file
     tree_of as tree_of,  # an object with `children` of the same shape
 )
 from handlers.schema.json_schema import (
     json_schema as json_schema,  # the JSON Schema of a field
-)
-from handlers.schema.shapes import (
-    record_code as record_code,  # the code of a record
 )

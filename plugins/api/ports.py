@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from handlers.access.delegated_requests import (
-    pass_for as pass_for,  # why a pass admits a record
-)
-from handlers.access.own_requests import (
-    REFUSES_OWN as REFUSES_OWN,  # declare it: the refusal of `refuse_own`
-    may_decide_on_own as may_decide_on_own,  # whether people may decide on their own requests
-    people_behind as people_behind,  # the people whose own request a record is
-    refuse_own as refuse_own,  # refuse a decision by these people
-)
 from handlers.access.rate_limit import (
     AtOnce as AtOnce,  # limits what one person does at the same time
     RateLimit as RateLimit,  # limits the calls a minute for each key
+)
+from handlers.access.requests import (
+    REFUSES_OWN as REFUSES_OWN,  # declare it: the refusal of `refuse_own`
+    may_decide_on_own as may_decide_on_own,  # whether people may decide on their own requests
+    pass_for as pass_for,  # why a pass admits a record
+    people_behind as people_behind,  # the people whose own request a record is
+    refuse_own as refuse_own,  # refuse a decision by these people
 )
 from handlers.data.visible.delegated_access import (
     Passage as Passage,  # what the passes of one person admit
@@ -32,9 +30,6 @@ from handlers.operations.processes import (
     Processes as Processes,  # the processes of this port
     ProcessState as ProcessState,  # what a process reports about itself
 )
-from handlers.parts import (
-    Port as Port,  # a question to a plugin that need not be loaded; derive your own from it
-)
 from handlers.ports import (
     Accounts as Accounts,  # port: finds people, for work on their behalf
     Approvals as Approvals,  # port: which records wait in a flow
@@ -47,4 +42,7 @@ from handlers.ports import (
 )
 from handlers.routing import (
     Router as Router,  # finds the route of a path
+)
+from handlers.service import (
+    Port as Port,  # a question to a plugin that need not be loaded; derive your own from it
 )

@@ -17,7 +17,7 @@ from config.database import (
     open_driver,
 )
 from config.settings import Settings
-from config.tls_files import CertificateError
+from config.tls import CertificateError
 from plugins.boot.listen import StartError
 
 _SETTING = "TRADEWIND_MONGODB_URI"

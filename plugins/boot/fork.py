@@ -6,9 +6,8 @@ import os
 from collections.abc import Sequence
 
 from config.embedded.starting import start_database
-from config.exits import fail
 from config.logs import log_at_once
-from config.parent_death import stop_with_parent
+from config.process import fail, stop_with_parent
 from config.settings import Settings
 from config.supervision.forking import Inherited, fork_servers
 from config.supervision.link import Message

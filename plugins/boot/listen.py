@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from config.listening import CannotListen, close_sockets, open_sockets, open_unix_socket, port_of
 from config.settings import Settings
-from config.tls_files import CertificateError
+from config.tls import CertificateError
 from handlers.confined.pool import Confined
 from handlers.http.app import Front, listen
 from handlers.http.draining import drain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.garbage_collection import exempt_what_exists
+from config.process import exempt_what_exists
 from config.settings import Settings
 from handlers.catalogue.declarations import Catalogue
 from handlers.data.lists.normalizing import pinyin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Sequence
 from functools import partial
 
@@ -12,10 +13,10 @@ from pydantic import ValidationError
 
 from config.embedded import Embedded, EmbeddedError, keep
 from config.embedded.starting import Starting
-from config.exits import fail
 from config.listening import activated_sockets
+from config.local_secrets import demo_accounts
 from config.logs import start_logging
-from config.service_manager import notify
+from config.process import fail, notify
 from config.settings import Settings, problems_of
 from config.stop_signals import Stop
 from config.supervision.forking import Inherited
@@ -25,7 +26,29 @@ from plugins.boot.load import Loaded, load
 from plugins.boot.registry import RegistryError
 from plugins.boot.runtime import Running, running
 from plugins.boot.unknown_settings import unknown_settings
-from plugins.boot.welcome import welcome
+
+
+def welcome(service: Running) -> None:
+    """Print the addresses and accounts of a demo."""
+    accounts = {"admin": "as in TRADEWIND_ADMIN_PASSWORD", **demo_accounts(service.service.settings.data_dir)}
+    console = [f"  Console    {service.url}/console"] if "console" in service.catalogue.plugins else []
+    lines = [
+        "",
+        *console,
+        f"  Tradewind  {service.url}",
+        f"  Docs       {service.url}/api/docs",
+        "",
+        "  Log in as",
+        *(f"    {username:<10} {password}" for username, password in accounts.items()),
+        "",
+        "  Ctrl-C stops the server and its database.",
+        "",
+        "",
+    ]
+    # in one piece, because another thread writes log lines
+    sys.stdout.write("\n".join(lines))
+    sys.stdout.flush()
+
 
 log = logging.getLogger("tradewind")
 

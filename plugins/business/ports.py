@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from handlers.events import Event
-from handlers.parts import Port
 from handlers.request import Request
 from handlers.route import conflicts
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, RecordId
-from handlers.service import Service
+from handlers.service import Port, Service
 from plugins.plugin import Listener
 
 OVER_CREDIT_LIMIT = Message(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from handlers.catalogue.views import View
+from handlers.catalogue.declarations import View
 from handlers.route import Route
 
 _REQUESTS = ("api", "initApi", "source")

@@ -11,9 +11,8 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from handlers.catalogue.declarations import Dictionary, Item, Menu, Option
+from handlers.catalogue.declarations import Dictionary, Item, Menu, Option, View
 from handlers.catalogue.responsibilities import Holding
-from handlers.catalogue.views import View
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine, Transition
 from handlers.events import Event

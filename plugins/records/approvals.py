@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from handlers.access.own_requests import people_behind
+from handlers.access.requests import people_behind
 from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
 from handlers.ports import Approvals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from handlers.access.missing_permission import missing_permission
+from handlers.access.requests import missing_permission
 from handlers.data.collection import THE_USERS, Collection
 from handlers.data.history.history import CHANGES, Change
 from handlers.data.history.restoring import restore
@@ -15,11 +15,11 @@ from handlers.lifecycle import refusal
 from handlers.ports import Authorizer
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route
+from handlers.schema.envelope import project
 from handlers.schema.errors import FORBIDDEN, NOT_FOUND, ApiError
 from handlers.schema.fields import anything, array, boolean, integer, obj, text, timestamp
 from handlers.schema.messages import Message
 from handlers.schema.naming import References, add_names, collect
-from handlers.schema.projection import project
 from handlers.schema.values import Record
 
 _FOR_RESTORERS = Message(

@@ -13,18 +13,17 @@ from functools import cached_property
 from inspect import isawaitable
 from typing import Any
 
-from handlers.access.own_requests import people_behind, refuse_own
+from handlers.access.requests import people_behind, refuse_own
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.events import Event
-from handlers.parts import Parts
 from handlers.request import Request
 from handlers.route import Refusal
 from handlers.schema.errors import ErrorKind
 from handlers.schema.fields import Field, integer, obj
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record, RecordId
-from handlers.service import Service
+from handlers.service import Parts, Service
 from plugins.records.approvals import Approval, is_about, refer_to
 from plugins.records.steps import Announced, Hook, Step, change_state
 

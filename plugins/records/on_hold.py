@@ -9,9 +9,8 @@ from handlers.data.collection import Collection
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, conflicts, route
 from handlers.schema.errors import STALE
-from handlers.schema.fields import Field, boolean, integer, text, timestamp
+from handlers.schema.fields import Field, boolean, integer, shape, text, timestamp
 from handlers.schema.messages import Message
-from handlers.schema.shapes import shape
 from handlers.schema.values import Record
 from plugins.records.lifecycles import VERSION, VERSION_BODY, Find
 from plugins.records.transitions import find_visible

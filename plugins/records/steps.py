@@ -10,13 +10,12 @@ from typing import Any, Generic, overload
 from handlers.data.collection import Collection
 from handlers.data.store import Store
 from handlers.events import Event
-from handlers.parts import Parts
 from handlers.request import Request
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId, Row, Typed, Values
-from handlers.service import Service
+from handlers.service import Parts, Service
 
 ON_HOLD = Message("已挂起：{reason}", "It is on hold: {reason}")
 

@@ -7,7 +7,7 @@ from functools import partial
 from inspect import iscoroutinefunction, unwrap
 from typing import TypeVar
 
-from handlers.access.own_requests import REFUSES_OWN
+from handlers.access.requests import REFUSES_OWN
 from handlers.data.collection import Collection
 from handlers.request import Request
 from handlers.route import Refusal, Route, RouteOptions, conflicts, route

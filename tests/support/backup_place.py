@@ -11,7 +11,7 @@ from typing import Any
 
 from config.database import Driver, open_driver
 from config.embedded import Embedded
-from config.embedded.snapshot_history import snapshot_history
+from config.embedded.replica_set import snapshot_history
 from config.settings import Settings
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running

@@ -12,7 +12,7 @@ from typing import Any
 
 from pymongo import MongoClient
 
-from config.embedded.binary import find_mongod
+from config.embedded.mongod import find_mongod
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import Any
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from config.embedded.binary import find_mongod
+from config.embedded.mongod import find_mongod
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ADMIN_PASSWORD = "Fault-Test-2026!"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import acquire
-from config.embedded.snapshot_history import snapshot_history
+from config.embedded.replica_set import snapshot_history
 from config.settings import Settings
 from handlers.operations.migrations import Migrations
 from plugins.commands.backup import back_up_to

@@ -19,7 +19,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.ioloop import IOLoop
 from tornado.websocket import websocket_connect
 
-from config.supervision.restarts import STABLE_SECONDS, Restarts
+from config.supervision.supervisor import STABLE_SECONDS, Restarts
 from plugins.testing import Client, eventually, expect
 from tests.support.processes import children, forked_servers
 from tests.support.raw_http import connected, request

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, Unpack
 from bson import decode, encode
 from pymongo.errors import AutoReconnect
 
+from config.database.batcher import DocumentLoader
 from config.database.commands import (
     CODEC,
     NATURAL_ORDER,
@@ -35,7 +36,6 @@ from config.database.commands import (
 from config.database.direct.inserts import DURABLE, MOST_BYTES, InsertBatches, Outcome, split
 from config.database.direct.sessions import WireSession, WireSessions
 from config.database.direct.wire import NO_PRIMARY_CODES, NotSent, Target, WirePool
-from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DuplicateKey, translate_errors
 from config.database.indexes import IndexSpec, are_in_place

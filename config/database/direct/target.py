@@ -1,12 +1,51 @@
-"""The database addresses that the wire protocol of this package supports."""
+"""The database addresses that the wire protocol of this package supports, and their TLS, as the libraries read them."""
 
 from __future__ import annotations
 
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
 from pymongo.uri_parser import parse_uri
 
-from config.database.direct.scram import MECHANISM
-from config.database.direct.tls import TLS_OPTIONS, tls_context
+from config.database.direct.handshake import MECHANISM
 from config.database.direct.wire import X509, Target
+
+TLS_OPTIONS = frozenset(
+    {
+        "tls",
+        "tlscafile",
+        "tlscertificatekeyfile",
+        "tlscertificatekeyfilepassword",
+        "tlscrlfile",
+        "tlsallowinvalidcertificates",
+        "tlsallowinvalidhostnames",
+        "tlsinsecure",
+        "tlsdisableocspendpointcheck",  # no such endpoint is asked here
+    }
+)
+
+
+def tls_context(options: Mapping[str, Any]) -> ssl.SSLContext | None:
+    """Return the TLS context for these options, whose names are in lower case; None if they do not ask for TLS.
+
+    Raises `OSError` for files that cannot be used.
+    """
+    if not options.get("tls", bool(TLS_OPTIONS & options.keys())):
+        return None
+    context = ssl.create_default_context(cafile=options.get("tlscafile"))
+    insecure, any_certificate = options.get("tlsinsecure"), options.get("tlsallowinvalidcertificates")
+    if insecure or any_certificate or options.get("tlsallowinvalidhostnames"):
+        context.check_hostname = False
+    if insecure or any_certificate:
+        context.verify_mode = ssl.CERT_NONE
+    if revoked := options.get("tlscrlfile"):
+        context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
+        context.load_verify_locations(revoked)
+    if own := options.get("tlscertificatekeyfile"):
+        context.load_cert_chain(own, password=options.get("tlscertificatekeyfilepassword") or "")
+    return context
+
 
 _SUPPORTED_OPTIONS = frozenset(
     {

@@ -23,8 +23,7 @@ from pymongo.errors import AutoReconnect
 
 from config.database.barrier import Elections, barrier_command, is_newer, note_refusal
 from config.database.commands import CODEC, Document, has_failed
-from config.database.direct.handshake import HELLO, primary_of
-from config.database.direct.scram import MECHANISM, Scram, ScramError
+from config.database.direct.handshake import HELLO, MECHANISM, Scram, ScramError, primary_of
 from config.database.errors import AWAY_CODES
 
 Address = tuple[str, int]

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -22,12 +24,32 @@ from bson import encode
 from config.database import DatabaseUnavailable, Document, Driver
 from handlers.access.actor import Actor
 from handlers.data.collection import HISTORY, Collection
-from handlers.data.history.cause import CAUSE
 from handlers.data.sync.detached import start_detached
 from handlers.schema.errors import NOT_FOUND, STALE, ApiError, invalid
 from handlers.schema.fields import anything, integer, text, timestamp
 from handlers.schema.values import Operators, RecordId, Values
 from handlers.tasks import end
+
+
+class Cause(NamedTuple):
+    """The id of a request, and the name of its action if that is not simply to create, change or delete a record."""
+
+    request_id: str | None = None
+    action: str | None = None
+
+
+CAUSE: ContextVar[Cause] = ContextVar("cause_of_writes", default=Cause())  # noqa: B039 - a tuple
+
+
+@contextmanager
+def caused_by(request_id: str, action: str) -> Iterator[None]:
+    """Attribute the writes within the block to this action of a request, for work that outlives the request."""
+    token = CAUSE.set(Cause(request_id, action))
+    try:
+        yield
+    finally:
+        CAUSE.reset(token)
+
 
 log = logging.getLogger("tradewind.database")
 

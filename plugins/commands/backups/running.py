@@ -15,7 +15,7 @@ from config.database import DatabaseUnavailable
 from config.database.raw_documents import SnapshotLost
 from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
-from config.embedded.snapshot_history import snapshot_history
+from config.embedded.replica_set import snapshot_history
 from config.settings import Settings
 from plugins.boot.connect import check_connection
 from plugins.boot.listen import StartError

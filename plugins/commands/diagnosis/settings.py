@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 from config.listening import UNIX
 from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, EnvironmentSettings, Settings
-from config.tls import Certificate, check_certificate
-from config.tls_files import CertificateError
+from config.tls import Certificate, CertificateError, check_certificate
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.commands.diagnosis.findings import Finding, Level
 from plugins.rbac.settings import RbacSettings

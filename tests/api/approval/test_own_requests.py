@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from handlers.access.own_requests import OWN_REQUEST
+from handlers.access.requests import OWN_REQUEST
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.records.transitions import action_handlers

@@ -10,8 +10,7 @@ import pytest
 from handlers.data.collection import Collection, named
 from handlers.data.references.record_names import name_of as name_in
 from handlers.route import Route
-from handlers.schema.fields import Field, Sibling, fields_in
-from handlers.schema.siblings import name_beside
+from handlers.schema.fields import Field, Sibling, fields_in, name_beside
 from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.support.catalogue import CATALOGUE, chosen_collections

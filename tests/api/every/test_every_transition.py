@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handlers.access.own_requests import OWN_REQUEST
+from handlers.access.requests import OWN_REQUEST
 from handlers.data.collection import Collection
 from handlers.route import Route
 from handlers.schema.messages import Language, Message

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from handlers.http.response_head import field_lines
+from handlers.http.heads import field_lines
 from handlers.schema.messages import language_of
 from plugins.boot.runtime import Running
 from plugins.testing import Client, eventually, expect, unique

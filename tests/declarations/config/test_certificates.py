@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.tls import Certificate, check_certificate
-from config.tls_files import CertificateError, TlsFiles
+from config.tls import Certificate, CertificateError, TlsFiles, check_certificate
 from tests.support.certificates import DAY, Authority, Files
 
 

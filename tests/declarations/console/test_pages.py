@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from handlers.catalogue.views import View
+from handlers.catalogue.declarations import View
 from handlers.route import SUPER
 from handlers.routing import Router
 from handlers.schema.messages import Language

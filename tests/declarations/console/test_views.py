@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from handlers.catalogue.declarations import Catalogue
-from handlers.catalogue.views import View
+from handlers.catalogue.declarations import Catalogue, View
 from handlers.schema.messages import Language, Message
 from plugins.boot.registry import freeze, load_plugins
 from plugins.console.nodes import Node

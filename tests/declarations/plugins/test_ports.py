@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from handlers.parts import Parts, Port
 from handlers.ports import Approvals, Departments, OwnRequests
+from handlers.service import Parts, Port
 from plugins.api.business import Books, Customers, Suppliers
 
 pytestmark = pytest.mark.gen_test

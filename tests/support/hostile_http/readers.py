@@ -17,8 +17,7 @@ from tornado.iostream import IOStream
 from handlers.http.connection import Connection, Peer
 from handlers.http.fast_connection import FastConnection
 from handlers.http.fast_server import FastServer
-from handlers.http.limits import Limits
-from handlers.http.receiving import Receiving
+from handlers.http.receiving import Limits, Receiving
 from handlers.http.tornado_server import Server
 from handlers.http.tornado_stream import StrictStream
 from tests.support.hostile_http.reading import Asked, Ended, Reading, fields_of

@@ -19,7 +19,7 @@ from pymongo import MongoClient
 from config.database import DatabaseUnavailable, Driver, open_driver
 from config.database.direct.driver import DirectDriver
 from config.database.direct.target import target_of
-from config.embedded.binary import find_mongod
+from config.embedded.mongod import find_mongod
 from config.settings import Settings
 from plugins.boot.connect import check_connection
 from plugins.boot.listen import StartError

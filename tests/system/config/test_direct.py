@@ -13,9 +13,9 @@ from pymongo.errors import AutoReconnect
 from tornado.ioloop import IOLoop
 
 from config.database import AWAY_CODES, REPEATED_CODES, DatabaseUnavailable, DuplicateKey, IndexSpec, open_driver
-from config.database.direct import scram
+from config.database.direct import handshake
 from config.database.direct.driver import DirectDriver
-from config.database.direct.scram import Scram, ScramError
+from config.database.direct.handshake import Scram, ScramError
 from config.database.direct.sessions import WireSessions
 from config.database.direct.target import target_of
 from config.database.direct.wire import NotSent, Target, WirePool
@@ -32,7 +32,7 @@ SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
 
 @pytest.fixture
 def exchange(monkeypatch: pytest.MonkeyPatch) -> Scram:
-    monkeypatch.setattr(scram.secrets, "token_urlsafe", lambda size: NONCE)
+    monkeypatch.setattr(handshake.secrets, "token_urlsafe", lambda size: NONCE)
     return Scram("user", "pencil")
 
 

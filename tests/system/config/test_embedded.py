@@ -22,10 +22,9 @@ from pymongo import MongoClient
 from pymongo.errors import OperationFailure
 
 from config.embedded import Embedded, EmbeddedError, acquire
-from config.embedded.binary import find_mongod
 from config.embedded.diagnosis import Ending, explain
 from config.embedded.folder import Folder
-from config.embedded.mongod import LOG_BYTES
+from config.embedded.mongod import LOG_BYTES, find_mongod
 
 PROJECT = Path(__file__).resolve().parents[3]
 SMALL_CACHE = 0.25
@@ -543,7 +542,7 @@ def test_what_cannot_be_provoked_here_is_read_from_what_mongod_says(
 
 
 def _find_without_packages(path: str) -> str:
-    program = "from config.embedded.binary import EmbeddedError, find_mongod\ntry: print(find_mongod())\n"
+    program = "from config.embedded.mongod import EmbeddedError, find_mongod\ntry: print(find_mongod())\n"
     program += "except EmbeddedError as error: print(error)"
     found = subprocess.run(
         [sys.executable, "-S", "-c", program],

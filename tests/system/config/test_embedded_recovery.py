@@ -18,8 +18,8 @@ import pytest
 from pymongo import MongoClient
 
 from config.embedded import Embedded, acquire
-from config.embedded.binary import find_mongod
 from config.embedded.folder import Folder
+from config.embedded.mongod import find_mongod
 from plugins.testing import Client, eventually, expect
 from tests.support.server_process import ServerProcess, environment, server_process
 

@@ -18,7 +18,7 @@ from tornado.ioloop import IOLoop
 from config.database import DatabaseUnavailable, open_driver
 from config.database.commands import has_failed, without_existing_ids
 from config.database.direct.driver import DirectDriver
-from config.database.direct.scram import Scram, ScramError
+from config.database.direct.handshake import Scram, ScramError
 from config.database.direct.wire import NotSent, Target, WireConnection, WirePool
 from config.database.errors import translate
 from config.database.replies import failure

@@ -14,8 +14,7 @@ from bson import Decimal128, ObjectId
 from handlers.access.actor import Actor
 from handlers.data.collection import HISTORY, Collection
 from handlers.data.database import Database, utc_now
-from handlers.data.history.cause import CAUSE, Cause
-from handlers.data.history.history import CHANGES, Change, total_changes
+from handlers.data.history.history import CAUSE, CHANGES, Cause, Change, total_changes
 from handlers.schema.errors import ApiError
 from handlers.schema.fields import Field, array, obj, text
 from plugins.testing import eventually, unique

@@ -1,17 +1,52 @@
-"""What the headers of a request say to the server itself, read once for all requests that carry the same headers."""
+"""The heads of HTTP/1.1: of responses as they are written, and what those of requests say to the server itself.
+
+The headers of a request are read once for all requests that carry the same ones.
+"""
 
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Literal
 
 from tornado import httputil
 
 from handlers.http.addresses import FORWARDING
-from handlers.http.response_head import field_lines
+from handlers.schema.envelope import failed
+from handlers.schema.errors import ApiError
 from handlers.schema.messages import Language, language_of
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+
+
+def status_line(status: int) -> str:
+    """Return the status line."""
+    return f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+
+
+def field_lines(headers: Mapping[str, str]) -> str:
+    """Return the lines of the headers. Raises ValueError for a value that would begin another line."""
+    text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    if text.count("\n") != len(headers) or text.count("\r") != len(headers):
+        raise ValueError("a line break in a header")
+    return text
+
+
+def refusal(error: ApiError) -> bytes:
+    """Return the whole response to a request that is not served, after which the connection is closed."""
+    body = failed(error)
+    headers = {
+        "Content-Type": "application/json; charset=utf-8",
+        **error.headers,
+        "Connection": "close",
+        "Content-Length": str(len(body)),
+        "X-Request-ID": secrets.token_hex(16),
+    }
+    return f"{status_line(error.kind.status)}{field_lines(headers)}\r\n".encode("latin-1") + body
+
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 _BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
