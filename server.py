@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from pydantic import ValidationError
 
-from config.embedded.starting import start_database
+from config.embedded.client import start_database
 from config.process import end, fail
 from config.settings import Settings, problems_of
 from config.supervision import supervise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from config.embedded.starting import start_database
+from config.embedded.client import start_database
 from config.logs import log_at_once
 from config.process import fail, stop_with_parent
 from config.settings import Settings

@@ -12,7 +12,7 @@ import uvloop
 from pydantic import ValidationError
 
 from config.embedded import Embedded, EmbeddedError, keep
-from config.embedded.starting import Starting
+from config.embedded.client import Starting
 from config.listening import activated_sockets
 from config.local_secrets import demo_accounts
 from config.logs import start_logging

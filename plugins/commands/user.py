@@ -31,9 +31,8 @@ from plugins.auth.records import SESSIONS
 from plugins.boot.listen import StartError
 from plugins.commands.command_parser import command_parser
 from plugins.commands.doctor import database_uri
-from plugins.rbac.passwords import Passwords
+from plugins.rbac.passwords import Passwords, RbacSettings
 from plugins.rbac.records import DEPARTMENTS, ROLES, USERS
-from plugins.rbac.settings import RbacSettings
 from plugins.rbac.users import FIRST_USER, UNLOCKED, credentials
 
 Record = dict[str, Any]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin, View, routes_of
-from plugins.api.business import Customers
+from plugins.api import Job, Listener, Message, Plugin, View, routes_of
+from plugins.api.business import DEBT_ASKED, MONEY_ALLOCATED, OF_CUSTOMERS, Customers
 from plugins.crm import (
+    allocations,
     contacts,
     contracts,
     credit,
@@ -30,11 +31,18 @@ from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.customer_tables import IMPORT_ROWS, IMPORTS
 from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.handover import HOLDINGS
-from plugins.crm.listening import LISTENS
 from plugins.crm.migrations import MIGRATIONS
 from plugins.crm.options import OPTIONS, CrmSettings
+from plugins.crm.payments import ALLOCATION_REFUSALS
 from plugins.crm.records import AROUND_CUSTOMERS, CUSTOMERS
 from plugins.crm.texts import DICTIONARIES, MENUS, PERMISSIONS
+
+LISTENS = (
+    Listener(MONEY_ALLOCATED, allocations.apply, ALLOCATION_REFUSALS),
+    Listener(DEBT_ASKED, receivables.report),
+    *OF_CUSTOMERS,
+)
+
 
 plugin = Plugin(
     name="crm",

@@ -1,10 +1,15 @@
-"""What finance does on its own events and on those of other plugins."""
+"""What finance answers other plugins, the events that it listens to, and the figures of its audit for monitoring."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
+from typing import Any
 
-from plugins.api import Listener, conflicts
+from plugins.api import Listener, Service, conflicts
 from plugins.api.business import (
     DATED,
     DEBT_ASKED,
@@ -13,9 +18,42 @@ from plugins.api.business import (
     OF_BOOKS,
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
+    Books,
 )
+from plugins.api.ports import Metrics
 from plugins.finance import books, claims, entering, invoices, migrations, open_items
+from plugins.finance.ageing import find_owed
+from plugins.finance.audit_runs import count_differences, measure_age
+from plugins.finance.books import find_open_day
 from plugins.finance.messages import PAID_BACK
+
+
+@dataclass(frozen=True)
+class KeptBooks(Books):
+    """The books that finance keeps."""
+
+    service: Service
+
+    async def find_open_day(self, day: str) -> str:
+        """Return the day on which the effect of something dated `day` is booked."""
+        return await find_open_day(self.service, day)
+
+    async def find_owed(self, customer_id: Any) -> Decimal:
+        """Return what a customer owes now."""
+        return await find_owed(self.service, customer_id)
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Provide the books, and register gauges for what the last audit found and how long ago it ended."""
+    service.provide(Books, KeptBooks(service))
+    metrics = service.part(Metrics)
+    differences = "Differences between ledgers and their entries"
+    metrics.gauge("tradewind_ledger_differences", differences, partial(count_differences, service), "check")
+    age = "Seconds since the ledgers were compared with their entries"
+    metrics.gauge("tradewind_ledger_audit_age_seconds", age, partial(measure_age, service))
+    yield
+
 
 LISTENS = (
     Listener(books.REVERSED_EVENT, claims.reopen_payment),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of
+from plugins.api import Job, Listener, Message, Plugin, View, conflicts, routes_of, tables
 from plugins.api.records import Holding
 from plugins.hrm import (
     allowances,
@@ -16,7 +16,6 @@ from plugins.hrm import (
     punches,
     results,
     shifts,
-    tables,
 )
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.closing import refuse_closing_ahead
@@ -28,8 +27,18 @@ from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.results import start
 from plugins.hrm.texts import DICTIONARIES, MENUS, PERMISSIONS
-from plugins.hrm.views import VIEWS
 from plugins.system.api import CONFIG_CHANGING_EVENT
+
+_NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id")
+VIEWS = (
+    View(
+        PUNCHES,
+        columns=("employee_id", "result", "at", "day", "method", "place_id"),
+        widgets={name: {"type": "hidden"} for name in _NOT_TYPED},
+    ),
+    View(DAYS, columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes")),
+)
+
 
 _SETTLE_SECONDS = 60
 
@@ -50,7 +59,18 @@ plugin = Plugin(
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),
     migrations=(OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
-    routes=routes_of(employees, shifts, places, punches, attendance, monthly, leaves, allowances, entries, tables),
+    routes=(
+        *routes_of(employees, shifts, places, punches, attendance, monthly, leaves, allowances, entries),
+        # leave and daily results come from requests and punches
+        *tables(EMPLOYEES, at="/api/v1/hrm/employees", resource="hrm:employee"),
+        *tables(POSITIONS, at="/api/v1/hrm/positions", resource="hrm:position"),
+        *tables(SHIFTS, at="/api/v1/hrm/shifts", resource="hrm:shift"),
+        *tables(PLACES, at="/api/v1/hrm/places", resource="hrm:place"),
+        *tables(GROUPS, at="/api/v1/hrm/attendance-groups", resource="hrm:attendance-group"),
+        *tables(ALLOWANCES, at="/api/v1/hrm/leave-allowances", resource="hrm:leave-allowance"),
+        *tables(LEAVES, at="/api/v1/hrm/leaves", resource="hrm:leave", only=("export",)),
+        *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),
+    ),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=OPTIONS,

@@ -13,11 +13,10 @@ from plugins.api.records import Catalogue
 from plugins.api.requests import is_placeholder
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.directory import Directory
-from plugins.rbac.passwords import Passwords, against_policy
+from plugins.rbac.passwords import Passwords, RbacSettings, against_policy
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import USERS
 from plugins.rbac.rehearsal import RunningRehearsals
-from plugins.rbac.settings import RbacSettings
 from plugins.rbac.users import FIRST_USER, credentials
 
 log = logging.getLogger("tradewind.rbac")

@@ -18,8 +18,8 @@ from plugins.rbac import (
 )
 from plugins.rbac.handover_records import HANDOVERS
 from plugins.rbac.lifespan import prepare, start
+from plugins.rbac.passwords import RbacSettings
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
-from plugins.rbac.settings import RbacSettings
 from plugins.rbac.texts import DICTIONARIES
 
 _HANDOVERS = Message("继续中断的工作交接", "Resume handovers")

@@ -15,7 +15,7 @@ from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, EnvironmentSettings, S
 from config.tls import Certificate, CertificateError, check_certificate
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.commands.diagnosis.findings import Finding, Level
-from plugins.rbac.settings import RbacSettings
+from plugins.rbac.passwords import RbacSettings
 
 LEAST_BCRYPT_COST = 10
 LEAST_DAYS = 14  # as in the alert TradewindCertificateEnds

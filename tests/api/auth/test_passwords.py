@@ -9,8 +9,7 @@ import pytest
 
 from plugins.boot.runtime import Running
 from plugins.rbac.api import USERS, Passwords
-from plugins.rbac.passwords import against_policy
-from plugins.rbac.settings import RbacSettings
+from plugins.rbac.passwords import RbacSettings, against_policy
 from plugins.testing import PASSWORD, Client, People, expect, unique
 from tests.api.auth.processor_time import difference
 from tests.support.servers import PASSWORD_PATH, PROFILE, REFRESH, instances, try_login

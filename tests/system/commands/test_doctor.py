@@ -21,9 +21,9 @@ from plugins.commands.diagnosis.findings import Finding, as_json, as_table, exit
 from plugins.commands.diagnosis.settings import check_settings
 from plugins.crm.records import CONTACTS, CUSTOMERS
 from plugins.rbac.declared_menus import synchronise
+from plugins.rbac.passwords import RbacSettings
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, ROLES, USERS
-from plugins.rbac.settings import RbacSettings
 from plugins.testing import Client, People, expect, unique
 from tests.support.commands import run_command, start_command
 from tests.support.demo import serving_demo
