@@ -33,8 +33,6 @@ CALL_OUT = {
     "plugins/commands/diagnosis/storage.py",
     "plugins/commands/wecom_simulator.py",
     "plugins/files/s3.py",
-    "plugins/files/s3_calls.py",
-    "plugins/files/s3_connections.py",
     "plugins/testing/__init__.py",
 }
 
