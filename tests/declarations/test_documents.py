@@ -10,7 +10,7 @@ import pytest
 from plugins.boot.registry import freeze, load_plugins
 from scripts.documents import render_documents
 from tests.experiments import reliability, sizing
-from tests.support.readme import PLUGINS, README, ROOT, example, plugin_of_the_readme
+from tests.support.readme import PLUGINS, README, ROOT, TUTORIALS, example, files_of, plugin_of_the_readme
 
 GUIDES = [ROOT / "handlers" / "README.md", *ROOT.glob("plugins/*/README.md")]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *GUIDES, *sorted((ROOT / "docs").rglob("*.md"))]
@@ -26,6 +26,16 @@ def anchors(document: Path) -> set[str]:
 def test_the_further_dashboard_has_as_many_lines_as_it_says() -> None:
     lines = [line for line in example(PLUGINS, "## A further dashboard").splitlines() if line]
     assert f"these {len(lines)} lines" in PLUGINS
+
+
+def test_the_first_plugin_of_the_tutorial_is_the_package_of_the_example() -> None:
+    page, example_folder = TUTORIALS / "first-plugin.md", ROOT / "examples"
+    package = [path for kind in ("toml", "py") for path in (example_folder / "clinic").rglob(f"*.{kind}")]
+    assert files_of(page) == {str(path.relative_to(example_folder)): path.read_text() for path in package}
+    lines = sum(
+        len(path.read_text().splitlines()) for path in (example_folder / "clinic/tradewind_clinic").glob("*.py")
+    )
+    assert f"in {lines} lines" in page.read_text()
 
 
 def test_the_readme_stays_short() -> None:

@@ -89,7 +89,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 def _follow(folder: Path) -> int:
     began = time.monotonic()
-    _build_wheel(folder)
+    build_wheel(folder)
     shutil.copytree(OPERATIONS, folder / "operations")
     print(f"      {time.monotonic() - began:6.1f} s  the wheel is built", flush=True)
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
@@ -112,7 +112,8 @@ def _follow(folder: Path) -> int:
     return int(bool(problems))
 
 
-def _build_wheel(folder: Path) -> None:
+def build_wheel(folder: Path) -> None:
+    """Build the wheel of this checkout into a folder."""
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "source"
         source.mkdir()

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
 API = (ROOT / "docs" / "reference" / "api.md").read_text()
+TUTORIALS = ROOT / "docs" / "tutorials"
 PLUGINS = (ROOT / "docs" / "how-to" / "plugins.md").read_text()
 
 
@@ -27,6 +28,25 @@ def requests_to_copy() -> list[tuple[str, str]]:
     pairs = re.findall(r"```sh\n(.*?)```\n\n```(?:json|http|text)\n(.*?)```", section, re.DOTALL)
     assert len(pairs) == section.count("```sh\n")
     return pairs
+
+
+def files_of(document: Path) -> dict[str, str]:
+    """The files that a tutorial writes, by their paths: each is a block after a line that ends with "`path`:"."""
+    named = re.findall(r"`([^`\n]+\.\w+)`:\n\n```\w+\n(.*?)^```$", document.read_text(), re.DOTALL | re.MULTILINE)
+    return dict(named)
+
+
+def commands_of(document: Path) -> list[str]:
+    """The blocks of a document that a shell runs, in order."""
+    return re.findall(r"^```sh\n(.*?)^```$", document.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def write_files(document: Path, folder: Path) -> None:
+    """Write the files of a tutorial into a folder, as its reader does."""
+    for name, text in files_of(document).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 def example(document: str, heading: str) -> str:

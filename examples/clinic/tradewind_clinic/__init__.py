@@ -1,0 +1,1 @@
+"""A clinic: a plugin of Tradewind."""
