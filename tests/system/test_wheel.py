@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -68,13 +67,13 @@ def installed(wheel: Path) -> Path:
     return folder
 
 
-def run(installed: Path, *arguments: str, **settings: str) -> str:
+def run(installed: Path, *arguments: str) -> str:
     """Run Python outside of the checkout, with what the wheel has; its output."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
-    env |= {"PYTHONPATH": str(installed), **settings}
+    env |= {"PYTHONPATH": str(installed)}
     command = [sys.executable, "-P", *arguments]
     done = subprocess.run(command, cwd=installed.parent, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 
@@ -89,11 +88,3 @@ def test_the_command_of_the_wheel_works_outside_a_checkout(installed: Path) -> N
     checked = json.loads(run(installed, "-m", "plugins.commands", "check", "--json"))
     assert checked["problems"] == []
     assert checked["routes"] > 500
-
-
-def test_the_example_plugin_passes_its_tests_with_nothing_but_the_wheel(installed: Path, mongodb_uri: str) -> None:
-    clinic = ROOT / "examples" / "clinic"
-    # pytest adds the package itself, as its pyproject.toml says
-    arguments = ("-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(clinic), str(clinic / "tests"))
-    said = run(installed, *arguments, TRADEWIND_TEST_MONGODB_URI=mongodb_uri)
-    assert re.search(r"\d passed", said)
