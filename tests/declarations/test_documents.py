@@ -10,10 +10,10 @@ import pytest
 from plugins.boot.registry import freeze, load_plugins
 from scripts.documents import render_documents
 from tests.experiments import reliability, sizing
-from tests.support.readme import PLUGINS, README, ROOT, TUTORIALS, example, files_of, plugin_of_the_readme
+from tests.support.readme import PLUGINS, README, ROOT, TUTORIALS, blocks_of, example, files_of, plugin_of_the_readme
 
 GUIDES = [ROOT / "handlers" / "README.md", *ROOT.glob("plugins/*/README.md")]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *GUIDES, *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [*ROOT.glob("README*.md"), ROOT / "CHANGELOG.md", *GUIDES, *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST_README = 150
 
 
@@ -36,6 +36,12 @@ def test_the_first_plugin_of_the_tutorial_is_the_package_of_the_example() -> Non
         len(path.read_text().splitlines()) for path in (example_folder / "clinic/tradewind_clinic").glob("*.py")
     )
     assert f"in {lines} lines" in page.read_text()
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "zh").glob("*.md")), ids=lambda page: page.stem)
+def test_a_chinese_page_has_the_commands_and_files_of_the_english_one(page: Path) -> None:
+    original = next((ROOT / "docs").glob(f"tutorial*/**/{page.name}"), ROOT / "docs" / page.name)
+    assert blocks_of(page) == blocks_of(original)
 
 
 def test_the_readme_stays_short() -> None:

@@ -30,6 +30,11 @@ def requests_to_copy() -> list[tuple[str, str]]:
     return pairs
 
 
+def blocks_of(document: Path) -> list[str]:
+    """All blocks of a document, in order."""
+    return re.findall(r"^```\w*\n.*?^```$", document.read_text(), re.DOTALL | re.MULTILINE)
+
+
 def files_of(document: Path) -> dict[str, str]:
     """The files that a tutorial writes, by their paths: each is a block after a line that ends with "`path`:"."""
     named = re.findall(r"`([^`\n]+\.\w+)`:\n\n```\w+\n(.*?)^```$", document.read_text(), re.DOTALL | re.MULTILINE)
