@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic_core import PydanticUndefined
@@ -12,6 +13,7 @@ from plugins.boot.registry import freeze, load_plugins
 from plugins.commands.check import check, command_line, renew, report
 from plugins.commands.typed_records import typed_records
 from plugins.plugin import Plugin
+from scripts import reference
 from scripts.monitoring import render_monitoring
 
 _COMMAND = "scripts/check --write"
@@ -34,19 +36,22 @@ def generated(plugins: Sequence[Plugin]) -> dict[Path, str]:
 
 def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
     """Return the documents in docs/ that are generated from the code. Raises `ValueError` if one lacks its marks."""
-    tables = {"reference/settings": settings_table(plugins), "reference/errors": errors_table(plugins)}
-    renewed = {DOCUMENTS / f"{name}.md": replace_table(name, table) for name, table in tables.items()}
+    tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
+    tables |= {mark: table_of(head, rows) for mark, (head, rows) in reference.tables(plugins).items()}
+    renewed = {path: replace_tables(path.read_text(), tables) for path in (DOCUMENTS / "reference").glob("*.md")}
+    if missing := [mark for mark in tables if not any(f"<!-- /{mark} -->" in text for text in renewed.values())]:
+        raise ValueError(f"no page of docs/reference has <!-- {missing[0]} --> … <!-- /{missing[0]} -->")
+    renewed |= dict(reference.tutorials())
     return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}
 
 
-def replace_table(name: str, table: str) -> str:
-    """Return a document with the table between its marks. Raises `ValueError` if it lacks them."""
-    mark = name.rpartition("/")[2]
-    before, opening, rest = (DOCUMENTS / f"{name}.md").read_text().partition(f"<!-- {mark} -->\n")
-    _, closing, after = rest.partition(f"<!-- /{mark} -->")
-    if not (opening and closing):
-        raise ValueError(f"docs/{name}.md has no <!-- {mark} --> … <!-- /{mark} -->")
-    return f"{before}{opening}{table}{closing}{after}"
+def replace_tables(text: str, tables: Mapping[str, str]) -> str:
+    """Return a document with each table between its marks, if it has them."""
+
+    def replaced(found: re.Match[str]) -> str:
+        return f"<!-- {found[1]} -->\n{tables[found[1]]}<!-- /{found[1]} -->" if found[1] in tables else found[0]
+
+    return re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", replaced, text, flags=re.DOTALL)
 
 
 def settings_table(plugins: Sequence[Plugin]) -> str:

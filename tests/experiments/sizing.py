@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.documents import DOCUMENTS, replace_table, table_of
+from scripts.documents import DOCUMENTS, replace_tables, table_of
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PAGE = DOCUMENTS / "operations" / "sizing.md"
@@ -25,7 +25,7 @@ def write_sizing() -> None:
 
 def render_sizing(folder: Path = RESULTS) -> str:
     """Return the text of the whole page."""
-    return replace_table("operations/sizing", table_of(*sizing_rows(folder)))
+    return replace_tables(PAGE.read_text(), {"sizing": table_of(*sizing_rows(folder))})
 
 
 def sizing_rows(folder: Path = RESULTS) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
