@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
+from warnings import catch_warnings, filterwarnings
 
 from config.settings import EnvironmentSettings
 from plugins.boot.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
@@ -67,7 +68,9 @@ def check(named: Sequence[str], *, write: bool) -> Result:
     """
     try:
         chosen = _chosen()
-        plugins = load_plugins([*chosen, *(name if chosen else f"+{name}" for name in named)])
+        with catch_warnings():
+            filterwarnings("default", r"import \w+ from plugins\.", DeprecationWarning)  # Python itself hides it
+            plugins = load_plugins([*chosen, *(name if chosen else f"+{name}" for name in named)])
         catalogue = freeze(plugins)
     except RegistryError as error:
         return Result(problems=list(error.problems))

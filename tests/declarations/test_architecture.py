@@ -289,3 +289,9 @@ def test_importing_does_nothing() -> None:
     )
     assert probe.returncode == 0, probe.stderr
     assert json.loads(probe.stdout) == []
+
+
+def test_every_plugin_with_records_offers_them_to_plugins_that_require_it() -> None:
+    plugins = {plugin.name: plugin for plugin in load_plugins(())}
+    keeping = {name for name, plugin in plugins.items() if plugin.biz_types}
+    assert [name for name in keeping if not (ROOT / "plugins" / name / "api.py").is_file()] == []

@@ -82,3 +82,12 @@ def test_the_types_of_a_plugins_records_are_written_on_demand_and_checked_afterw
     types.write_text(types.read_text().replace("name: str", "nome: str"))
     assert check(["chktyped"]) == 1
     assert f"{types}: differs from the code, run tradewind check --write." in capsys.readouterr().err
+
+
+def test_a_name_that_is_to_go_is_told_with_the_line_that_imports_it(tmp_path: Path) -> None:
+    install(tmp_path, "chkold", "public")
+    source = tmp_path / "chkold.py"
+    source.write_text("from plugins.api import Passage\n" + source.read_text())
+    with pytest.warns(DeprecationWarning, match=r"import Passage from plugins\.api\.ports") as told:
+        assert main(["chkold"]) == 0
+    assert {(warning.filename, warning.lineno) for warning in told} == {(str(source), 1)}
