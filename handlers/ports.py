@@ -53,15 +53,17 @@ class Approvals(Port):
         return None
 
 
-class OptionValues(Protocol):
+class OptionValues:  # no protocol: plugins ask for it by `part`, and a type checker wants a class that can exist
     """The settings that administrators change. The plugin that keeps them provides it; without it, defaults apply."""
 
     async def value(self, key: str) -> Body:
         """Return the current value of the `Option` with this key."""
+        raise NotImplementedError
 
 
-class Accounts(Protocol):
+class Accounts(Port):
     """Finds people, for work in their name without a request from them. The plugin of users provides it."""
 
     async def actor_of(self, user_id: int) -> Actor | None:
         """Return the person with their current roles, or None if they are disabled or deleted."""
+        return None

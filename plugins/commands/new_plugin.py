@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from config.version import VERSION
+
 NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
 FILES = {
     "pyproject.toml": """\
@@ -19,6 +21,7 @@ FILES = {
 name = "tradewind-$plugin"
 version = "0.1.0"
 requires-python = ">=3.11"
+dependencies = ["tradewind>=$version"]
 
 [project.entry-points."tradewind.plugins"]
 $plugin = "tradewind_$plugin.plugin:plugin"
@@ -29,6 +32,9 @@ build-backend = "setuptools.build_meta"
 
 [tool.setuptools]
 packages = ["tradewind_$plugin"]
+
+[tool.mypy]
+strict = true
 """,
     "tradewind_$plugin/__init__.py": '"""$Plugin: a plugin of Tradewind."""\n',
     "tradewind_$plugin/records.py": '''\
@@ -76,7 +82,7 @@ from tradewind_$plugin.plugin import plugin
 pytestmark = pytest.mark.gen_test(timeout=30)
 
 
-async def test_a_$noun_is_created_and_found(mongodb_uri: str, tmp_path: Path) -> None:
+async def test_$a_noun_is_created_and_found(mongodb_uri: str, tmp_path: Path) -> None:
     async with serving(mongodb_uri, tmp_path, plugins=[*load_plugins(("rbac", "auth")), plugin]) as running:
         admin = await Client(running.url).log_in("admin")
         made = expect(await admin.post("/api/v1/$plugin/$nouns", {"name": "first"}))
@@ -142,12 +148,22 @@ examples:
 
 exit codes: 0 written; 2 a name or the folder will not do
 """
-NEXT = """\
-{folder} is written. From here:
-  .venv/bin/pip install -e {folder}
+# by whether it is the command of a checkout, whose environment has all of Tradewind but no package of it
+NEXT = {
+    False: """\
+{folder} is written; its Chinese texts wait for a translation. From here:
+  pip install -e {folder}
+  tradewind check {plugin}      # what does not fit together, in sentences
+  TRADEWIND_DEMO=true TRADEWIND_PLUGINS=+{plugin} tradewind serve      # beside all built-in plugins
+  python -m pytest {folder}/tests      # needs pip install 'tradewind[test]'
+  cd {folder} && python -m mypy tradewind_{plugin} tests      # needs pip install mypy""",
+    True: """\
+{folder} is written; its Chinese texts wait for a translation. From here:
+  .venv/bin/python -m pip install --no-deps -e {folder}
   scripts/check {plugin}      # what does not fit together, in sentences
   TRADEWIND_PLUGINS=+{plugin} scripts/server      # beside all built-in plugins
-  scripts/test {folder}/tests      # what tests need comes with it"""
+  scripts/test {folder}/tests""",
+}
 
 
 def main(arguments: Sequence[str], program: str = "tradewind new-plugin") -> int:
@@ -179,7 +195,7 @@ def main(arguments: Sequence[str], program: str = "tradewind new-plugin") -> int
         path = folder / filled(name, given.plugin, given.noun)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(filled(text, given.plugin, given.noun), "utf-8")
-    print(NEXT.format(folder=folder, plugin=given.plugin))
+    print(NEXT[program.startswith("scripts/")].format(folder=folder, plugin=given.plugin))
     return 0
 
 
@@ -196,6 +212,8 @@ def filled(text: str, plugin: str, noun: str) -> str:
     """Return the template with the names filled in."""
     nouns = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
     places = {
+        "$version": VERSION.rpartition(".")[0],
+        "$a_noun": f"{'an' if noun[0] in 'aeio' else 'a'}_{noun}",
         "$plugin": plugin,
         "$Plugin": plugin.title(),
         "$NOUNS": nouns.upper(),

@@ -7,13 +7,14 @@ from typing import Any
 
 from plugins.api import Actor, Request, Service, choice
 from plugins.api.data import Database, RecordCache
+from plugins.api.ports import Accounts
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import USERS
 
 DEMO_USERS = ("manager", "sales", "staff")
 
 
-class Directory:
+class Directory(Accounts):
     """User records, and the actors made from them."""
 
     def __init__(self, database: Database, policy: Policy) -> None:

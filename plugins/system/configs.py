@@ -25,6 +25,7 @@ from plugins.api import (
 from plugins.api.data import CachedSnapshot, Database
 from plugins.api.errors import STALE, SUPER_ONLY, FieldError, ValidationFailed
 from plugins.api.fields import json_schema
+from plugins.api.ports import OptionValues
 from plugins.system.messages import NO_SETTING, SETTING_OF_SUPERS
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import CONFIG, CONFIG_BODY, CONFIG_UPDATE, CONFIGS
@@ -33,7 +34,7 @@ CHANGING_EVENT = Event("system.config.changing", values=dict)
 _SHOWN = 64  # the most errors, and the most characters of an unknown key, that a response contains
 
 
-class Configs:
+class Configs(OptionValues):
     """The settings in force, cached on this instance and reloaded after a change on any instance."""
 
     def __init__(self, database: Database, options: Sequence[Option]) -> None:

@@ -17,8 +17,8 @@ from plugins.api import (
     Service,
 )
 from plugins.api import Step, conflicts, crud, integer, tables, transitions, utc_now
+from plugins.api.ports import OptionValues
 from plugins.api.values import StoredAmount
-from plugins.system.api import Configs
 from tradewind_clinic.records import BOOKINGS, STATES, TAKES_TIME, TREATMENTS
 
 TAKEN = ErrorKind(
@@ -46,7 +46,7 @@ class Slot:
 async def take_slot(step: Step[Record]) -> None:
     """Refuse a time that is too far ahead, past or taken. Two requests for one doctor come one after the other."""
     booking, database = step.record, step.service.database
-    days = await step.service.part(Configs).value(DAYS_AHEAD.key)
+    days = await step.service.part(OptionValues).value(DAYS_AHEAD.key)
     starts_at = booking["starts_at"]
     if not step.now <= starts_at <= step.now + timedelta(days=days):
         raise ApiError(CONFLICT, NOT_OPEN)

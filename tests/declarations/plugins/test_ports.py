@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from handlers.ports import Approvals, Departments, OwnRequests
+from handlers.ports import Accounts, Approvals, Departments, OwnRequests
 from handlers.service import Parts, Port
 from plugins.api.business import Books, Customers, Suppliers
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.gen_test
 UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Departments, "below"): ({"id": 7}, {7}),
     (OwnRequests, "allowed"): ({}, False),
+    (Accounts, "actor_of"): ({"user_id": 7}, None),
     (Approvals, "pending"): ({"biz_type": "CONTRACT", "resource_id": "7"}, None),
     (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
     (Books, "find_owed"): ({"customer_id": 7}, Decimal(0)),

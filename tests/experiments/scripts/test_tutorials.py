@@ -18,10 +18,16 @@ AFTERWARDS = "\nfor started in $(jobs -p); do kill -TERM $started; wait $started
 def follow(document: Path, folder: Path) -> str:
     """Write the files of a page and run its commands in one shell; what they print."""
     write_files(document, folder)
-    build_wheel(folder)
+    return run("\n".join(commands_of(document)), folder)
+
+
+def run(script: str, folder: Path) -> str:
+    """Run commands in a folder with the wheel; what they print."""
+    if not list(folder.glob("*.whl")):
+        build_wheel(folder)
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    script = "\n".join(commands_of(document)).replace("127.0.0.1:8000", f"127.0.0.1:{port}")
+    script = script.replace("127.0.0.1:8000", f"127.0.0.1:{port}")
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     # what pip would fetch is there already, so that no test needs a registry
     packages = {"PYTHONPATH": sysconfig.get_path("purelib"), "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
@@ -37,6 +43,17 @@ def follow(document: Path, folder: Path) -> str:
     )
     assert done.returncode == 0, done.stdout[-4000:]
     return done.stdout
+
+
+def test_a_new_plugin_passes_what_its_author_is_told_to_run(tmp_path: Path) -> None:
+    install, *_ = commands_of(TUTORIALS / "first-plugin.md")
+    said = run(f"{install}\ntradewind new-plugin harbour berth --dashboard", tmp_path)
+    told = [line.partition("      #")[0].strip() for line in said.partition("From here:")[2].splitlines()]
+    commands = [command for command in told if command and "serve" not in command]
+    said = run("\n".join([". venv/bin/activate", *commands]), tmp_path)
+    assert len(commands) == 4
+    assert "1 passed" in said
+    assert "Success: no issues found" in said
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the commands need curl")
