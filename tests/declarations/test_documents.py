@@ -10,7 +10,17 @@ import pytest
 from plugins.boot.registry import freeze, load_plugins
 from scripts.documents import render_documents
 from tests.experiments import reliability, sizing
-from tests.support.readme import PLUGINS, README, ROOT, TUTORIALS, blocks_of, example, files_of, plugin_of_the_readme
+from tests.support.readme import (
+    GUIDES_FOR_CLIENTS,
+    PLUGINS,
+    README,
+    ROOT,
+    TUTORIALS,
+    blocks_of,
+    example,
+    files_of,
+    plugin_of_the_readme,
+)
 
 GUIDES = [ROOT / "handlers" / "README.md", *ROOT.glob("plugins/*/README.md")]
 DOCUMENTS = [*ROOT.glob("README*.md"), ROOT / "CHANGELOG.md", *GUIDES, *sorted((ROOT / "docs").rglob("*.md"))]
@@ -42,6 +52,17 @@ def test_the_first_plugin_of_the_tutorial_is_the_package_of_the_example() -> Non
 def test_a_chinese_page_has_the_commands_and_files_of_the_english_one(page: Path) -> None:
     original = next((ROOT / "docs").glob(f"tutorial*/**/{page.name}"), ROOT / "docs" / page.name)
     assert blocks_of(page) == blocks_of(original)
+
+
+def test_the_python_of_the_guides_runs() -> None:
+    blocks = [
+        found
+        for page in GUIDES_FOR_CLIENTS
+        for found in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
+    assert blocks
+    for block in blocks:
+        exec(block, {})
 
 
 def test_the_readme_stays_short() -> None:

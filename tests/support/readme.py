@@ -12,6 +12,7 @@ README = (ROOT / "README.md").read_text()
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
 API = (ROOT / "docs" / "reference" / "api.md").read_text()
 TUTORIALS = ROOT / "docs" / "tutorials"
+GUIDES_FOR_CLIENTS = sorted((ROOT / "docs" / "how-to" / "clients").glob("*.md"))
 PLUGINS = (ROOT / "docs" / "how-to" / "plugins.md").read_text()
 
 
@@ -24,8 +25,12 @@ def session() -> str:
 
 def requests_to_copy() -> list[tuple[str, str]]:
     """The commands of the API's page and what they print, in order."""
-    section = API.partition("## Requests to copy")[2].partition("\n## ")[0]
-    pairs = re.findall(r"```sh\n(.*?)```\n\n```(?:json|http|text)\n(.*?)```", section, re.DOTALL)
+    return commands_with_output(API.partition("## Requests to copy")[2].partition("\n## ")[0])
+
+
+def commands_with_output(section: str) -> list[tuple[str, str]]:
+    """The commands of a page and what they print, in order; each has both."""
+    pairs: list[tuple[str, str]] = re.findall(r"```sh\n(.*?)```\n\n```(?:json|http|text)\n(.*?)```", section, re.DOTALL)
     assert len(pairs) == section.count("```sh\n")
     return pairs
 

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,15 @@ from plugins.boot.registry import load_plugins
 from plugins.testing import Client, People, expect, serving
 from tests.api.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, act, node
 from tests.api.crm.tables import as_csv, form, read_csv
-from tests.support.readme import ROOT, example_plugins, plugin_of_the_readme, requests_to_copy, session
+from tests.support.readme import (
+    GUIDES_FOR_CLIENTS,
+    ROOT,
+    commands_with_output,
+    example_plugins,
+    plugin_of_the_readme,
+    requests_to_copy,
+    session,
+)
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 curl = pytest.mark.skipif(shutil.which("curl") is None, reason="the transcripts need curl")
@@ -151,7 +159,16 @@ async def test_the_first_session_runs_word_for_word(demo: tuple[Path, str]) -> N
 
 @curl
 async def test_the_requests_to_copy_have_the_responses_that_the_page_shows(demo: tuple[Path, str]) -> None:
-    pairs = requests_to_copy()
+    await check_responses(demo, requests_to_copy())
+
+
+@curl
+@pytest.mark.parametrize("page", GUIDES_FOR_CLIENTS, ids=lambda page: page.stem)
+async def test_the_requests_of_a_guide_have_the_responses_that_it_shows(demo: tuple[Path, str], page: Path) -> None:
+    await check_responses(demo, [requests_to_copy()[0], *commands_with_output(page.read_text())])
+
+
+async def check_responses(demo: tuple[Path, str], pairs: Sequence[tuple[str, str]]) -> None:
     output = await printed(demo, "".join(f"{command}printf '{BETWEEN}'\n" for command, _ in pairs))
     for (command, shown), actual in zip(pairs, output.split(BETWEEN), strict=False):
         head, body = parts(shown)
