@@ -69,8 +69,10 @@ def _add(found: Affected, root: Path, path: str, graph: Mapping[str, set[str]]) 
         found.paths |= {*_folders(root, first), *_naming(root, path)}
     elif first == "server.py":
         found.paths |= {str(one.relative_to(root)) for one in (root / "tests/system").glob("test_*.py")}
-    elif path.endswith((".md", ".yaml", "Dockerfile")):
+    elif path.endswith((".md", ".yaml", "mkdocs.yml", "Dockerfile")):
         found.paths |= {*TEXTS, *_naming(root, path)}
+    elif first == "examples":
+        found.paths |= {*TEXTS, *_naming(root, others[0])}
     else:
         found.paths |= set(TIERS)  # settings of tools, lock files
     if path.startswith("plugins/console"):

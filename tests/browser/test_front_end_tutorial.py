@@ -117,3 +117,5 @@ async def test_it_works_on_after_its_token_has_expired(
         await do(console.until, lambda: console.browser.execute_script(REFRESHED))
         await do(send, console, "#create", "After the refresh", "name")
         await shows(console, "#customers", lambda text: text.startswith("After the refresh"))
+        await do(send, console, "#tell", "The ship is in", "title")
+        await shows(console, "#inbox", lambda text: text == "The ship is in")
