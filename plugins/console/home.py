@@ -45,7 +45,8 @@ def _due(viewer: Viewer) -> Iterator[Node]:
     for subject in viewer.site.subjects.values():
         view = viewer.site.view_of(subject.collection)
         if view is not None and view.due and f"{view.due}_to" in subject.list.query and viewer.may(subject.list):
-            fixed = {**view.due_only, f"{view.due}_to": _SOON, "sort": view.due}
+            moment = "T23:59:59Z" if subject.list.query[f"{view.due}_to"].kind == "timestamp" else ""
+            fixed = {**view.due_only, f"{view.due}_to": _SOON + moment, "sort": view.due}
             title = viewer.word("due", list=viewer.say(viewer.site.title_of(subject)))
             amounts = [name for name, field in subject.fields.items() if field.kind == "money"][:1]
             first = [view.collection.label_field, view.due, *amounts, *telling(viewer, subject)]

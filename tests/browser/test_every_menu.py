@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from tests.browser.browser import Console, do
 from tests.browser.menus import walk
 from tests.browser.work import work_of
 from tests.browser.working_day import labour
+from tests.support.readme import ROOT, plugin_of_the_readme
 from tests.system.commands.test_new_plugin import written
-from tests.system.test_readme import plugin_of_the_readme
 
 pytestmark = pytest.mark.gen_test(timeout=180)
 
@@ -61,4 +62,17 @@ async def test_records_of_new_plugins_go_through_their_states_at_the_pages_of_th
         (asked,) = expect(await person.get("/api/v1/harbour/berths"))["items"]
         assert (asked["name"][:5], asked["status"]) == ("other", "asked")
         assert len(expect(await person.get("/api/v1/harbour/berths?deleted=true"))["items"]) == 1
+        assert english == []
+
+
+async def test_the_pages_of_the_example_plugin_open_for_its_users(
+    console: Console, mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "examples" / "clinic")
+    clinic = importlib.import_module("tradewind_clinic.plugin").plugin
+    async with serving(mongodb_uri, tmp_path, plugins=[*load_plugins(()), clinic]) as running:
+        people = People(await Client(running.url).log_in("admin"))
+        person = await people.person([route.access for route in clinic.routes], "all")
+        codes, english = await walk(console, running.url, person, "zh")
+        assert {"clinic.booking", "clinic.treatment"} <= set(codes)
         assert english == []
