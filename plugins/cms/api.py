@@ -2,7 +2,4 @@
 
 from plugins.cms.records import ARTICLES, CATEGORIES
 
-__all__ = [
-    "ARTICLES",
-    "CATEGORIES",
-]
+__all__ = ["ARTICLES", "CATEGORIES"]

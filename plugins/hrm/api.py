@@ -4,14 +4,4 @@ from plugins.hrm.attendance_records import DAYS, PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 
-__all__ = [
-    "ALLOWANCES",
-    "DAYS",
-    "EMPLOYEES",
-    "GROUPS",
-    "LEAVES",
-    "PLACES",
-    "POSITIONS",
-    "PUNCHES",
-    "SHIFTS",
-]
+__all__ = ["ALLOWANCES", "DAYS", "EMPLOYEES", "GROUPS", "LEAVES", "PLACES", "POSITIONS", "PUNCHES", "SHIFTS"]
