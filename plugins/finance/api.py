@@ -5,7 +5,6 @@ from plugins.finance.invoices import CREDITED as INVOICE_CREDITED, NOTE_REVERSED
 from plugins.finance.payment_records import OPEN_ITEMS, PAYMENTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, VOUCHERS
 
-
 __all__ = [
     "ACCOUNTS",
     "CREDIT_NOTES",

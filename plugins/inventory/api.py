@@ -5,7 +5,6 @@ from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPT
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
-
 __all__ = [
     "DELIVERIES",
     "PRODUCTS",
