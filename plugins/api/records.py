@@ -46,6 +46,7 @@ from plugins.records.steps import (
 )
 from plugins.records.transitions import (
     approval_fields as approval_fields,  # the fields of a record that its approval shows
+    approval_record as approval_record,  # what the conditions of flows would see of a record now
     approving_route as approving_route,  # the route that approves a record without a flow
     bars_of as bars_of,  # the fields of a record that forbid the action of such a route, with the reasons
     is_withdrawal as is_withdrawal,  # whether such a route takes back what was submitted for approval

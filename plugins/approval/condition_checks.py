@@ -11,7 +11,7 @@ from plugins.api import Field, Service
 from plugins.api.errors import FieldError
 from plugins.api.records import Catalogue, Dictionaries, approval_fields
 
-_EQUALITY = ("eq", "ne", "in", "not_in", "exists")
+EQUALITY = ("eq", "ne", "in", "not_in", "exists")
 _ORDER = ("gt", "gte", "lt", "lte")
 _NUMBERS = ("integer", "number", "money", "quantity")
 _TIMES = ("day", "timestamp")
@@ -51,7 +51,7 @@ def _find_fault(condition: Mapping[str, Any], shown: Mapping[str, Field] | None)
     field = _find_field(shown, condition["field"].split("."))
     if field is None:
         return "field", "unknown"
-    if field.kind != "any" and op not in _operators(field):
+    if field.kind != "any" and op not in operators_of(field):
         return "op", "enum"
     if op == "exists":
         return None if value is None or isinstance(value, bool) else ("value", "type")
@@ -71,14 +71,14 @@ def _find_field(shown: Mapping[str, Field], path: list[str]) -> Field | None:
     return _find_field(field.fields or {}, path[1:])
 
 
-def _operators(field: Field) -> Iterator[str]:
+def operators_of(field: Field) -> Iterator[str]:
     """Yield the operators that make sense for a field."""
     if field.kind in ("object", "mapping"):
         yield "exists"
     elif field.kind == "array":
         yield from ("contains", "exists")
     else:
-        yield from _EQUALITY
+        yield from EQUALITY
         yield from _ORDER if field.kind in (*_NUMBERS, *_TIMES) else ()
         yield from ("contains",) if field.kind == "text" else ()
 

@@ -1,22 +1,20 @@
-"""Approval flows: validation, and simulation of who would be asked."""
+"""Approval flows and their validation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, crud, invalid, route
+from plugins.api import Request, Route, crud
 from plugins.api.data import restore
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.approval.condition_checks import find_faults
-from plugins.approval.conditions import check_storable, matches
+from plugins.approval.conditions import check_storable
 from plugins.approval.editors import refuse_own_gain
-from plugins.approval.flow import Assignee
-from plugins.approval.names import list_names
-from plugins.approval.people import DEFAULT_RULE, names_anybody, resolve_approvers, resolve_people
+from plugins.approval.people import DEFAULT_RULE, names_anybody
 from plugins.approval.record_types import ApprovalDefinition
-from plugins.approval.records import DEFINITIONS, INITIATOR, SIMULATE_BODY, SIMULATION
-from plugins.rbac.api import DEPARTMENTS, REFUSES_ONESELF, ROLES, USERS, Directory
+from plugins.approval.records import DEFINITIONS, INITIATOR
+from plugins.rbac.api import DEPARTMENTS, REFUSES_ONESELF, ROLES, USERS
 
 _REFERENCES = {"users": USERS, "roles": ROLES, "department_leader": DEPARTMENTS}
 _NODE_DEFAULTS = {"mode": "any", "on_reject": "end", "absent": DEFAULT_RULE}
@@ -57,32 +55,6 @@ async def undelete(req: Request) -> ApprovalDefinition:
         return await restore(req.service.database, req.store(DEFINITIONS), req.path["id"])
 
     return await req.transaction(work)
-
-
-async def simulate(req: Request) -> dict[str, Any]:
-    """Return the people that each node of a flow would ask now, and who would be copied."""
-    definition = await req.store(DEFINITIONS).get(req.path["id"])
-    initiator_id = req.body.get("initiator_id") or req.actor.user_id
-    if await req.part(Directory).user(initiator_id) is None:
-        raise invalid("initiator_id", "reference")
-    nodes, approval = [], {"initiator_id": initiator_id}
-    for node in definition["nodes"]:
-        panel = await resolve_approvers(req.service, node, approval, req.now)
-        nodes.append({**node, "approvers": await _add_names(req, panel.people), "needed": panel.needed})
-    copies = await resolve_people(req.service, definition["copies"], initiator_id)
-    return {
-        "matches": matches(definition["conditions"], req.body.get("record") or {}),
-        "nodes": nodes,
-        "copies": await _add_names(req, [*map(Assignee, copies)]),
-    }
-
-
-async def _add_names(req: Request, asked: Sequence[Assignee]) -> list[dict[str, Any]]:
-    named = await list_names(req, (one.user_id for one in asked))
-    return [
-        {"user_id": one.user_id, "name": person["name"], "on_behalf_of": one.on_behalf_of, "absent": one.absent}
-        for one, person in zip(asked, named, strict=True)
-    ]
 
 
 async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,14 +104,5 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         restore=undelete,
         refusals=(REFUSES_ONESELF,),
-    ),
-    route(
-        "POST /api/v1/approvals/definitions/{id}/simulate",
-        simulate,
-        summary="Show whom a flow would ask",
-        access="approval:definition:simulate",
-        body=SIMULATE_BODY,
-        returns=SIMULATION,
-        collection=DEFINITIONS.name,
     ),
 )

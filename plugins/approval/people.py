@@ -50,7 +50,7 @@ async def resolve_approvers(
     the rule could name.
     """
     excluded = await find_excluded(service, people_behind(approval))
-    places = await _find_places(service, node["approvers"], approval["initiator_id"])
+    places = await find_places(service, node["approvers"], approval["initiator_id"])
     places = [one for one in places if one not in excluded]
     named = [one for one in dict.fromkeys(places) if one is not None]
     needed, asked = count_needed(node["mode"], len(places)), dict[int, Assignee]()
@@ -80,7 +80,7 @@ def get_rule(node: Mapping[str, Any]) -> str:
 
 async def resolve_people(service: Service, approvers: Mapping[str, Any] | None, initiator_id: int) -> list[int]:
     """Return the ids of the enabled people that `approvers` names, each once and at most `MAX_PEOPLE`."""
-    places = await _find_places(service, approvers or {}, initiator_id)
+    places = await find_places(service, approvers or {}, initiator_id)
     return await filter_enabled(service, [one for one in dict.fromkeys(places) if one is not None])
 
 
@@ -89,7 +89,7 @@ async def names_anybody(service: Service, approvers: Mapping[str, Any]) -> bool:
     return bool(approvers.get("initiator_leader") or await resolve_people(service, approvers, _FIRST_USER))
 
 
-async def _find_places(service: Service, approvers: Mapping[str, Any], initiator_id: int) -> list[int | None]:
+async def find_places(service: Service, approvers: Mapping[str, Any], initiator_id: int) -> list[int | None]:
     """Return the person of each place that `approvers` names, at most `MAX_PEOPLE`.
 
     The place of a leader is None where there is no such leader, and names a person again who has another place.

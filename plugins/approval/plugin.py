@@ -7,7 +7,7 @@ from plugins.api.data import Filter
 from plugins.api.events import APPROVAL_CANCELLED, APPROVAL_REQUESTED
 from plugins.api.ports import Approvals, OwnRequests, Passes
 from plugins.api.reports import Figures, Period, summed
-from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
+from plugins.approval import actions, definitions, delegations, demo, instances, names, requests, simulation
 from plugins.approval.handover import HOLDINGS
 from plugins.approval.lifespan import start
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_FEW, TOO_LONG
@@ -55,7 +55,7 @@ plugin = Plugin(
     ),
     migrations=(FITTING,),
     jobs=(Job("approval.delegations", SECONDS, settle_due, _SETTLE),),
-    routes=routes_of(definitions, instances, actions, names, delegations),
+    routes=routes_of(definitions, simulation, instances, actions, names, delegations),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=OPTIONS,

@@ -77,7 +77,7 @@ APPROVERS = obj(
     "is asked if that is not so any more.",
 )
 ABSENCES = ("leader", "substitute", "refuse")
-_NODE = {
+NODE_FIELDS = {
     "key": text(
         label=("节点标识", "Key"), required=True, max_length=64, pattern=r"^[a-z][a-z0-9_-]*$", example="leader"
     ),
@@ -109,7 +109,7 @@ _NODE = {
         description="`end`: the approval ends; `back`: the request goes back to the initiator.",
     ),
 }
-NODE = obj("ApprovalNode", _NODE)
+NODE = obj("ApprovalNode", NODE_FIELDS)
 
 DEFINITIONS: Collection[ApprovalDefinition] = Collection(
     name="approval_definitions",
@@ -150,7 +150,7 @@ DEFINITIONS: Collection[ApprovalDefinition] = Collection(
     indexes=(Index("biz_type", "enabled", "priority"),),
 )
 
-_ABSENT = choice(
+ABSENT = choice(
     "delegate",
     *ABSENCES[:2],
     label=("代替方式", "In place of absent people"),
@@ -168,7 +168,7 @@ TASK = obj(
             description="Who delegated or transferred the task to this person, or had it before.",
             ref="users",
         ),
-        "absent": _ABSENT,
+        "absent": ABSENT,
         "status": TASK_STATES.choice(label=("处理状态", "Status")),
         "acted_at": timestamp(label=("处理时间", "Acted at")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
@@ -352,38 +352,6 @@ REASSIGN_BODY = shape(
         ref="users",
     ),
     user_id=integer(minimum=1, ref="rbac_users", required=True, description="The new assignee."),
-)
-SIMULATE_BODY = shape(
-    "ApprovalSimulate",
-    initiator_id=integer(minimum=1, example=1, description="The caller by default.", ref="users"),
-    record=mapping(anything(), example={"amount": "1200.00"}),
-)
-_ASKED = shape(
-    "ApprovalAsked",
-    user_id=integer(nullable=False, ref="users"),
-    name=text(nullable=False),
-    on_behalf_of=integer(ref="users"),
-    absent=_ABSENT,
-)
-SIMULATION = shape(
-    "ApprovalSimulation",
-    matches=boolean(label=("符合条件", "Matches"), nullable=False, description="Whether the conditions hold."),
-    nodes=array(
-        obj(
-            None,
-            {name: child.but(nullable=False) for name, child in _NODE.items() if name in ("key", "name", "mode")}
-            | {
-                "approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False),
-                "needed": integer(
-                    label=("需同意人数", "People who must agree"),
-                    nullable=False,
-                    description="If this is more than the approvers, the node would refuse the request.",
-                ),
-            },
-        ),
-        nullable=False,
-    ),
-    copies=array(_ASKED, max_items=1000, nullable=False),
 )
 COUNTS = shape(
     "ApprovalCounts", **{name: integer(minimum=0, nullable=False) for name in ("todo", "done", "mine", "copied")}

@@ -65,14 +65,17 @@ class Approval:
         machine = collection.machine
         return bool(record[machine.field] == machine.after(self.submit))
 
+    async def describe(self, step: Step) -> Record:
+        """Return what approvers and conditions see of the record of a step."""
+        shown = as_json(step.collection.read, step.record)
+        return {**shown, **await self.record(step)} if self.record is not None else shown
+
     async def ask(self, step: Step) -> str | None:
         """Ask for the approval of the record that was submitted, and return its id; None if no flow applies.
 
         A listener may decide at once.
         """
-        shown = as_json(step.collection.read, step.record)
-        if self.record is not None:
-            shown = {**shown, **await self.record(step)}
+        shown = await self.describe(step)
         title = self.title(shown) if self.title else _title_of(step.collection, shown)
         own = people_behind(step.record)
         about = refer_to(step)

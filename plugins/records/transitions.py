@@ -8,6 +8,7 @@ from inspect import iscoroutinefunction, unwrap
 from typing import TypeVar
 
 from handlers.access.requests import REFUSES_OWN
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
 from handlers.request import Request
 from handlers.route import Refusal, Route, RouteOptions, conflicts, route
@@ -19,7 +20,7 @@ from handlers.service import Service
 from plugins.records.approvals import APPROVAL_ID, Approval
 from plugins.records.lifecycles import VERSION, VERSION_BODY, Action, ActionHandler, Find, Lifecycle
 from plugins.records.shared_events import APPROVAL_FINISHED, APPROVAL_REQUESTED
-from plugins.records.steps import ON_HOLD, Hook
+from plugins.records.steps import ON_HOLD, Hook, Step
 from plugins.records.wording import noun_of, with_article
 
 Value = TypeVar("Value")
@@ -201,9 +202,20 @@ def approval_fields(routes: Iterable[Route], collection: Collection) -> Mapping[
     asking = [one for one in routes if {APPROVAL_REQUESTED, APPROVAL_REQUESTED.name} & set(one.events)]
     if all(one.collection != collection.name for one in asking):
         return None
-    lives = (handler.life for _, handler in action_handlers(asking) if handler.life.collection.name == collection.name)
-    more = next((life.approval.fields for life in lives if life.approval is not None), {})
-    return {**(collection.read.fields or {}), **more}
+    approval = _approval_of(asking, collection)
+    return {**(collection.read.fields or {}), **(approval.fields if approval is not None else {})}
+
+
+async def approval_record(req: Request, collection: Collection, record: Record) -> Record:
+    """Return what conditions of flows would see of a record if it were submitted now."""
+    approval = _approval_of(req.part(Catalogue).routes, collection) or Approval()
+    step = Step(req.service, collection, approval.submit, record, req.now, req.actor.user_id, request=req)
+    return await approval.describe(step)
+
+
+def _approval_of(routes: Iterable[Route], collection: Collection) -> Approval | None:
+    lives = (handler.life for _, handler in action_handlers(routes) if handler.life.collection.name == collection.name)
+    return next((life.approval for life in lives if life.approval is not None), None)
 
 
 def approving_route(routes: Iterable[Route], collection: Collection) -> Route | None:

@@ -1,0 +1,186 @@
+"""What flows can be about, and who would be asked: the business types with their fields, and simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from plugins.api import NOT_FOUND, ApiError, Collection, Field, Message, Refusal, Request, Route, invalid, obj, route
+from plugins.api.errors import refusal
+from plugins.api.ports import Authorizer, people_behind
+from plugins.api.records import Catalogue, Dictionaries, Entries, approval_fields, approval_record
+from plugins.api.spreadsheets import labels_of
+from plugins.approval.condition_checks import EQUALITY, operators_of
+from plugins.approval.conditions import matches
+from plugins.approval.flow import Assignee
+from plugins.approval.names import list_names
+from plugins.approval.people import find_places, resolve_approvers, resolve_people
+from plugins.approval.records import APPROVERS, DEFINITIONS
+from plugins.approval.simulated import SIMULATE_BODY, SIMULATION, TRIAL, TRIAL_BODY, TYPES
+from plugins.rbac.api import Directory
+
+_NEVER = ("id", "version")
+_NO_RECORD = Message("没有这条记录，或没有查看权限", "There is no such record, or you may not see it")
+
+
+async def list_types(req: Request) -> dict[str, Any]:
+    """Return the business types that flows may be about, with the fields that their conditions may name."""
+    catalogue, entries, language = req.part(Catalogue), await req.part(Dictionaries).current(), req.language
+    types: list[dict[str, Any]] = []
+    for biz_type, collection in catalogue.biz_types.items():
+        shown = approval_fields(catalogue.routes, collection)
+        if shown is not None:
+            noun = Message(*collection.noun).text(language)
+            fields = [*_fields(req, entries, shown)]
+            known = {"name": noun[:1].upper() + noun[1:], "collection": collection.name, "fields": fields}
+            types.append({"biz_type": biz_type, **known})
+    for value, entry in entries.get("biz_type", {}).items():
+        if entry.enabled and all(one["biz_type"] != value for one in types):
+            types.append({"biz_type": value, "name": entry.label.text(language), "collection": None, "fields": []})
+    return {"items": types}
+
+
+def _fields(req: Request, entries: Entries, fields: Mapping[str, Field], within: str = "") -> Iterator[dict[str, Any]]:
+    """Yield what conditions may name: no lists of objects, and no names beside references."""
+    beside = {one.name for one in obj(None, fields).siblings}
+    for name, field in fields.items():
+        compared = field.items if field.kind == "array" else field
+        if name in (*_NEVER, *beside) or field.secret or field.write_only or compared is None:
+            continue
+        if field.kind == "object":
+            yield from _fields(req, entries, field.fields or {}, f"{within}{name}.")
+        elif compared.kind not in ("any", "mapping", "object"):
+            labels = labels_of(req.part(Catalogue), entries, compared)
+            values = (*labels, *(one for one in compared.rules.get("enum") or () if one not in labels))
+            named = [
+                {"value": one, "label": labels[one].text(req.language) if one in labels else one} for one in values
+            ]
+            yield {
+                "field": within + name,
+                "label": field.label.text(req.language) if field.label else name.replace("_", " "),
+                "kind": compared.kind,
+                "operators": [one for one in operators_of(field) if one in EQUALITY or not (named or field.ref)],
+                "values": named,
+                "ref": field.ref or compared.ref,
+            }
+
+
+async def simulate_flow(req: Request) -> dict[str, Any]:
+    """Return the people that each node of a flow would ask now, and who would be copied."""
+    definition = await req.store(DEFINITIONS).get(req.path["id"])
+    initiator_id = await _initiator(req, req.actor.user_id)
+    asked = await _ask(req, definition, {"initiator_id": initiator_id})
+    return {"matches": matches(definition["conditions"], req.body.get("record") or {}), **asked}
+
+
+async def simulate(req: Request) -> dict[str, Any]:
+    """Return which flow a record, or values, would go through if it were submitted now, who would be asked, and why."""
+    biz_type, catalogue = req.body["biz_type"], req.part(Catalogue)
+    collection, record = catalogue.biz_types.get(biz_type), req.body.get("record") or {}
+    creator, behind = req.actor.user_id, frozenset[int]()
+    if req.body.get("resource_id") is not None:
+        found = await _read(req, collection, req.body["resource_id"])
+        creator, behind = found.get("creator_id") or creator, people_behind(found)
+        record = {**await approval_record(req, collection, found), **record} if collection is not None else record
+    flows = await req.system_store(DEFINITIONS).find({"biz_type": biz_type, "enabled": True}, sort="priority")
+    first = next((one for one in flows if matches(one["conditions"], record)), None)
+    initiator_id = await _initiator(req, creator)
+    approval = {"initiator_id": initiator_id, "behind": behind}
+    asked = await _ask(req, first, approval) if first is not None else {"nodes": [], "copies": []}
+    failed = {one["id"]: [each for each in one["conditions"] if not matches([each], record)] for one in flows}
+    tried = [{"id": one["id"], "name": one["name"], "failed": failed[one["id"]]} for one in flows]
+    applied = {"definition_id": first["id"], "definition_name": first["name"]} if first is not None else {}
+    return {
+        "definition_id": None,
+        "definition_name": None,
+        **applied,
+        **asked,
+        "initiator_id": initiator_id,
+        "flows": tried,
+    }
+
+
+async def _read(req: Request, collection: Collection | None, id: str) -> dict[str, Any]:
+    """Return a record that the caller may read. Raises 40400 for another one, 40001 for a type without records."""
+    if collection is None:
+        raise invalid("resource_id", "unknown")
+    authorizer = req.part(Authorizer)
+    for one in req.part(Catalogue).routes:
+        reads = one.collection == collection.name and one.method == "GET"
+        if reads and await refusal(req.actor, one, authorizer) is None:
+            return await req.store(collection).get(collection.parse_id(id))
+    raise ApiError(NOT_FOUND)
+
+
+async def _initiator(req: Request, otherwise: int | None) -> int:
+    """Return the initiator whom the body names. Raises 40001 for somebody unknown."""
+    initiator_id = req.body.get("initiator_id") or otherwise
+    if initiator_id is None or await req.part(Directory).user(initiator_id) is None:
+        raise invalid("initiator_id", "reference")
+    return int(initiator_id)
+
+
+async def _ask(req: Request, definition: Mapping[str, Any], approval: Mapping[str, Any]) -> dict[str, Any]:
+    nodes, initiator_id = [], approval["initiator_id"]
+    for node in definition["nodes"]:
+        panel = await resolve_approvers(req.service, node, approval, req.now)
+        reasons = await _reasons(req, node, initiator_id)
+        nodes.append({**node, "approvers": await _add_names(req, panel.people, reasons), "needed": panel.needed})
+    copies = await resolve_people(req.service, definition["copies"], initiator_id)
+    return {"nodes": nodes, "copies": await _add_names(req, [*map(Assignee, copies)], {})}
+
+
+async def _reasons(req: Request, node: Mapping[str, Any], initiator_id: int) -> dict[int | str, str]:
+    """Return why a node names each person, and what its rule for absence is called."""
+    entries = (await req.part(Dictionaries).current()).get("approval_absent", {})
+    found: dict[int | str, str] = {rule: entry.label.text(req.language) for rule, entry in entries.items()}
+    for name, given in node["approvers"].items():
+        label = (APPROVERS.fields or {})[name].label
+        for user_id in await find_places(req.service, {name: given}, initiator_id) if given and label else ():
+            if user_id is not None:
+                found.setdefault(user_id, label.text(req.language))
+    return found
+
+
+async def _add_names(req: Request, asked: Sequence[Assignee], reasons: Mapping[int | str, str]) -> list[dict[str, Any]]:
+    named = await list_names(req, (one.user_id for one in asked))
+    return [
+        {
+            "user_id": one.user_id,
+            "name": person["name"],
+            "on_behalf_of": one.on_behalf_of,
+            "absent": one.absent,
+            "because": reasons.get(one.absent or one.user_id),
+        }
+        for one, person in zip(asked, named, strict=True)
+    ]
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/approvals/types",
+        list_types,
+        summary="List what flows can be about, and what their conditions may name",
+        access="approval:definition:list",
+        returns=TYPES,
+    ),
+    route(
+        "POST /api/v1/approvals/simulate",
+        simulate,
+        summary="Show which flow a record would go through, and whom it would ask",
+        title=("试运行", "Try"),
+        access="approval:definition:simulate",
+        body=TRIAL_BODY,
+        returns=TRIAL,
+        refusals=(Refusal(NOT_FOUND, hint=_NO_RECORD),),
+    ),
+    route(
+        "POST /api/v1/approvals/definitions/{id}/simulate",
+        simulate_flow,
+        summary="Show whom a flow would ask",
+        access="approval:definition:simulate",
+        body=SIMULATE_BODY,
+        returns=SIMULATION,
+        collection=DEFINITIONS.name,
+    ),
+)
