@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Listener, Message, Plugin, View, conflicts, routes_of
+from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of
 from plugins.api.data import Filter
 from plugins.api.events import APPROVAL_CANCELLED, APPROVAL_REQUESTED
 from plugins.api.ports import Approvals, OwnRequests, Passes
@@ -18,6 +18,7 @@ from plugins.approval.states import STATES, TASK_STATES
 from plugins.approval.stored_flows import FITTING
 from plugins.approval.telling import on_sessions_void
 from plugins.approval.texts import DICTIONARIES, MENUS, PERMISSIONS
+from plugins.approval.views import VIEWS
 from plugins.rbac.api import SESSIONS_VOID
 
 
@@ -26,9 +27,6 @@ def _pending(period: Period) -> Filter:
 
 
 DASHBOARDS = (summed("overview", Figures(INSTANCES, {"pending_approvals": 1}, where=_pending)),)
-
-
-VIEWS = (View(INSTANCES, columns=("title", "biz_type", "initiator_id", "submitted_at", "status"), boxes="box"),)
 
 
 _SETTLE = Message("委托开始或结束时移交审批任务", "Move tasks when delegations start or end")

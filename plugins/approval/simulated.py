@@ -76,6 +76,7 @@ TRIAL = shape(
     **_WHO,
     flows=array(_TRIED, nullable=False, description="The enabled flows of the type, the first by priority first."),
 )
+_LABELLED = shape("ApprovalValue", value=text(nullable=False), label=text(nullable=False))
 _FIELD = shape(
     "ApprovalField",
     field=text(nullable=False),
@@ -83,7 +84,7 @@ _FIELD = shape(
     kind=text(nullable=False),
     operators=array(choice(*OPERATORS, nullable=False), nullable=False),
     values=array(
-        shape("ApprovalValue", value=text(nullable=False), label=text(nullable=False)),
+        _LABELLED,
         nullable=False,
         description="The values of a field that accepts only these.",
     ),
@@ -91,6 +92,7 @@ _FIELD = shape(
 )
 TYPES = shape(
     "ApprovalTypes",
+    operators=array(_LABELLED, nullable=False, description="What operators of conditions are called."),
     items=array(
         shape(
             "ApprovalType",

@@ -37,7 +37,9 @@ async def list_types(req: Request) -> dict[str, Any]:
     for value, entry in entries.get("biz_type", {}).items():
         if entry.enabled and all(one["biz_type"] != value for one in types):
             types.append({"biz_type": value, "name": entry.label.text(language), "collection": None, "fields": []})
-    return {"items": types}
+    operators = entries.get("approval_operator", {}).items()
+    named = [{"value": value, "label": entry.label.text(language)} for value, entry in operators]
+    return {"items": types, "operators": named}
 
 
 def _fields(req: Request, entries: Entries, fields: Mapping[str, Field], within: str = "") -> Iterator[dict[str, Any]]:

@@ -69,7 +69,9 @@ def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
             yield f"{where}, a collection that no loaded plugin declares."
         grouped = Counter(name for names in view.groups.values() for name in names)
         for name in sorted(
-            {*view.columns, *grouped, *view.widgets, view.due} - {""} - view.collection.all_fields.keys()
+            {*view.columns, *grouped, *(name.partition(".")[0] for name in view.widgets), view.due}
+            - {""}
+            - view.collection.all_fields.keys()
         ):
             yield f"{where} names {name}, which is no field of it."
         for name in sorted(name for name, times in grouped.items() if times > 1):

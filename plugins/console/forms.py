@@ -25,13 +25,25 @@ _PLAIN: Mapping[str, Node] = {
 def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: View | None = None) -> list[Node]:
     """Return the controls of a body; `labelled` are the record's fields, for the labels that the body itself lacks."""
     own = view.widgets if view is not None else {}
-    made = [{**one, **own.get(str(one["name"]), {})} for one in _controls(viewer, shape.fields or {}, labelled)]
+    made = [_own(one, own) for one in _controls(viewer, shape.fields or {}, labelled)]
     for one in made:
+        if one["type"] == "flow":  # it edits what stands around its nodes, too
+            one["parts"] = {str(other["name"]): other for other in made if other["type"] == "hidden"}
         if one["type"] == "geo-position":  # evidence of a place is not typed
             one |= {"beside": [*(shape.fields or {})], "fixed": "fix_at" in (shape.fields or {})}
     parts = grouped(viewer, view, [(str(one["name"]), one) for one in made])
     below = ([node("fieldset", title=heading, body=[*nodes])] if heading else nodes for heading, nodes in parts)
     return [*(one for nodes in below for one in nodes), *totals(viewer, shape, made)]
+
+
+def _own(control: Node, own: Mapping[str, Mapping[str, object]]) -> Node:
+    """Return a control with what a view replaces of it, and of the controls within it."""
+    name = str(control["name"])
+    made, items = {**control, **own.get(name, {})}, control.get("items")
+    inner = {of.removeprefix(f"{name}."): parts for of, parts in own.items() if of.startswith(f"{name}.")}
+    if inner and isinstance(items, list):
+        made["items"] = [{**one, **inner.get(str(one.get("name")), {})} for one in items]
+    return made
 
 
 def picker(viewer: Viewer, name: str, target: str) -> Node:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from plugins.api import Field
 from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import action_offers, delete_offer, edit_offer, in_bar, verb_of
+from plugins.console.actions import action_offers, delete_offer, edit_offer, form_of, in_bar, verb_of
 from plugins.console.lists import listing
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
@@ -92,8 +92,13 @@ def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
 
 def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
     below = {at.rpartition("/")[2]: one for at, one in subject.below.items() if viewer.may(one.list)}
+    made = subject.route("POST")
+    flows = {one["name"]: one for one in form_of(viewer, subject, made) if one["type"] == "flow"} if made else {}
     for name, field, inside in lines(subject.shape):
         table = node("table", source=f"${{{name}}}", columns=columns_of(viewer, inside))
+        if name in flows:
+            drawn = {**flows[name], "fixed": True, "label": False}
+            table = node("form", wrapWithPanel=False, actions=[], body=[drawn])
         yield viewer.label(name, field), [listing(viewer, below.pop(name)) if name in below else table]
     for one in below.values():
         yield viewer.say(viewer.site.title_of(one)), [listing(viewer, one)]

@@ -16,12 +16,15 @@ function* formsIn(node) {
 /** Remember the forms of a page, or of a part `within` it, for their fields and the labels of these. */
 export const remember = (page, within = false) => void (forms = [...within ? forms : [], ...formsIn(page)]);
 
-/** Return a list of objects with only what the form has controls for; the record shows more. */
-export function asked(path, name, value) {
-  const names = controlsOf(path).find((control) => control.name === name && control.multiple)?.items?.map((one) => one.name);
-  const kept = (line) => Object.fromEntries(Object.entries(line).filter(([key, one]) => names.includes(key) && one !== "" && one !== null));
-  return names && Array.isArray(value) ? value.map(kept) : value;
+/** Return a value with only what its control asks for; the record shows more. */
+function onlyAsked(control, value) {
+  if (!Array.isArray(control?.items) || value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((one) => onlyAsked(control, one));
+  const parts = control.items.map((item) => [item.name, onlyAsked(item, value[item.name])]);
+  return Object.fromEntries(parts.filter(([, one]) => one !== "" && one !== null && one !== undefined));
 }
+
+export const asked = (path, name, value) => onlyAsked(controlsOf(path).find((control) => control.name === name), value);
 
 /** Return the controls of the form that changes the record at this path. */
 function controlsOf(path) {

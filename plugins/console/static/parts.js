@@ -1,6 +1,7 @@
 // Components of our own in the renderer's pages. A part is a function that fills an element, and follows its properties.
 
 import { askBeforeClosing, draft } from "./drafts.js";
+import { registerFlow } from "./flow.js";
 import { importer } from "./imports.js";
 import { confirmsWait, counted, enterMoves, totals } from "./lines.js";
 import { position } from "./position.js";
@@ -35,7 +36,8 @@ function component(React, mount) {
 export function registerParts(library, React) {
   for (const [type, mount] of Object.entries(PARTS)) library.Renderer({ type })(component(React, mount));
   for (const [type, mount] of Object.entries(CONTROLS)) library.FormItem({ type, strictMode: false })(component(React, mount));
-  library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red") });
+  registerFlow(library, React);
+  library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red"), "Combo.type": say("field") });
   enterMoves();
   confirmsWait();
   askBeforeClosing();

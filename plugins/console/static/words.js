@@ -39,6 +39,11 @@ const WORDS = {
   unlocated: ["无法获取位置，可以不带位置继续", "Your position could not be found; you can go on without it"], writeRows: ["写入 {count} 条", "Write {count} records"],
   writing: ["正在写入…", "Writing…"],
   written: ["已写入：新增 {created} 条，更新 {updated} 条，未变化 {unchanged} 条，{failed} 行有误、未写入", "Written: {created} new, {updated} changed, {unchanged} unchanged; {failed} rows with faults were not written"],
+  addCondition: ["添加条件", "Add a condition"], addNode: ["在此添加节点", "Add a node here"], always: ["适用于所有单据", "For all of them"],
+  anyone: ["任一人同意", "Anyone agrees"], atLeast: ["至少 {count} 人同意", "At least {count} agree"], conditions: ["适用条件", "Conditions"],
+  copied: ["抄送", "Copied people"], ends: ["结束", "End"], everyone: ["所有人同意", "Everyone agrees"], moveDown: ["下移", "Move down"],
+  moveUp: ["上移", "Move up"], nobody: ["无", "Nobody"], node: ["审批节点", "Node"], noFlow: ["没有适用的流程", "No flow applies"],
+  submits: ["发起人提交", "The initiator submits"], unmet: ["未满足：", "not met:"], value: ["值", "Value"],
   chooseFiles: ["选择文件", "Choose files"], choosePicture: ["选择图片", "Choose a picture"], dropFiles: ["也可以将文件拖到这里", "or drop them here"],
   noFiles: ["还没有附件", "No files yet"], removeFile: ["确定移除附件“{name}”吗？", "Remove the file “{name}”?"], takePhoto: ["拍照", "Take a photo"],
 };
