@@ -57,7 +57,7 @@ ACTION_TITLES: Mapping[str, Message] = {
     "list": Message("查询", "List"),
     "read": Message("查看", "Read"),
     "create": Message("新增", "Create"),
-    "update": Message("修改", "Change"),
+    "update": Message("修改", "Edit"),
     "delete": Message("删除", "Delete"),
     "restore": Message("恢复", "Restore"),
     "export": Message("导出", "Export"),

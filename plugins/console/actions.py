@@ -142,7 +142,8 @@ def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     title, fields = viewer.say(viewer.site.action_title(route)), (route.body.fields if route.body is not None else None)
     api = call(route.method, addressed(route.path, id), values_of(fields or {}))
     feedback = _feedback(viewer, subject, route, title)
-    return node("button", label=title, actionType="ajax", api=api, className="try", **feedback)
+    done = {"success": viewer.word("tried", action=title)}
+    return node("button", label=title, actionType="ajax", api=api, className="try", messages=done, **feedback)
 
 
 def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: object) -> Iterator[Offer]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from plugins.api import Field, View
+from plugins.api import Field, Route, View
 from plugins.api.fields import takes_file
 from plugins.console.line_tables import table, totals
-from plugins.console.nodes import Node, call, node
+from plugins.console.nodes import Node, as_text, call, node
 from plugins.console.shown import grouped
 from plugins.console.viewer import Viewer
 
@@ -52,6 +52,17 @@ def picker(viewer: Viewer, name: str, target: str) -> Node:
     source = call("GET", f"{path}?q=${{term}}&chosen=${{{name}}}")
     chosen = {"joinValues": False, "extractValue": True}
     return node("select", source=source, autoComplete=source, labelField="name", valueField="id", **chosen)
+
+
+def ticks(viewer: Viewer, tree: Route) -> Node:
+    """Return a control that ticks records of a tree; a branch ticks what is below it, which can be unticked."""
+    collection = viewer.site.catalogue.collections[tree.collection]
+    name = collection.label_field
+    english = f"{name}_en" if viewer.language == "en" and f"{name}_en" in collection.fields else name
+    text = as_text(f"{english} || {name}")
+    below = {"autoCheckChildren": True, "cascade": True, "initiallyOpen": False, "showIcon": False}
+    of_record = {"labelField": name, "menuTpl": text, "valueField": "id", "joinValues": False, "extractValue": True}
+    return node("input-tree", source=call("GET", tree.path), multiple=True, searchable=True, **below, **of_record)
 
 
 def choices(labels: Mapping[str, str]) -> Node:
@@ -105,6 +116,8 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
 
 def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
     target = field.ref or item.ref
+    if (tree := viewer.site.tree_of(target)) is not None and viewer.may(tree):
+        return ticks(viewer, tree)
     if target and viewer.may_pick(target):
         return {**picker(viewer, name, target), "multiple": True, "maxTagCount": 20}
     if labels := viewer.offered(item):

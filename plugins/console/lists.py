@@ -215,7 +215,8 @@ def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *,
             node("input-text", name=one, placeholder=viewer.word(word)) for one, word in ((name, "from"), (end, "to"))
         ]
         return node("input-group", body=ends, ends=[name, end])
-    target = field.ref or (field.items.ref if field.items is not None else None) if field is not None else None
+    named = field or parameter
+    target = named.ref or (named.items.ref if named.items is not None else None)
     several = parameter.kind == "array"
     if target:
         return {**picker(viewer, name, target), "multiple": several} if viewer.may_pick(target) else None

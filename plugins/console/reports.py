@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, Menu, Route
 from plugins.console.actions import drawer
+from plugins.console.administration import CHOSEN, REQUEST, request_picker
 from plugins.console.forms import controls
 from plugins.console.lists import FILTER, filter_controls
 from plugins.console.nodes import Node, call, node, rows, values_of
@@ -29,14 +30,18 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     if "page" in route.query and listed:
         yield _list(viewer, route, asked, listed)
         return
-    sent = {one for one in route.query if one not in OF_PAGES}
+    sent = values_of(dict.fromkeys(sorted(one for one in route.query if one not in OF_PAGES)))
+    if all(name in route.query and route.query[name].required for name in REQUEST):
+        asked = [one for one in asked if one["name"] not in REQUEST]
+        asked.insert(1, request_picker(viewer))
+        sent |= CHOSEN
     shown: list[Node] = [*figures(viewer, fields), *tables(viewer, fields)]
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
         yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button])
     # with a form, nothing is loaded before the form is sent
     api = {
-        **call("GET", route.path, values_of(dict.fromkeys(sorted(sent)))),
+        **call("GET", route.path, sent),
         "responseData": {"&": "$$", "shown": True},
     }
     found = node("container", body=shown, visibleOn="${shown}")

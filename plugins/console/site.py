@@ -191,6 +191,14 @@ class Site:
         """The business types, by the names of their collections."""
         return {collection.name: name for name, collection in self.catalogue.biz_types.items()}
 
+    def tree_of(self, target: str | None) -> Route | None:
+        """Return the route that returns all records of a collection as one tree, or None."""
+        for one in self.subjects.values():
+            named = (one.collection.name, one.collection.alias) if one.collection is not None else ()
+            if target in named and "children" in one.fields:
+                return one.list
+        return None
+
     def view_of(self, collection: Collection | None) -> View | None:
         """Return how a plugin wants the records of a collection to be shown, or None."""
         return next((one for one in self.catalogue.views if one.collection is collection), None)

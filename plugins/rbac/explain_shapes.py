@@ -8,7 +8,7 @@ from plugins.rbac.records import MAX_MENUS, METHODS
 _LONGEST_REASON = 100 * 102  # the names of all roles that somebody may have; a path is shorter
 
 QUERY = {
-    "user_id": integer(label=("用户 ID", "User ID"), minimum=1, required=True, example=2),
+    "user_id": integer(label=("人员", "Person"), minimum=1, required=True, example=2, ref="users"),
     "method": choice(*METHODS, "HEAD", required=True, example="GET", label=("请求方法", "Method")),
     "path": text(
         label=("请求路径", "Path"),
@@ -19,7 +19,7 @@ QUERY = {
         description="A concrete path, or a template with `{id}` or `:id`.",
     ),
     "resource_id": text(
-        label=("记录 ID", "Record ID"),
+        label=("记录 ID（可选）", "Record ID (optional)"),
         max_length=100,
         nullable=False,
         example="65f0c0ffee65f0c0ffee65f0",

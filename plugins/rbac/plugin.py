@@ -21,6 +21,7 @@ from plugins.rbac.lifespan import prepare, start
 from plugins.rbac.passwords import RbacSettings
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.texts import DICTIONARIES
+from plugins.rbac.views import VIEWS
 
 _HANDOVERS = Message("继续中断的工作交接", "Resume handovers")
 
@@ -43,6 +44,7 @@ plugin = Plugin(
     ),
     dictionaries=DICTIONARIES,
     menus=texts.MENUS,
+    views=VIEWS,
     emits=(users.SESSIONS_VOID,),
     permissions=texts.PERMISSIONS,
 )

@@ -216,7 +216,7 @@ def kinds_of(work: Work) -> set[str]:
     found = {step for step, taken in steps.items() if taken}
     forms = {
         "create": work.create,
-        "change": "Change" if work.changed else "",
+        "change": "Edit" if work.changed else "",
         "act": "" if work.typed_in is None else work.action,
     }
     for step, button in forms.items():

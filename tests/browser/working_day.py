@@ -40,7 +40,7 @@ def labour(console: Console, work: Work, typed: Mapping[str, str]) -> None:
     """Make a record, change it, take an action with it, and delete it, or another one that no action was taken with."""
     row = _make(console, work, typed)
     if work.changed:
-        console.robot("change", button="Change", name=work.changed, value=unique("other"), row=row)
+        console.robot("change", button="Edit", name=work.changed, value=unique("other"), row=row)
     if work.action and work.typed_in is None:
         console.robot("confirm", button=work.action, row=row)
     elif work.action:

@@ -108,14 +108,15 @@ export function registerFlow(library, { createElement, Component }) {
     /** Open the form of a part; `done` gets what was entered. */
     open(title, body, data, done) { this.setState({ form: { title, body, data, done } }); }
 
-    editNode(at) {
-      const { items, onChange } = this.props, before = this.nodes[at] ?? { mode: "any" };
+    /** Open the form of a node, or of a new one before it. */
+    editNode(at, isNew = false) {
+      const { items, onChange } = this.props, before = isNew ? { mode: "any" } : this.nodes[at];
       const modes = [...new Set(["any", "all", ...Array.from({ length: MOST_QUORUM - 1 }, (_, place) => `quorum:${place + 2}`), before.mode])];
-      const body = items.map((one) => (one.type === "quorum" ? { ...one, type: "select", options: modes.map((value) => ({ value, label: mode(value) })), ...CHOSEN } : one));
+      const body = items.filter((one) => one.type !== "hidden").map((one) => (one.type === "quorum" ? { ...one, type: "select", options: modes.map((value) => ({ value, label: mode(value) })), ...CHOSEN } : one));
       const free = () => { for (let number = 1; ; number += 1) if (!named(this.nodes.map(({ key }) => ({ name: key })), `node-${number}`)) return `node-${number}`; };
       this.open(say("node"), body, before, (given) => {
         const node = { ...given, key: before.key ?? free(), approvers: peopleOf(given.approvers), substitutes: given.substitutes ? peopleOf(given.substitutes) : null };
-        onChange(this.nodes.toSpliced(at, at < this.nodes.length ? 1 : 0, node));
+        onChange(this.nodes.toSpliced(at, isNew ? 0 : 1, node));
       });
     }
 
@@ -141,7 +142,7 @@ export function registerFlow(library, { createElement, Component }) {
       const when = fixed ? null : () => this.open(say("conditions"), [conditionForm(parts.conditions, this.type?.fields ?? [])], { conditions: data.conditions ?? [] },
         (given) => onBulkChange({ conditions: (given.conditions ?? []).map(mended) }));
       const copied = fixed ? null : () => this.open(say("copied"), parts.copies.items, data.copies ?? {}, (given) => onBulkChange({ copies: peopleOf(given) }));
-      const add = (at) => (fixed ? null : createElement("li", { key: `add-${at}`, className: "add" }, this.tool("add", "+", "addNode", () => this.editNode(at))));
+      const add = (at) => (fixed ? null : createElement("li", { key: `add-${at}`, className: "add" }, this.tool("add", "+", "addNode", () => this.editNode(at, true))));
       const others = trial ? (texts.flows ?? []).filter(([name, failed]) => failed.length).map(([name, failed]) => `${name}: ${say("unmet")} ${failed.join("; ")}`) : [];
       return createElement("ol", { className: "flow" },
         this.card("start", "start", trial ? `${say("submits")} – ${data.initiator_name ?? ""}` : say("submits"), [this.type?.name ?? data.biz_type].filter(Boolean)),

@@ -111,3 +111,40 @@ async def test_a_filter_of_amounts_takes_both_ends_and_one_of_several_days_one_r
     filters = {one["name"]: one for one in next(one for one in nodes(page) if one.get("type") == "chips")["chosen"]}
     assert [one["name"] for one in filters["amount_from"]["body"]] == ["amount_from", "amount_to"]
     assert filters["signed_date_from"]["extraName"] == "signed_date_to"
+
+
+async def test_a_flow_is_drawn_from_the_declaration_of_its_nodes(admin: Client) -> None:
+    page = expect(await admin.get(f"{PAGES}/approval.definition"))
+    flow = next(one for one in nodes(page) if one.get("type") == "flow" and "items" in one)
+    assert {"key", "name", "approvers", "mode", "absent", "substitutes", "on_reject"} == {
+        one["name"] for one in flow["items"]
+    }
+    assert flow["parts"].keys() >= {"conditions", "copies"}
+    (biz_type,) = {one["source"]["url"] for one in nodes(page) if one.get("name") == "biz_type" and "source" in one}
+    expect(await admin.get(biz_type))
+
+
+async def test_what_refers_to_records_of_a_tree_is_ticked_in_it(admin: Client, people: People) -> None:
+    page = expect(await admin.get(f"{PAGES}/system.role"))
+    tree = next(one for one in nodes(page) if one.get("name") == "menu_ids" and "source" in one)
+    assert (tree["type"], tree["source"]["url"]) == ("input-tree", "/api/v1/system/menus/all")
+    rows = expect(await admin.get(tree["source"]["url"]))
+    assert {tree["labelField"], tree["valueField"], "children"} <= rows[0].keys()
+    who = await people.person([f"system:role:{action}" for action in ("list", "read", "create")])
+    picked = next(one for one in nodes(expect(await who.get(f"{PAGES}/system.role"))) if one.get("name") == "menu_ids")
+    assert picked["type"] == "select"  # of who may not read the tree
+
+
+async def test_a_refusal_is_explained_for_a_person_and_an_action_chosen_by_their_titles(admin: Client) -> None:
+    page = expect(await admin.get(f"{PAGES}/system.authorization", headers={"Accept-Language": "en"}))
+    asked = {one["name"]: one for one in nodes(page) if one.get("name") in ("user_id", "request", "method", "path")}
+    assert asked.keys() == {"user_id", "request"}
+    assert asked["user_id"]["source"]["url"].startswith("/api/v1/meta/options/users")
+    titles = {one["label"]: one["value"] for one in asked["request"]["options"]}
+    method, path = titles["CRM › Contracts › Approve"].split()
+    explained = expect(
+        await admin.get(
+            f"/api/v1/system/authorization/explain?user_id=1&method={method}&path={path.replace('{id}', ':id')}"
+        )
+    )
+    assert explained["route"]["permission"] == "crm:contract:approve"
