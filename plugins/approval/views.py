@@ -48,6 +48,7 @@ VIEWS = (
         widgets={
             "biz_type": _BY_TYPE,
             "conditions": {"type": "hidden"},
+            "conditions.value": {"type": "hidden"},
             "copies": {"type": "hidden"},
             "nodes": {"type": "flow", "types": _TYPES},
             "nodes.key": {"type": "hidden"},

@@ -42,7 +42,8 @@ def _own(control: Node, own: Mapping[str, Mapping[str, object]]) -> Node:
     made, items = {**control, **own.get(name, {})}, control.get("items")
     inner = {of.removeprefix(f"{name}."): parts for of, parts in own.items() if of.startswith(f"{name}.")}
     if inner and isinstance(items, list):
-        made["items"] = [{**one, **inner.get(str(one.get("name")), {})} for one in items]
+        known = [{**one, **inner.pop(str(one.get("name")), {})} for one in items]
+        made["items"] = [*known, *({"name": of, **parts} for of, parts in inner.items())]  # such as JSON of any shape
     return made
 
 
@@ -79,9 +80,9 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
         if name == "version" or field.read_only or not (_shown(field) or by_schema):
             continue
         label = viewer.label(name, field if field.label is not None else labelled.get(name, field))
-        control = (
-            {"type": "json-schema", "schema": "${schema | schema}"} if by_schema else _control(viewer, name, field)
-        )
+        said = {"description": as_text("description")} if "description" in labelled else {}
+        of_schema = {"type": "json-schema", "schema": "${schema | schema}", **said}
+        control = of_schema if by_schema else _control(viewer, name, field)
         made = {**control, "name": name, "label": label}
         if field.required:
             made["required"] = True

@@ -196,6 +196,7 @@ def _present(req: Request, option: Option, stored: Mapping[str, Record]) -> Reco
         "id": option.key,
         "key": option.key,
         "value": _effective_value(option, stored),
+        "default": option.default,
         "public": option.public,
         "super_only": option.super_only,
         "description": option.description.text(req.language),

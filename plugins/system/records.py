@@ -99,16 +99,17 @@ CONFIGS = Collection(
 
 CONFIG = shape(
     "Config",
-    id=text(nullable=False, description="The key."),
-    key=text(label=("参数键", "Key"), nullable=False),
+    description=text(label=("说明", "Description"), nullable=False),
     value=anything(label=("取值", "Value")),
+    default=anything(label=("默认值", "Default"), description="The value as long as nobody changes it."),
     public=boolean(label=("公开", "Public"), nullable=False),
     super_only=boolean(
         label=("仅超级管理员可改", "Super administrators only"),
         nullable=False,
         description="Whether only super administrators may change it.",
     ),
-    description=text(label=("说明", "Description"), nullable=False),
+    key=text(label=("参数键", "Key"), nullable=False),
+    id=text(nullable=False, description="The key."),
     version=integer(minimum=1, nullable=False),
     schema=anything(label=("取值规则", "Schema"), nullable=False, description="The JSON Schema of the value."),
 )
