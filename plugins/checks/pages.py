@@ -32,9 +32,7 @@ time timeline tooltip-wrapper tpl transfer transfer-picker tree-select users-sel
 web-component wizard words wrapper
 """
 _OF_LISTS = ("chips", "counts", "more", "reference", "trail")  # the console's own, of `lists.js`
-_OF_FORMS = (
-    "attachments counted draft flow geo-position importer quorum rich-text stored-file totals"  # and of `parts.js`
-)
+_OF_FORMS = "attachments counted draft flow geo-position importer menu-path quorum rich-text stored-file totals"  # and of `parts.js`
 _COMPONENTS = frozenset((*_KNOWN.split(), *_OF_LISTS, *_OF_FORMS.split()))
 
 

@@ -24,12 +24,11 @@ def _requests(viewer: Viewer) -> Iterator[tuple[str, str]]:
     groups = {code: menus.get(menu.parent) for code, menu in menus.items()}
     order = {code: (group.order if group is not None else menus[code].order) for code, group in groups.items()}
     for menu in sorted(menus.values(), key=lambda one: (order[one.code], one.parent, one.order)):
-        shown = [one.title for one in (groups[menu.code], menu) if one is not None]
         routes = [one for one in viewer.site.catalogue.routes if _allows(menu, one)]
         # one request for each permission, as they are allowed together
         for one in {one.access: one for one in reversed(routes)}.values():
-            done = viewer.site.catalogue.permission_title(one.access)
-            yield one.name, " › ".join(map(viewer.say, (*shown, done)))
+            done = viewer.say(viewer.site.catalogue.permission_title(one.access))
+            yield one.name, f"{viewer.menu_title(menu)} › {done}"
 
 
 def _allows(menu: Menu, route: Route) -> bool:

@@ -40,6 +40,8 @@ def _card(viewer: Viewer, route: Route) -> Node:
     name = route.path.rpartition("/")[2]
     title = viewer.say(viewer.site.catalogue.permission_title(route.access))
     period = _period(viewer, route.query)
+    if all(field.ref for field in route.query.values()):
+        title = f"{title} · {viewer.word('so_far')}"  # it has no period
     fields = route.returns.fields or {}
     numbers = {one: field for one, field in fields.items() if field.kind in _FIGURES and one not in route.query}
     figures = [_figure(viewer, route, one, field) for one, field in numbers.items()]

@@ -29,6 +29,13 @@ def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: 
     for one in made:
         if one["type"] == "flow":  # it edits what stands around its nodes, too
             one["parts"] = {str(other["name"]): other for other in made if other["type"] == "hidden"}
+        if one["type"] == "menu-path":
+            shown = {menu.path: viewer.menu_title(menu) for menu in viewer.site.menus.values() if menu.resource}
+            one |= {
+                **choices({path: title for path, title in shown.items() if path}),
+                "clearable": True,
+                "searchable": True,
+            }
         if one["type"] == "geo-position":  # evidence of a place is not typed
             one |= {"beside": [*(shape.fields or {})], "fixed": "fix_at" in (shape.fields or {})}
     parts = grouped(viewer, view, [(str(one["name"]), one) for one in made])

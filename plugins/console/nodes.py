@@ -124,6 +124,7 @@ WORDS: Mapping[str, Message] = {
     "rows": Message("全表浏览", "All rows"),
     "search": Message("搜索", "Search"),
     "see_all": Message("查看全部", "See all"),
+    "so_far": Message("截至目前", "so far"),
     "sum": Message("合计", "Total"),
     "sums": Message("本页合计", "Total of this page:"),
     "sure": Message("确定{action}吗？", "{action}: are you sure?"),

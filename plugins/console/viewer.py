@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plugins.api import Collection, Field, Message, Request, Route
+from plugins.api import Collection, Field, Menu, Message, Request, Route
 from plugins.api.errors import refusal
 from plugins.api.ports import Authorizer
 from plugins.api.records import Entries
@@ -76,6 +76,11 @@ class Viewer:
         """Return the noun for a record of a collection, with a capital letter."""
         noun = self.say(Message(*collection.noun))
         return noun[:1].upper() + noun[1:]
+
+    def menu_title(self, menu: Menu) -> str:
+        """Return the title of a menu behind that of its directory."""
+        group = self.site.menus.get(menu.parent)
+        return " › ".join(self.say(one.title) for one in (group, menu) if one is not None)
 
     def heading(self, word: str, collection: Collection | None) -> str:
         """Return the title of a form that makes or changes a record of a collection; empty for None."""

@@ -1,6 +1,6 @@
 """The plugin rbac: users, roles, menus, departments."""
 
-from plugins.api import Job, Message, Plugin, routes_of, tables
+from plugins.api import Job, Message, Plugin, View, routes_of, tables
 from plugins.api.ports import Authorizer, Departments
 from plugins.api.records import Holding
 from plugins.rbac import (
@@ -21,10 +21,14 @@ from plugins.rbac.lifespan import prepare, start
 from plugins.rbac.passwords import RbacSettings
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.texts import DICTIONARIES
-from plugins.rbac.views import VIEWS
 
 _HANDOVERS = Message("继续中断的工作交接", "Resume handovers")
 
+# departments of a scope only where it has some; home pages among the menus
+VIEWS = (
+    View(ROLES, widgets={"data_scope_department_ids": {"visibleOn": "${data_scope == 'custom'}"}}),
+    View(USERS, widgets={"home_path": {"type": "menu-path"}}),
+)
 plugin = Plugin(
     name="rbac",
     title=Message("权限管理", "Access control"),

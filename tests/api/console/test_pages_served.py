@@ -148,3 +148,9 @@ async def test_a_refusal_is_explained_for_a_person_and_an_action_chosen_by_their
         )
     )
     assert explained["route"]["permission"] == "crm:contract:approve"
+
+
+async def test_a_home_page_is_chosen_among_the_menus(admin: Client) -> None:
+    page = expect(await admin.get(f"{PAGES}/system.user", headers={"Accept-Language": "en"}))
+    control = next(one for one in nodes(page) if one.get("name") == "home_path" and "options" in one)
+    assert {"value": "/crm/customers", "label": "CRM › Customers"} in control["options"]
