@@ -138,9 +138,9 @@ async def _reasons(req: Request, node: Mapping[str, Any], initiator_id: int) -> 
     found: dict[int | str, str] = {rule: entry.label.text(req.language) for rule, entry in entries.items()}
     for name, given in node["approvers"].items():
         label = (APPROVERS.fields or {})[name].label
-        for user_id in await find_places(req.service, {name: given}, initiator_id) if given and label else ():
-            if user_id is not None:
-                found.setdefault(user_id, label.text(req.language))
+        if label is not None and given:
+            for user_id in await find_places(req.service, {name: given}, initiator_id):
+                found.setdefault(user_id or "", label.text(req.language))
     return found
 
 
