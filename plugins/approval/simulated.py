@@ -14,7 +14,7 @@ _ASKED = shape(
     "ApprovalAsked",
     user_id=integer(nullable=False, ref="users"),
     name=text(nullable=False),
-    on_behalf_of=integer(ref="users"),
+    on_behalf_of=integer(label=("原处理人", "On behalf of"), ref="users"),
     absent=ABSENT,
     because=text(
         label=("原因", "Because"), description="Which part of the node names the person, or its rule for absence."

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plugins.api import NOT_FOUND, ApiError, Collection, Field, Message, Refusal, Request, Route, invalid, obj, route
+from plugins.api import (
+    NOT_FOUND,
+    SIGNED_IN,
+    ApiError,
+    Collection,
+    Field,
+    Message,
+    Refusal,
+    Request,
+    Route,
+    invalid,
+    obj,
+    route,
+)
 from plugins.api.errors import refusal
 from plugins.api.ports import Authorizer, people_behind
 from plugins.api.records import Catalogue, Dictionaries, Entries, approval_fields, approval_record
@@ -163,7 +176,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/approvals/types",
         list_types,
         summary="List what flows can be about, and what their conditions may name",
-        access="approval:definition:list",
+        access=SIGNED_IN,
         returns=TYPES,
     ),
     route(

@@ -67,7 +67,7 @@ def ticks(viewer: Viewer, tree: Route) -> Node:
     collection = viewer.site.catalogue.collections[tree.collection]
     name = collection.label_field
     english = f"{name}_en" if viewer.language == "en" and f"{name}_en" in collection.fields else name
-    text = as_text(f"{english} || {name}")
+    text = as_text(f"{english} || {name} | text")
     below = {"autoCheckChildren": True, "cascade": True, "initiallyOpen": False, "showIcon": False}
     of_record = {"labelField": name, "menuTpl": text, "valueField": "id", "joinValues": False, "extractValue": True}
     return node("input-tree", source=call("GET", tree.path), multiple=True, searchable=True, **below, **of_record)
@@ -87,7 +87,7 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
         if name == "version" or field.read_only or not (_shown(field) or by_schema):
             continue
         label = viewer.label(name, field if field.label is not None else labelled.get(name, field))
-        said = {"description": as_text("description")} if "description" in labelled else {}
+        said = {"description": as_text("description | text")} if "description" in labelled else {}
         of_schema = {"type": "json-schema", "schema": "${schema | schema}", **said}
         control = of_schema if by_schema else _control(viewer, name, field)
         made = {**control, "name": name, "label": label}
