@@ -47,6 +47,12 @@ async def remind(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
 
 
+async def trial(maker: Maker, route: Route) -> Exercise:
+    """Values of a type without records."""
+    body = {"biz_type": "GENERAL", "record": {"amount": "1200.00"}, "initiator_id": maker.admin.user["userId"]}
+    return Exercise(maker.admin, route, path_with(route, ""), body)
+
+
 APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {DEFINITIONS}": of_a_flow,
     f"POST {ONE}/submit": of_a_draft,
@@ -54,4 +60,5 @@ APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {ONE}/transfer": transfer,
     f"POST {ONE}/reassign": reassign,
     f"POST {ONE}/remind": remind,
+    f"POST {AT}/simulate": trial,
 }
