@@ -31,7 +31,7 @@ switch-container table table-view table2 tabs tabs-transfer tabs-transfer-picker
 time timeline tooltip-wrapper tpl transfer transfer-picker tree-select users-select uuid vbox video
 web-component wizard words wrapper
 """
-_OF_LISTS = ("chips", "counts", "more", "reference", "trail")  # the console's own, of `lists.js`
+_OF_LISTS = ("acts", "chips", "counts", "maker", "more", "reference", "trail")  # the console's own, of `lists.js`
 _OF_FORMS = "attachments counted draft flow geo-position importer menu-path quorum rich-text stored-file totals"  # and of `parts.js`
 _COMPONENTS = frozenset((*_KNOWN.split(), *_OF_LISTS, *_OF_FORMS.split()))
 

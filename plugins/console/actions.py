@@ -1,11 +1,11 @@
 """The buttons that change, delete or act on a record."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from plugins.api import Field, Message, Route, StateMachine
+from plugins.api import Field, Route, StateMachine
 from plugins.api.records import ACTION_TITLES, bars_of, is_withdrawal, transitions_of
 from plugins.console.forms import controls
 from plugins.console.nodes import VARIABLE, Node, addressed, call, node, values_of
@@ -30,29 +30,11 @@ class Offer:
     aside: str = "false"
 
 
-def in_row(offers: Iterable[Offer]) -> Iterator[Node]:
-    """Yield the buttons of a row of a list: disabled with the reason where their actions do not fit, or else hidden."""
-    for one in offers:
-        misfit = {"disabledOn": f"${{!({one.fits})}}", "disabledTip": one.reason}
-        yield {
-            **one.button,
-            **(misfit if one.reason else {"visibleOn": f"${{{one.fits}}}"} if one.fits != "true" else {}),
-        }
-
-
-def in_bar(viewer: Viewer, offers: Iterable[Offer]) -> Iterator[Node]:
-    """Yield the buttons of a record's page, and a menu with those that are not in sight."""
-    menu: list[Node] = []
-    for one in offers:
-        if one.aside != "true":  # the renderer takes a name in brackets for the parameter of a function
-            yield {**one.button, "visibleOn": f"${{{one.fits} && !({one.aside})}}"}
-        if one.aside != "false":
-            menu.append({**one.button, "level": "link", "visibleOn": f"${{{one.fits} && {one.aside}}}"})
-        if one.reason:
-            why = [{**one.button, "level": "link", "disabled": True}, node("tpl", tpl=one.reason, className="reason")]
-            menu.append(node("container", body=why, visibleOn=f"${{!({one.fits})}}"))
-    if menu:
-        yield node("more", label=viewer.word("more"), className="menu", body=menu)
+def acts(viewer: Viewer, offers: Iterable[Offer], most: int = 0) -> Iterator[Node]:
+    """Yield the buttons of a record: up to `most` of those that fit, or all of them, and a menu with the rest."""
+    shown = [{"button": one.button, "fits": one.fits, "reason": one.reason, "aside": one.aside} for one in offers]
+    if shown:
+        yield node("acts", label=viewer.word("more"), most=most, offers=shown)
 
 
 def drawer(
@@ -69,44 +51,39 @@ def drawer(
     return node("button", label=title, actionType="drawer", drawer=opened)
 
 
-def _asking(viewer: Viewer, subject: Subject, title: str, api: Node, becomes: str = "", **more: object) -> Node:
-    """Return a button that asks before it acts: about which record, of what amount, and what becomes of it."""
-    level = "danger" if api["method"] == "delete" else "primary"
-    body = [*_named(viewer, subject), *([node("tpl", tpl=becomes)] if becomes else [])]
-    form = node("form", api=api, wrapWithPanel=False, body=body, **more)
+def _asking(
+    viewer: Viewer,
+    subject: Subject,
+    title: str,
+    api: Node,
+    becomes: str = "",
+    asks: Sequence[Node] = (),
+    **more: object,
+) -> Node:
+    """Return a button that asks before it acts: about which record, of what amount, what becomes of it, and `asks`."""
+    level, names = "danger" if api["method"] == "delete" else "primary", {str(one["name"]) for one in asks}
+    facts = [one for one in _named(viewer, subject) if one[0] not in names]
+    told = [node("property", column=1, items=[{"label": label, "content": one} for _, label, one in facts])]
+    body = [*(told if facts else []), *([node("tpl", tpl=becomes)] if becomes else []), *asks]
+    known = [one[part] for _, _, one in facts for part in ("name", "by") if part in one]  # no field starts with a value
+    data = values_of(dict.fromkeys([*VARIABLE.findall(str(api["url"])), *map(str, known), "version"]))
     buttons = [
         node("button", label=viewer.word("cancel"), actionType="cancel"),
         node("button", label=title, actionType="confirm", level=level, primary=True),
     ]
-    opened = {
-        "title": called(viewer, subject, title),
-        "size": "sm",
-        "closeOnEsc": True,
-        "body": form,
-        "actions": buttons,
-    }
+    opened: Node = {"title": viewer.heading(title, subject.collection), "size": "md" if asks else "sm", "data": data}
+    opened |= {"closeOnEsc": True, "actions": buttons}
+    opened["body"] = node("form", api=api, wrapWithPanel=False, body=body, **more)
     return node("button", label=title, actionType="dialog", dialog=opened)
 
 
-def called(viewer: Viewer, subject: Subject, title: str) -> str:
-    """Return what an action is called with the noun of the records, as a heading."""
-    if subject.collection is None:
-        return title
-    word = "called" if title in map(viewer.say, ACTION_TITLES.values()) else "acts"
-    return viewer.word(word, action=title, noun=viewer.say(Message(*subject.collection.noun)))
-
-
-def _named(viewer: Viewer, subject: Subject) -> Iterator[Node]:
+def _named(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, str, Node]]:
     """Yield the fields that tell which record it is: its name, its number, its state, and its amount."""
     fields = subject.shape or subject.fields
     machine, label = (subject.collection.states, subject.collection.label_field) if subject.collection else (None, "")
     amounts = (name for name in ("total", "amount", *fields) if name in fields and fields[name].kind == "money")
     told = dict.fromkeys((label, "number", machine.field if machine is not None else "", next(amounts, "")))
-    items = [
-        {"label": name, "content": one} for _, name, one in details(viewer, {n: fields[n] for n in told if n in fields})
-    ]
-    if items:
-        yield node("property", column=1, items=items)
+    yield from details(viewer, {name: fields[name] for name in told if name in fields})
 
 
 def _controls_in(body: Iterable[Node]) -> Iterator[Node]:
@@ -133,7 +110,7 @@ def edit_offer(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Off
     path, title = addressed(update.path, id), viewer.say(ACTION_TITLES["update"])
     tries = [_try(viewer, subject, one, id) for one in subject.actions if one.body is update.body and viewer.may(one)]
     body = [*form_of(viewer, subject, update), *tries]
-    heading = viewer.heading("edit", subject.collection)
+    heading = viewer.heading(title, subject.collection)
     yield Offer(drawer(title, call(update.method, path), body, {}, heading, initApi=call("GET", path)))
 
 
@@ -174,6 +151,16 @@ def decisions(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
             yield Offer(_action(viewer, subject, route, "id"))
 
 
+def create_button(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) -> Iterator[Node]:
+    """Yield the button that makes a record, if the viewer may; `fixed` are values that its form always sends."""
+    create = subject.route("POST")
+    if create is not None and viewer.may(create) and create.body is not None:
+        declared = viewer.site.catalogue.permission_titles.get(create.access)
+        title = viewer.say(declared or ACTION_TITLES["create"])
+        api, heading = call("POST", addressed(create.path)), viewer.heading(title, subject.collection)
+        yield {**drawer(title, api, form_of(viewer, subject, create), fixed, heading), "level": "primary"}
+
+
 def plain_requests(buttons: Iterable[Node]) -> Iterator[tuple[str, Node]]:
     """Yield the titles and the requests of the buttons whose forms ask for nothing that must be given."""
     for one in buttons:
@@ -193,11 +180,13 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     path = addressed(route.path if subject.nested else route.path.replace(f"{{{subject.key}}}", "{id}"), id)
     fields = (route.body.fields or {}) if route.body is not None else {}
     feedback = _feedback(viewer, subject, route, title)
-    if set(fields) - {"version"}:
-        knows, heading = {"version": "${version}"}, called(viewer, subject, title)
-        return drawer(title, call(route.method, path), form_of(viewer, subject, route), knows, heading, **feedback)
-    api = call(route.method, path, {"version": "${version}"} if "version" in fields else {})
-    return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), **feedback)
+    asked = form_of(viewer, subject, route)
+    if any(one["type"] not in ("hidden", "input-text", "textarea") for one in asked):
+        knows, heading = {"version": "${version}"}, viewer.heading(title, subject.collection)
+        return drawer(title, call(route.method, path), asked, knows, heading, **feedback)
+    api = call(route.method, path, values_of(fields))
+    texts = [one for one in asked if one["type"] != "hidden"]
+    return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), texts, **feedback)
 
 
 def _becomes(viewer: Viewer, subject: Subject, route: Route) -> str:

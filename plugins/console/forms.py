@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from plugins.api import Field, Route, View
+from plugins.api import Field, Message, Route, View
 from plugins.api.fields import takes_file
 from plugins.console.line_tables import table, totals
 from plugins.console.nodes import Node, as_text, call, node
@@ -73,6 +73,17 @@ def ticks(viewer: Viewer, tree: Route) -> Node:
     return node("input-tree", source=call("GET", tree.path), multiple=True, searchable=True, **below, **of_record)
 
 
+def _making(viewer: Viewer, name: str, target: str, **more: object) -> Node:
+    """Return what lets a picker make a record too, if the viewer may: the list whose form is opened."""
+    for one, collection in viewer.site.lists_of(target):
+        create = one.route("POST")
+        if create is not None and create.body is not None and viewer.may(create):
+            label = viewer.word("new", noun=viewer.say(Message(*collection.noun)))
+            button = node("maker", form=one.name, label=label, name=name, **more)
+            return {"creatable": True, "createBtnLabel": label, "description": button}
+    return {}
+
+
 def choices(labels: Mapping[str, str]) -> Node:
     """Return a control that chooses one of several values."""
     options = [{"value": value, "label": label} for value, label in labels.items()]
@@ -114,7 +125,7 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
         items = [{**one, "required": bool(one.get("required")) and field.required} for one in inside]
         return {"type": "combo", "multiLine": True, "items": items}
     if field.ref and viewer.may_pick(field.ref):
-        return {**picker(viewer, name, field.ref), "clearable": field.nullable}
+        return {**picker(viewer, name, field.ref), **_making(viewer, name, field.ref), "clearable": field.nullable}
     if labels := viewer.offered(field):
         return {**choices(labels), "clearable": field.nullable}
     if field.kind == "boolean":
@@ -127,7 +138,8 @@ def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
     if (tree := viewer.site.tree_of(target)) is not None and viewer.may(tree):
         return ticks(viewer, tree)
     if target and viewer.may_pick(target):
-        return {**picker(viewer, name, target), "multiple": True, "maxTagCount": 20}
+        several = {"multiple": True, "maxTagCount": 20}
+        return {**picker(viewer, name, target), **_making(viewer, name, target, multiple=True), **several}
     if labels := viewer.offered(item):
         return {**choices(labels), "multiple": True}
     if item.kind == "object":

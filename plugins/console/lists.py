@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from plugins.api import Field, View
 from plugins.api.records import ACTION_TITLES
 from plugins.console.actions import (
+    Offer,
     action_offers,
-    called,
+    acts,
+    create_button,
     decisions,
     delete_offer,
-    drawer,
     edit_offer,
-    form_of,
-    in_row,
     plain_requests,
 )
 from plugins.console.forms import choices, picker
@@ -22,7 +21,7 @@ from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
 FILTER = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "className": "filters"}
-_FEWEST_TELLING, _AMOUNT, _FILTERS_AT_ONCE = 4, "amount", 4
+_FEWEST_TELLING, _AMOUNT, _FILTERS_AT_ONCE, _IN_A_ROW = 4, "amount", 4, 2
 _SIDES = ("direction", "kind")
 _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format")
 
@@ -41,7 +40,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     desk = view is not None and fixed.get(view.boxes, "") == getattr(
         subject.list.query.get(view.boxes), "default", None
     )
-    buttons = [*_row_buttons(viewer, subject, view, id, desk)]
+    buttons = [*acts(viewer, _row_offers(viewer, subject, view, id, desk), _IN_A_ROW)]
     if buttons:
         shown.append(node("operation", label=viewer.word("actions"), fixed="right", buttons=buttons))
     filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
@@ -119,17 +118,16 @@ def _bulk(viewer: Viewer, subject: Subject, id: str, desk: bool) -> Iterator[Nod
         yield {**link(title, f"bulk:{id}:{place}", level="default"), "request": request, "className": "bulk"}
 
 
-def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str, desk: bool) -> Iterator[Node]:
+def _row_offers(viewer: Viewer, subject: Subject, view: View | None, id: str, desk: bool) -> Iterator[Offer]:
     records = viewer.site.records_of(subject)
     if desk:
-        yield from ({**one.button, "level": "link"} for one in decisions(viewer, records))
+        yield from decisions(viewer, records)
     if view is not None and view.boxes and viewer.may(records.read):
-        yield _beside(viewer, records, id)
+        yield Offer(_beside(viewer, records, id))
     shown = [] if subject.read is not None and not subject.nested else [*action_offers(viewer, subject)]
     if subject is viewer.site.inbox:  # the shell knows what a message speaks of
-        yield link(viewer.word("open"), "place:${link}", visibleOn="${link}")
-    for button in in_row((*edit_offer(viewer, subject), *shown, *delete_offer(viewer, subject))):
-        yield {**button, "level": "link"}
+        yield Offer(link(viewer.word("open"), "place:${link}"), "link")
+    yield from (*edit_offer(viewer, subject), *shown, *delete_offer(viewer, subject))
 
 
 def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
@@ -142,15 +140,8 @@ def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
 
 
 def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str], id: str) -> Iterator[Node]:
-    create, export = subject.route("POST"), subject.route("GET", "/export")
-    if create is not None and viewer.may(create) and create.body is not None:
-        declared = viewer.site.catalogue.permission_titles.get(create.access)
-        title = viewer.say(declared or ACTION_TITLES["create"])
-        heading = called(viewer, subject, title) if declared else viewer.heading("new", subject.collection)
-        made = drawer(
-            title, call("POST", addressed(create.path)), form_of(viewer, subject, create), fixed, heading=heading
-        )
-        yield {**made, "level": "primary"}
+    yield from create_button(viewer, subject, fixed)
+    export = subject.route("GET", "/export")
     if export is not None and viewer.may(export):
         sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}
         data = {**values_of(sent_too), **fixed, "format": "xlsx", "headers": "labels"}

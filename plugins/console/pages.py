@@ -18,11 +18,12 @@ from plugins.api import (
     route,
 )
 from plugins.api.records import Catalogue, Dictionaries, Entries
+from plugins.console.actions import create_button
 from plugins.console.dashboards import dashboards_page
 from plugins.console.home import HOME, home_page
 from plugins.console.lists import boxes, listing
 from plugins.console.nodes import Node, call, node, page, tabs
-from plugins.console.records import record_page
+from plugins.console.records import panel, record_page
 from plugins.console.reports import reports
 from plugins.console.site import DASHBOARDS, Site
 from plugins.console.viewer import Viewer, view
@@ -116,6 +117,12 @@ def _record_page(viewer: Viewer, name: str) -> Node | None:
     return record_page(viewer, subject) if subject is not None else None
 
 
+def new_record(viewer: Viewer, name: str) -> Node | None:
+    """Return the button that makes a record of a list, with its form, or None if the viewer may not make one."""
+    subject = viewer.site.subjects.get(name)
+    return next(create_button(viewer, subject, {}), None) if subject is not None else None
+
+
 def _page_route(name: str, make: Callable[[Viewer, str], Node | None], summary: str) -> Route:
     async def read(req: Request) -> Node:
         return await req.part(Pages).page(req, make)
@@ -129,4 +136,8 @@ def _page_route(name: str, make: Callable[[Viewer, str], Node | None], summary: 
 ROUTES: tuple[Route, ...] = (
     _page_route("GET /api/v1/console/pages/{menu}", menu_page, "The page of a menu"),
     _page_route("GET /api/v1/console/records/{list}", _record_page, "The page of the records of a list"),
+    _page_route("GET /api/v1/console/panels/{list}", panel, "What is shown of a record of a list beside another page"),
+    _page_route(
+        "GET /api/v1/console/forms/{list}", new_record, "The button that makes a record of a list, with its form"
+    ),
 )

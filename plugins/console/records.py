@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from plugins.api import Field
 from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import action_offers, delete_offer, edit_offer, form_of, in_bar, verb_of
-from plugins.console.lists import listing
+from plugins.console.actions import action_offers, acts, delete_offer, edit_offer, form_of, verb_of
+from plugins.console.lists import listing, telling
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
 from plugins.console.site import Subject
@@ -15,6 +15,7 @@ from plugins.console.viewer import Viewer
 
 ID = "record_id"  # the shell gives the page this value
 PAGE = "record"  # the name by which buttons reload the page
+_IN_A_PANEL = 12
 
 
 def record_page(viewer: Viewer, subject: Subject) -> Node | None:
@@ -42,6 +43,25 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     data = {"labels": {name: one for name, one in labels.items() if one}}
     return page(
         title, trail, bar, tabs(*shown), node("counts", lists=lists), initApi=request, name=PAGE, id=PAGE, data=data
+    )
+
+
+def panel(viewer: Viewer, name: str) -> Node | None:
+    """Return what is shown of a record beside another page: its main fields, and a link to its own page."""
+    subject = viewer.site.subjects.get(name)
+    if subject is None or subject.read is None or not viewer.may(subject.read):
+        return None
+    view = viewer.site.view_of(subject.collection)
+    first = (view.columns if view is not None else ()) or telling(viewer, subject)
+    order = [one for one in dict.fromkeys((*first, *subject.shape)) if one in subject.shape]
+    shown = [*details(viewer, {one: subject.shape[one] for one in order if one not in viewer.site.stamps})]
+    items = [
+        {"label": label, "content": one, "visibleOn": _filled(str(one["name"]), subject.shape[name])}
+        for name, label, one in shown[:_IN_A_PANEL]
+    ]
+    opens = link(viewer.word("open_page"), f"#/records/{subject.name}/${{{ID}}}", close=True)
+    return node(
+        "service", api=call("GET", addressed(subject.read.path)), body=[node("property", column=1, items=items), opens]
     )
 
 
@@ -136,8 +156,8 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     # states and choices are shown by their labels, moments in the business time zone
     made = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
     made |= {verb_of(one): viewer.say(viewer.site.action_title(one)) for one in subject.actions}
-    called = {one: as_text(f"(labels[field] && labels[field][{one}]) || {one} | when") for one in ("before", "after")}
-    shown = {"field": "${label}", **called}
+    values = {one: as_text(f"(labels[field] && labels[field][{one}]) || {one} | when") for one in ("before", "after")}
+    shown = {"field": "${label}", **values}
     changes = [node("tpl", name=name, label=viewer.word(name), tpl=text) for name, text in shown.items()]
     columns = [
         node("tpl", name="at", label=viewer.word("at"), tpl=as_text("at | moment"), className="nowrap"),
@@ -152,4 +172,4 @@ def _buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     removed = {"redirect": f"#/{viewer.site.menu_of(subject)}"}
     offers = [*edit_offer(viewer, subject, ID), *action_offers(viewer, subject, ID)]
     offers = [replace(one, button={**one.button, "reload": PAGE}) for one in offers]
-    yield from in_bar(viewer, (*offers, *delete_offer(viewer, subject, ID, **removed)))
+    yield from acts(viewer, (*offers, *delete_offer(viewer, subject, ID, **removed)))

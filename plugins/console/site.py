@@ -125,6 +125,12 @@ class Site:
         found = (one for one in self.subjects.values() if menu.resource and menu.resource in _resources(one))
         return sorted(found, key=lambda one: (one.at.count("/"), one.list.access.rpartition(":")[2] != "list"))
 
+    def lists_of(self, target: str) -> Iterator[tuple[Subject, Collection]]:
+        """Yield the lists of the records to which a field refers, with their collection."""
+        for one in self.subjects.values():
+            if one.collection is not None and target in (one.collection.name, one.collection.alias):
+                yield one, one.collection
+
     def records_of(self, subject: Subject) -> Subject:
         """Return the list of a list's records: itself or, if they cannot be read there, one with the same rows."""
         alike = (one for one in self.subjects.values() if one.read and one.list.returns is subject.list.returns)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from plugins.api import Collection, Field, Menu, Message, Request, Route
 from plugins.api.errors import refusal
 from plugins.api.ports import Authorizer
-from plugins.api.records import Entries
+from plugins.api.records import ACTION_TITLES, Entries
 from plugins.api.spreadsheets import labels_of
 from plugins.api.values import Language
 from plugins.console.nodes import WORDS, plain
@@ -82,9 +82,12 @@ class Viewer:
         group = self.site.menus.get(menu.parent)
         return " › ".join(self.say(one.title) for one in (group, menu) if one is not None)
 
-    def heading(self, word: str, collection: Collection | None) -> str:
-        """Return the title of a form that makes or changes a record of a collection; empty for None."""
-        return self.word(word, noun=self.say(Message(*collection.noun))) if collection is not None else ""
+    def heading(self, title: str, collection: Collection | None) -> str:
+        """Return what an action is called with the noun of the records, as the heading of what it asks."""
+        if collection is None:
+            return title
+        word = "called" if title in map(self.say, ACTION_TITLES.values()) else "acts"
+        return self.word(word, action=title, noun=self.say(Message(*collection.noun)))
 
     def offered(self, field: Field) -> Mapping[str, str]:
         """Return the labels of the values that can be chosen now."""

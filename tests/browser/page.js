@@ -154,7 +154,7 @@ async function submit(box) {
 }
 
 async function press(button, row) {
-  for (const menu of around(row)?.querySelectorAll("details.menu:not([open])") ?? []) { menu.open = true; await drawing(); }
+  if (around(row) && !buttonOf(button, around(row))) around(row).querySelector(".acts .opens")?.click();
   (await until(() => around(row) && buttonOf(button, around(row)), `no button ${button}`)).click();
 }
 

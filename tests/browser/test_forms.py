@@ -126,7 +126,7 @@ def type_and_reload(console: Console, name: str) -> None:
     console.until(lambda: console.count(ROWS))
     console.press(NEW)
     console.until(lambda: console.count(".antd-Drawer [name=name]"))
-    assert console.shown(".antd-Drawer-title") == "New lead"
+    assert console.shown(".antd-Drawer-title") == "Create lead"
     console.type(".antd-Drawer [name=name]", name)
     console.until(lambda: console.browser.execute_script(kept))
     console.browser.execute_script("window.confirm = () => false")
@@ -139,6 +139,51 @@ def type_and_reload(console: Console, name: str) -> None:
     console.press(CONFIRM)
     console.until(lambda: not console.count(".antd-Drawer"))
     assert not console.browser.execute_script(kept)
+
+
+def make_while_picking(console: Console, name: str) -> None:
+    """Begin a contract, make its customer from the picker, and look at what the picker then holds."""
+    console.until(lambda: console.count(ROWS))
+    console.press(NEW)
+    console.until(lambda: console.count(".antd-Drawer [data-amis-name=customer_id] .antd-Select"))
+    console.robot("rest")  # a picker opens once it has loaded what can be chosen
+    console.press(".antd-Drawer [data-amis-name=customer_id] .antd-Select")
+    console.press(".antd-Select-addBtn")
+    console.until(lambda: console.count(".antd-Drawer-title") == 2)
+    made = console.browser.find_elements(By.CSS_SELECTOR, ".antd-Drawer [name=name]")[-1]
+    made.send_keys(name)
+    console.click("Confirm")
+    console.until(lambda: console.shown(".antd-Drawer [data-amis-name=customer_id]").endswith(name))
+
+
+async def test_a_picker_makes_the_record_that_is_missing_and_holds_it(
+    console: Console, company: Running, admin: Client
+) -> None:
+    name = unique("picked")
+    await do(console.visit, company.url, admin, "#/crm.contract")
+    await do(make_while_picking, console, name)
+    assert len(expect(await admin.get(f"/api/v1/crm/customers?q={name}"))["items"]) == 1
+    assert await do(console.complaints) == []
+
+
+def look_beside(console: Console, name: str) -> None:
+    """Look at the customer of a contract beside it, and go on to the customer's own page."""
+    console.press("main .antd-Property a[href*='crm.customers']")
+    console.until(lambda: name in console.shown(".antd-Drawer .antd-Property"))
+    assert "#/records/crm.contracts" in console.browser.current_url
+    console.click("Open page")
+    console.until(lambda: console.shown("main .trail").startswith("Customers") and not console.count(".antd-Drawer"))
+
+
+async def test_what_a_record_refers_to_is_shown_beside_it_before_its_page_is_opened(
+    console: Console, company: Running, admin: Client
+) -> None:
+    customer = expect(await admin.post("/api/v1/crm/customers", {"name": unique("beside")}))
+    body = {"customer_id": customer["id"], "name": unique("contract"), "amount": "5.00"}
+    contract = expect(await admin.post("/api/v1/crm/contracts", body))
+    await do(console.visit, company.url, admin, f"#/records/crm.contracts/{contract['id']}")
+    await do(look_beside, console, customer["name"])
+    assert await do(console.complaints) == []
 
 
 async def test_what_was_typed_survives_a_reload_until_it_is_sent(

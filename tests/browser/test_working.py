@@ -71,12 +71,13 @@ def decide(console: Console) -> None:
     console.until(lambda: console.shown("header .inbox b") == "1")
     console.open("#/crm.customer", "main .antd-Crud")
     console.open("#/approval.task", "main tbody tr td button")
-    console.press("main tbody tr td button:last-child")  # opens it beside the desk
+    console.press("main tbody tr .acts .opens")
+    console.click("Open")  # beside the desk
     console.until(lambda: console.count(".antd-Drawer .antd-Property"))
     console.click("Agree")
-    console.until(lambda: console.count(".antd-Drawer [name=comment]"))
-    console.type(".antd-Drawer [name=comment]", "well done")
-    console.press(".antd-Drawer .antd-Drawer-footer .antd-Button--primary")
+    console.until(lambda: console.count(".antd-Modal [name=comment]"))
+    console.type(".antd-Modal [name=comment]", "well done")
+    console.press(".antd-Modal .antd-Modal-footer .antd-Button--primary")
     console.until(lambda: "Approved" in console.shown())
 
 

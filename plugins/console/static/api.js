@@ -2,7 +2,7 @@
 
 import { asked, change, differs, remember } from "./conflict.js";
 import { forget } from "./drafts.js";
-import { noteRows } from "./lists.js";
+import { noteRows, pick } from "./lists.js";
 import { call } from "./session.js";
 import { noteRefusal } from "./notices.js";
 import { element, say } from "./words.js";
@@ -118,7 +118,10 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
     save(reply);
     return { status: 200, data: { status: 0, msg: "", data: {} } };
   }
-  if (reply.code === 0 && method.toUpperCase() === "POST") forget(path);
+  if (reply.code === 0 && method.toUpperCase() === "POST") {
+    forget(path);
+    pick(path, reply.data);
+  }
   noteRefusal(reply, method.toUpperCase(), path);
   const faults = reply.code === INVALID ? reply.data?.errors ?? [] : [];
   const errors = Object.fromEntries(faults.map((fault) => [fault.field, fault.message]));

@@ -10,18 +10,6 @@ const CELLS = ".cell :is(input, textarea, [role=combobox], [class*=ResultBox])";
 /** The cell of a line that shows its amount; `totals` fills it. */
 export const counted = () => undefined;
 
-/** Return the sum of decimals, exactly. */
-function sum(values) {
-  const digits = Math.max(2, ...values.map((value) => (String(value).split(".")[1] ?? "").length));
-  const units = (value) => {
-    const [whole, part = ""] = String(value).replace("-", "").split(".");
-    return BigInt(whole + part.padEnd(digits, "0")) * (String(value).startsWith("-") ? -1n : 1n);
-  };
-  const all = values.map(units).reduce((one, other) => one + other, 0n);
-  const text = String(all < 0n ? -all : all).padStart(digits + 1, "0");
-  return `${all < 0n ? "-" : ""}${text.slice(0, -digits)}.${text.slice(-digits)}`;
-}
-
 const isNumber = (value) => /^-?\d+(\.\d+)?$/.test(value ?? "");
 
 /** The amounts of the record whose lines are entered. */
@@ -30,8 +18,8 @@ export function totals(place, properties) {
   const rows = () => [...place.closest("form, [class*=Form]:not([class*=Form-item])").querySelectorAll(".lines [class*=Combo-item]:has(> [class*=Combo-itemInner])")];
   const show = (values) => place.replaceChildren(...values.flatMap(([label, value]) => [element("span", { textContent: label }), element("b", { textContent: filters.amount(value) })]));
   const sums = ({ data, lines, sums: columns }) => {
-    const given = (name) => (data[lines] ?? []).map((line) => line?.[name]).filter(isNumber);
-    show(Object.entries(columns).map(([name, label]) => [label, sum(given(name))]));
+    const given = (name) => (data[lines] ?? []).filter((line) => isNumber(line?.[name]));
+    show(Object.entries(columns).map(([name, label]) => [label, filters.total([...given(name), { [name]: "0.00" }], name)]));
   };
   /** Show what the server has counted of these lines; what it proposes for an empty cell is the cell's hint. */
   const present = ({ lines, cell, figures }, reply, places) => {

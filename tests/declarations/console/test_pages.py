@@ -13,8 +13,8 @@ from handlers.routing import Router
 from handlers.schema.messages import Language
 from plugins.checks.pages import page_problems
 from plugins.console.nodes import WORDS, Node, plain
-from plugins.console.pages import menu_page
-from plugins.console.records import record_page
+from plugins.console.pages import menu_page, new_record
+from plugins.console.records import panel, record_page
 from plugins.console.site import Site
 from plugins.console.viewer import Viewer
 from tests.browser.walk import calls, nodes, routes_of, texts
@@ -174,35 +174,37 @@ def test_a_record_opens_beside_a_desk_and_is_decided_on_by_those_who_are_asked()
     assert {node["schemaApi"]["url"] for node in opened} == {f"{RECORDS}/approvals.instances"}
     buttons, menu = buttons_of("a record of approvals.instances")
     assert {"Agree", "Reject", "Send back"} <= buttons.keys() & menu.keys()
-    assert "user_id == me" in buttons["Agree"]["visibleOn"]
-    assert "status == 'pending'" in buttons["Withdraw"]["visibleOn"]
+    assert "user_id == me" in buttons["Agree"]["fits"]
+    assert "status == 'pending'" in buttons["Withdraw"]["fits"]
 
 
 def buttons_of(page: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The buttons of a record that are in sight, and the reasons in its menu, both by label."""
-    bar = next(node for node in nodes(WHOLE[page]) if node.get("type") == "flex")["items"]
-    (menu,) = [node["body"] for node in bar if node["type"] == "more"]
-    reasons = {one["body"][0]["label"]: one["body"][1]["tpl"] for one in menu if one["type"] == "container"}
-    return {node["label"]: node for node in bar if node["type"] == "button"}, reasons
+    offers = next(node for node in nodes(WHOLE[page]) if node.get("type") == "acts")["offers"]
+    reasons = {one["button"]["label"]: one["reason"] for one in offers if one["reason"]}
+    return {one["button"]["label"]: {**one, **one["button"]} for one in offers}, reasons
 
 
 def test_what_does_not_fit_a_record_is_in_a_menu_with_the_reason_or_hidden() -> None:
     buttons, menu = buttons_of("a record of crm.contracts")
     assert menu["Complete"] == "Only in status: In force"
-    assert buttons["Release"]["visibleOn"] == "${on_hold && !(false)}"
+    assert buttons["Release"]["fits"] == "on_hold"
     assert "Release" not in menu
     # who did not submit it takes it back from the menu
-    assert buttons["Withdraw"]["visibleOn"] == "${(status == 'pending') && !(submitted_by != me)}"
+    assert (buttons["Withdraw"]["fits"], buttons["Withdraw"]["aside"]) == (
+        "(status == 'pending')",
+        "submitted_by != me",
+    )
 
 
 def test_several_rows_can_be_decided_on_and_moved_by_what_asks_for_nothing_more() -> None:
     (todo,) = [one for one in nodes(WHOLE["approval.task"]) if one.get("id") == "approvals.tasks-todo"]
     assert {one["label"] for one in todo["bulkActions"]} >= {"Agree"}
-    in_rows = [one["label"] for one in todo["columns"][-1]["buttons"]]
-    assert in_rows[0] == "Agree"
-    assert in_rows[-1] == "Open"
+    (acts,) = todo["columns"][-1]["buttons"]
+    in_rows = [one["button"]["label"] for one in acts["offers"]]
+    assert (acts["most"], in_rows[0], in_rows[-1]) == (2, "Agree", "Open")
     (contracts,) = [one for one in nodes(WHOLE["crm.contract"]) if one.get("type") == "crud"]
-    assert [one["label"] for one in contracts["bulkActions"]] == ["Submit", "Withdraw", "Approve", "Complete", "Delete"]
+    assert [one["label"] for one in contracts["bulkActions"]] == ["Submit", "Withdraw", "Approve", "Reject", "Complete", "Delete"]
     assert [one["request"]["url"].rpartition("/")[2] for one in contracts["bulkActions"]][:2] == ["submit", "withdraw"]
 
 
@@ -238,6 +240,38 @@ def test_what_is_asked_before_an_action_names_the_record_its_amount_and_what_bec
     assert {one["label"] for one in deleting} == {"Delete"}
 
 
+def test_a_decision_asks_for_its_comment_in_the_question_with_what_tells_the_record() -> None:
+    for page, title, asked in (
+        ("approvals.instances", "Agree", "comment"),
+        ("approvals.instances", "Reject", "comment"),
+        ("crm.contracts", "Reject", "reason"),
+    ):
+        buttons, _ = buttons_of(f"a record of {page}")
+        question = buttons[title]["dialog"]
+        assert [one.get("name") for one in question["body"]["body"]][-1] == asked, page
+        assert asked in question["body"]["api"]["data"]
+        assert asked not in question["data"]  # what an earlier decision left in the record is no comment of this one
+
+
+def test_a_picker_offers_to_make_a_record_to_those_who_may_and_a_panel_shows_its_main_fields() -> None:
+    (customer,) = [
+        one for one in nodes(form_page("crm.contracts")) if one.get("name") == "customer_id" and "source" in one
+    ]
+    assert customer["description"]["form"] == "crm.customers"
+    assert customer["createBtnLabel"] == "New customer…"
+    without = EVERYTHING - {"POST /api/v1/crm/customers"}
+    assert not [one for one in nodes(form_page("crm.contracts", without)) if one.get("form") == "crm.customers"]
+    assert form_page("crm.customers", without) is None
+    shown = panel(Viewer(SITE, "en", ENTRIES, EVERYTHING), "crm.customers")
+    assert "#/records/crm.customers/${record_id}" in texts(shown)
+    assert panel(Viewer(SITE, "en", ENTRIES, EVERYTHING - {"GET /api/v1/crm/customers/{id}"}), "crm.customers") is None
+
+
+def form_page(name: str, allowed: frozenset[str] = EVERYTHING) -> Node | None:
+    """The button that makes a record of a list, with its form."""
+    return new_record(Viewer(SITE, "en", ENTRIES, allowed), name)
+
+
 def test_empty_fields_of_a_record_are_folded_and_who_made_it_comes_last() -> None:
     page = WHOLE["a record of crm.contracts"]
     fields, stamps = [one for one in nodes(page) if one.get("type") == "property" and one.get("column") == 2][:2]
@@ -246,12 +280,10 @@ def test_empty_fields_of_a_record_are_folded_and_who_made_it_comes_last() -> Non
 
 
 def test_a_button_says_why_a_field_of_the_record_forbids_its_action() -> None:
-    (pay,) = [node for node in nodes(WHOLE["finance.invoice"]) if "paid_elsewhere" in str(node.get("disabledOn"))]
-    assert (pay["label"], pay["disabledOn"]) == (
-        "Enter payment",
-        "${!((status == 'open' || status == 'partly_paid') && !paid_elsewhere)}",
-    )
-    assert pay["disabledTip"] == (
+    (pay,) = [node for node in nodes(WHOLE["finance.invoice"]) if "paid_elsewhere" in str(node.get("fits"))]
+    assert pay["button"]["label"] == "Enter payment"
+    assert pay["fits"] == "(status == 'open' || status == 'partly_paid') && !paid_elsewhere"
+    assert pay["reason"] == (
         '${paid_elsewhere ? "Enter the payment at the source: the contract, order, invoice or expense claim"'
         ' : "Only in status: Open, Partly paid"}'
     )
@@ -323,8 +355,8 @@ def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:
 
 def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> None:
     page = menu_page(Viewer(SITE, "en", ENTRIES, EVERYTHING), "notifications")
-    (row,) = [node for node in nodes(page) if node.get("type") == "operation"]
-    assert [button["label"] for button in row["buttons"]] == ["Open", "Mark as read", "Delete"]
+    (acts,) = [node for node in nodes(page) if node.get("type") == "acts"]
+    assert [one["button"]["label"] for one in acts["offers"]] == ["Open", "Mark as read", "Delete"]
 
 
 TEMPLATE = re.compile(r"\$\{(?:[^}|]|\|\|)+\|(?!\|)\s*([^}]+)\}")
