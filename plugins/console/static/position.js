@@ -16,7 +16,7 @@ export function position(place, properties) {
     said.textContent = say("located", { lng: longitude.toFixed(5), lat: latitude.toFixed(5), metres: Math.round(accuracy) });
   };
   const locate = () => {
-    if (!navigator.geolocation) { said.textContent = say("unlocated"); return; }
+    if (!isSecureContext || !navigator.geolocation) { said.textContent = say(isSecureContext ? "unlocated" : "insecure"); return; }
     said.textContent = say("locating");
     navigator.geolocation.getCurrentPosition(put, (fault) => { said.textContent = say(fault.code === fault.PERMISSION_DENIED ? "denied" : "unlocated"); }, WAIT);
   };
