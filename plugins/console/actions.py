@@ -131,7 +131,7 @@ def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: objec
     path = addressed(delete.path, id)
     request = call("DELETE", f"{path}?version=${{version}}" if "version" in delete.query else path)
     final = viewer.word("restorable" if subject.route("POST", "/{id}/restore") is not None else "final")
-    yield Offer(_asking(viewer, subject, viewer.say(ACTION_TITLES["delete"]), request, final, **more), aside="true")
+    yield Offer(_asking(viewer, subject, viewer.say(ACTION_TITLES["delete"]), request, final, (), **more), aside="true")
 
 
 def action_offers(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Offer]:

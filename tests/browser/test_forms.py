@@ -149,7 +149,7 @@ def make_while_picking(console: Console, name: str) -> None:
     console.robot("rest")  # a picker opens once it has loaded what can be chosen
     console.press(".antd-Drawer [data-amis-name=customer_id] .antd-Select")
     console.press(".antd-Select-addBtn")
-    console.until(lambda: console.count(".antd-Drawer-title") == 2)
+    console.until(lambda: console.count(".antd-Drawer [name=name]") == 2)
     made = console.browser.find_elements(By.CSS_SELECTOR, ".antd-Drawer [name=name]")[-1]
     made.send_keys(name)
     console.click("Confirm")
