@@ -72,7 +72,7 @@ def decide(console: Console) -> None:
     console.open("#/crm.customer", "main .antd-Crud")
     console.open("#/approval.task", "main tbody tr td button")
     console.press("main tbody tr .acts .opens")
-    console.click("Open")  # beside the desk
+    console.press(".menu-of:popover-open button:last-child")  # opens it beside the desk
     console.until(lambda: console.count(".antd-Drawer .antd-Property"))
     console.click("Agree")
     console.until(lambda: console.count(".antd-Modal [name=comment]"))
