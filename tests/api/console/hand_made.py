@@ -21,13 +21,13 @@ async def menu_page(maker: Maker, route: Route) -> Exercise:
     return Exercise(await maker.person(), route, "/api/v1/console/pages/crm.customer")
 
 
-async def record_page(maker: Maker, route: Route) -> Exercise:
-    return Exercise(await maker.person(), route, "/api/v1/console/records/crm.customers")
+async def of_a_list(maker: Maker, route: Route) -> Exercise:
+    return Exercise(await maker.person(), route, route.path.replace("{list}", "crm.customers"))
 
 
 CONSOLE_HAND_MADE: Mapping[str, HandMade] = {
     "GET /console/{file}": own_file,
     "GET /console/renderer/{version}/{file}": renderer_file,
     "GET /api/v1/console/pages/{menu}": menu_page,
-    "GET /api/v1/console/records/{list}": record_page,
+    **{f"GET /api/v1/console/{one}/{{list}}": of_a_list for one in ("records", "panels", "forms")},
 }
