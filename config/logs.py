@@ -27,11 +27,11 @@ _SECRET_NAME = re.compile(
     r"passw|token|secret|authorization|cookie|credential|private_?key|api_?key|signature", re.IGNORECASE
 )
 _SECRET_TEXT = re.compile(
-    r"(?i)(bearer\s+)[^\s\"',]+|(://[^:/@\s]+:)[^@\s]+(?=@)|(eyJ[\w-]{5,}\.)[\w-]+\.[\w-]+"
+    r"(?i)(bearer\s+)[^\s\"',]+|(://[^:/@\s]+:)[^@\s]+(?=@)|(eyJ[\w-]{5,}\.)[\w-]+\.[\w-]+|(tw_)[\w-]{43}"
     r"|((?:password|secret|token)[\"']?\s*[=:]\s*[\"']?)[^\s\"',&}]+"
 )
 # text without any of these, in lower case, cannot match `_SECRET_TEXT`
-_SECRET_SIGNS = ("bearer", "://", "eyj", "password", "secret", "token")
+_SECRET_SIGNS = ("bearer", "://", "eyj", "tw_", "password", "secret", "token")
 _REQUEST_LINE = {"level": "INFO", "logger": "tradewind.request", "message": "request"}
 _ROOT = logging.getLogger()
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

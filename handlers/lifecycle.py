@@ -174,7 +174,8 @@ async def authenticate(request: Request, route: Route) -> None:
         return
     if request.bearer is None:
         raise ApiError(TOO_LARGE if _exceeds_public(request) else UNAUTHENTICATED)
-    request.actor = await request.service.parts[Authenticator].authenticate(request.bearer)
+    authenticator = request.service.parts[Authenticator]
+    request.actor = await authenticator.authenticate(request.bearer, request.remote_ip)
     request.log_fields["user_id"] = request.actor.user_id
     request.log_fields["route"] = route.name
 

@@ -15,8 +15,8 @@ from handlers.service import Port
 class Authenticator(Protocol):
     """Authenticates callers. The plugin that owns sessions provides it."""
 
-    async def authenticate(self, token: str) -> Actor:
-        """Return the person to whom an access token belongs. Raises 40100 or 40101."""
+    async def authenticate(self, token: str, address: str) -> Actor:
+        """Return the person to whom a bearer token belongs that comes from `address`. Raises 40100 or 40101."""
 
 
 class Authorizer(Protocol):

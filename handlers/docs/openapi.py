@@ -55,6 +55,9 @@ Amounts of money are strings with two decimals; one that is sent as a number has
 Times are RFC 3339 in UTC. Days and times in requests must lie between 1970-01-01 and 2199-12-31.
 Every response has an `X-Request-ID`; send one of your own to follow a request through the logs."""
 
+_BEARER = (
+    "The `accessToken` of a log-in; for a program, the key of a service account (`tw_…`), which never needs a refresh."
+)
 _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON; x-websocket-messages describes them."
 
 
@@ -78,7 +81,8 @@ def describe(
         servers=[{"url": "/"}],
         tags=described_tags(routes, tags),
     )
-    spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
+    bearer = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": _BEARER}
+    spec.components.security_scheme("bearer", bearer)
     components, records = Components(spec.components), _records(routes)
     by_path: dict[str, dict[str, Any]] = {}
     for route in routes:

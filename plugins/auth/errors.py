@@ -59,3 +59,4 @@ NO_SESSION = Message(
 )
 NOT_YOUR_SESSION = Message("会话不存在、已结束，或不属于您", "The session does not exist, has ended, or is not yours")
 PASSWORD_CHANGED = Message("密码在此期间已被修改", "The password was changed in the meantime")
+FOR_PEOPLE = Message("服务账号不能使用该功能", "Service accounts may not use this")

@@ -13,6 +13,7 @@ from plugins.api import Service
 from plugins.api.data import Jobs
 from plugins.api.errors import DatabaseUnavailable
 from plugins.api.ports import Authenticator, Metrics
+from plugins.auth.key_ring import KeyRing
 from plugins.auth.login_log import LoginMetrics
 from plugins.auth.login_rate import LoginRate
 from plugins.auth.sessions import Sessions
@@ -37,9 +38,11 @@ async def start(service: Service) -> AsyncIterator[None]:
     )
     sessions = Sessions(service.database, service.part(Directory), service.part(Policy), tokens, settings)
     service.provide(LoginMetrics, LoginMetrics(service.part(Metrics)))
-    service.provide(Authenticator, sessions)
+    keys = KeyRing(service.database, service.part(Directory), sessions)
+    service.provide(Authenticator, keys)
+    service.provide(KeyRing, keys)
     service.provide(Sessions, sessions)
-    service.part(Jobs).spawn("auth.seen", _write_last_seen(sessions, settings.session_seen_seconds))
+    service.part(Jobs).spawn("auth.seen", _write_last_seen(sessions, keys, settings.session_seen_seconds))
     limited = service.settings.rate_limits == "on"
     service.provide(LoginRate, LoginRate(service.database, settings.logins_per_minute, limited))
     with _provide_wecom(service, settings):
@@ -61,12 +64,13 @@ def _provide_wecom(service: Service, settings: AuthSettings) -> Iterator[None]:
         client.close()
 
 
-async def _write_last_seen(sessions: Sessions, seconds: float) -> None:
-    """Write `last_seen_at` periodically; each instance writes it for the sessions that it has served."""
+async def _write_last_seen(sessions: Sessions, keys: KeyRing, seconds: float) -> None:
+    """Write when sessions and keys were last used, periodically; each instance for those that it has served."""
     while True:
         await asyncio.sleep(seconds)
         try:
             await sessions.note_seen()
+            await keys.note_used()
         except DatabaseUnavailable:
             log.warning("last_seen_at was not written: the database is out of reach")
 

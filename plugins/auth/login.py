@@ -9,6 +9,7 @@ from plugins.api import PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Route, in
 from plugins.api.errors import LOCKED, RATE_LIMITED
 from plugins.auth import lockout
 from plugins.auth.errors import ACCOUNT_DISABLED, LOGIN_REFUSED, REFRESH_REFUSED
+from plugins.auth.key_ring import for_people
 from plugins.auth.lockout import admitted, count_failure, refuse_locked, unlocked_filter
 from plugins.auth.login_log import note, note_typed
 from plugins.auth.login_rate import take_attempt
@@ -163,11 +164,7 @@ ROUTES: tuple[Route, ...] = (
         returns=TOKENS,
         errors=(REFRESH_REFUSED,),
     ),
-    route(
-        "POST /api/v1/auth/logout",
-        logout,
-        summary="Log out",
-        access=SIGNED_IN,
-        before_password_change=True,
+    for_people(
+        route("POST /api/v1/auth/logout", logout, summary="Log out", access=SIGNED_IN, before_password_change=True)
     ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 from plugins.api import CONFLICT, NOT_FOUND, SIGNED_IN, ApiError, Page, Refusal, Request, Route, route
 from plugins.api.errors import LOCKED
 from plugins.auth.errors import LOGIN_REFUSED, NOT_YOUR_SESSION, PASSWORD_CHANGED
+from plugins.auth.key_ring import for_people
 from plugins.auth.lockout import count_failure, refuse_locked
 from plugins.auth.login_log import note
 from plugins.auth.records import OWN_SESSION, PASSWORD_BODY, SESSIONS
@@ -75,7 +76,7 @@ async def end_session(req: Request) -> None:
     await req.part(Sessions).end({"_id": session["id"]}, "logout")
 
 
-ROUTES: tuple[Route, ...] = (
+_ROUTES = (
     route(
         "PUT /api/v1/auth/password",
         change_password,
@@ -103,3 +104,4 @@ ROUTES: tuple[Route, ...] = (
         refusals=(Refusal(NOT_FOUND, hint=NOT_YOUR_SESSION),),
     ),
 )
+ROUTES: tuple[Route, ...] = tuple(map(for_people, _ROUTES))

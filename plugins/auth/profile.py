@@ -21,6 +21,7 @@ from plugins.api import (
     timestamp,
 )
 from plugins.api.errors import UNAUTHENTICATED
+from plugins.auth.key_ring import for_people
 from plugins.auth.records import PROFILE_BODY
 from plugins.rbac.api import USERS, Directory, Policy
 
@@ -95,14 +96,16 @@ ROUTES: tuple[Route, ...] = (
         returns=PROFILE,
         before_password_change=True,
     ),
-    route(
-        "PATCH /api/v1/auth/profile",
-        update,
-        summary="Change my profile",
-        access=SIGNED_IN,
-        body=PROFILE_BODY,
-        returns=PROFILE,
-        before_password_change=True,
+    for_people(
+        route(
+            "PATCH /api/v1/auth/profile",
+            update,
+            summary="Change my profile",
+            access=SIGNED_IN,
+            body=PROFILE_BODY,
+            returns=PROFILE,
+            before_password_change=True,
+        )
     ),
     route(
         "GET /api/v1/auth/codes",

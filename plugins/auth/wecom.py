@@ -13,6 +13,7 @@ from plugins.api.ports import RateLimit
 from plugins.api.requests import network_of
 from plugins.auth import wecom_accounts, wecom_states
 from plugins.auth.errors import ACCOUNT_DISABLED, WECOM_OFF, WECOM_REFUSED
+from plugins.auth.key_ring import for_people
 from plugins.auth.login import LOGIN, admit
 from plugins.auth.login_log import note
 from plugins.auth.login_rate import take_attempt
@@ -133,14 +134,18 @@ ROUTES: tuple[Route, ...] = (
         refusals=(Refusal(ACCOUNT_DISABLED),),
         attempt=take_attempt,
     ),
-    route(
-        "POST /api/v1/auth/wecom/bind",
-        bind,
-        summary="Link my account to a WeCom member",
-        access=SIGNED_IN,
-        body=SCAN_BODY,
-        returns=BINDING,
-        errors=(WECOM_REFUSED, DUPLICATE),
+    for_people(
+        route(
+            "POST /api/v1/auth/wecom/bind",
+            bind,
+            summary="Link my account to a WeCom member",
+            access=SIGNED_IN,
+            body=SCAN_BODY,
+            returns=BINDING,
+            errors=(WECOM_REFUSED, DUPLICATE),
+        )
     ),
-    route("DELETE /api/v1/auth/wecom/bind", unbind, summary="Unlink my account from WeCom", access=SIGNED_IN),
+    for_people(
+        route("DELETE /api/v1/auth/wecom/bind", unbind, summary="Unlink my account from WeCom", access=SIGNED_IN)
+    ),
 )

@@ -75,7 +75,7 @@ async def _link(req: Request, member: str) -> dict[str, Any]:
         raise ApiError(WECOM_REFUSED, WECOM_NO_ACCOUNT)
     refuse_disabled(named[0])
     # a matching name is too little proof for a super administrator, who must log in and bind the account instead
-    free = {"wecom_user_id": None, "is_super": False, "_id": {"$ne": _FIRST_USER}}
+    free = {"wecom_user_id": None, "is_super": False, "service": {"$ne": True}, "_id": {"$ne": _FIRST_USER}}
     return await req.system_store(USERS).update(named[0]["id"], {"wecom_user_id": member}, where=free)
 
 

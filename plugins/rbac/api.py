@@ -5,12 +5,14 @@ from plugins.rbac.directory import OUTCOME, Directory, log_filter, people_of_the
 from plugins.rbac.limits import MANAGING, may_manage
 from plugins.rbac.passwords import MAX_PASSWORD, Passwords, new_password
 from plugins.rbac.policy import Grant, Policy, Rules, people_permitted
-from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
+from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, SERVICE_KEYS, USERS
+from plugins.rbac.service_keys import KEY_PREFIX, hash_of_key
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
 from plugins.rbac.users import SESSIONS_VOID, credentials, new_credentials
 
 __all__ = [
     "DEPARTMENTS",
+    "KEY_PREFIX",
     "MANAGING",
     "MAX_LEVELS",
     "MAX_PASSWORD",
@@ -18,6 +20,7 @@ __all__ = [
     "OUTCOME",
     "REFUSES_ONESELF",
     "ROLES",
+    "SERVICE_KEYS",
     "SESSIONS_VOID",
     "USERS",
     "Directory",
@@ -27,6 +30,7 @@ __all__ = [
     "Rules",
     "change_tree",
     "credentials",
+    "hash_of_key",
     "log_filter",
     "may_manage",
     "nest",

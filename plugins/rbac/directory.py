@@ -35,8 +35,8 @@ class Directory(Accounts):
         return self._users.get(id)
 
     async def by_username(self, username: str) -> dict[str, Any] | None:
-        """Return the user record with this name, read from the database."""
-        return await self._database.store(USERS).find_one({"username": username})
+        """Return the user record of the person with this name, read from the database; service accounts never log in."""
+        return await self._database.store(USERS).find_one({"username": username, "service": {"$ne": True}})
 
     async def actor_of(self, user_id: int) -> Actor | None:
         """Return the actor of a user with their current roles, or None if the user is disabled or deleted."""

@@ -63,7 +63,13 @@ HOLDS = Message(
 HANDOVER_RUNNING = Message("该用户的工作交接正在进行中", "A handover of this user's work is in progress")
 RECEIVER_GONE = Message("接收人已停用或删除", "The recipient has been disabled or deleted")
 HANDED_OVER = Message("{name} 的工作已移交给您", "The work of {name} was handed over to you")
+TOO_MANY_KEYS = Message("一个服务账号最多有 {most} 个密钥", "A service account cannot have more than {most} keys")
 # shown by GET /api/v1/system/authorization/explain
+NO_SUCH_ACCOUNT = Message(
+    "没有该账号，或者服务账号与用户混淆",
+    "There is no such account, or it is a service account where a person is meant, or the other way round",
+)
+NO_KEY = Message("服务账号没有该密钥", "The service account has no such key")
 NO_ROUTE = Message("不存在接口 {method} {path}", "No route matches {method} {path}")
 WRONG_METHOD = Message("该路径只接受 {methods}", "This path accepts only {methods}")
 PUBLIC_ROUTE = Message("公开接口，无需登录", "The route is public: no log-in is needed")

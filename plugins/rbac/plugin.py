@@ -13,13 +13,15 @@ from plugins.rbac import (
     menu_records,
     rehearsal,
     roles,
+    service_accounts,
+    service_keys,
     texts,
     users,
 )
 from plugins.rbac.handover_records import HANDOVERS
 from plugins.rbac.lifespan import prepare, start
 from plugins.rbac.passwords import RbacSettings
-from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
+from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, SERVICE_KEYS, USERS
 from plugins.rbac.texts import DICTIONARIES
 
 _HANDOVERS = Message("继续中断的工作交接", "Resume handovers")
@@ -37,11 +39,12 @@ plugin = Plugin(
     start=start,
     prepare=prepare,
     demo=demo.load,
-    collections=(DEPARTMENTS, ROLES, MENUS, USERS, HANDOVERS),
+    collections=(DEPARTMENTS, ROLES, MENUS, USERS, SERVICE_KEYS, HANDOVERS),
     holdings=(Holding(DEPARTMENTS, "leader_user_id", decides=True),),
     jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume, _HANDOVERS),),
     routes=(
-        *routes_of(menu_records, roles, users, handovers, departments, explain, rehearsal, matrix),
+        *routes_of(menu_records, roles, users, service_accounts, service_keys),
+        *routes_of(handovers, departments, explain, rehearsal, matrix),
         # no import of users: a new account needs a password, which no table should contain
         *tables(USERS, at="/api/v1/system/users", resource="system:user", only=("export",)),
         *tables(DEPARTMENTS, at="/api/v1/system/departments", resource="system:department"),

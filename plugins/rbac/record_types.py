@@ -116,12 +116,34 @@ class User(TypedDict):
     created_at: datetime
     updated_at: datetime
     updater_id: int
+    service: NotRequired[object]
     password_hash: NotRequired[object]
     password_history: NotRequired[object]
     failures: NotRequired[object]
     failed_at: NotRequired[object]
     networks: NotRequired[object]
     network_locks: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class ServiceKey(TypedDict):
+    """A record of `rbac_service_keys`."""
+
+    id: StoredId
+    account_id: int
+    name: str
+    addresses: list[str]
+    expires_at: datetime | None
+    hint: str
+    last_used_at: datetime | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    hash: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
 

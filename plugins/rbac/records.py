@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from plugins.api import (
     Collection,
     Index,
@@ -216,7 +218,45 @@ USERS = Collection(
         Index("role_ids"),
         Index("department_id", "username"),
     ),
-    internal=("password_hash", "password_history", "failures", "failed_at", "networks", "network_locks"),
+    internal=("service", "password_hash", "password_history", "failures", "failed_at", "networks", "network_locks"),
+)
+
+# the programs among the users (`service`), as clients see them
+SERVICE_ACCOUNTS = replace(
+    USERS,
+    title="ServiceAccount",
+    noun=Message("服务账号", "service account"),
+    fields={name: USERS.fields[name] for name in ("username", "real_name", "department_id", "role_ids", "status")},
+)
+
+# watched, so that every instance knows the keys that are valid
+SERVICE_KEYS = Collection(
+    name="rbac_service_keys",
+    title="ServiceKey",
+    noun=Message("访问密钥", "key of a service account"),
+    watched=True,
+    fields={
+        **service_fields(
+            account_id=integer(label=("服务账号", "Service account"), minimum=1, ref="rbac_users", on_delete="keep"),
+        ),
+        "name": record_name(label=("名称", "Name"), max_length=100),
+        "addresses": array(
+            text(max_length=50, example="203.0.113.0/24"),
+            label=("允许的网络", "Allowed networks"),
+            max_items=50,
+            default=[],
+            description="The addresses or networks (CIDR) from which the key is accepted; empty for all.",
+        ),
+        "expires_at": timestamp(
+            label=("过期时间", "Expires at"), example="2099-12-31T00:00:00.000Z", description="Null for never."
+        ),
+        "hint": text(label=("开头", "Begins with"), max_length=20, read_only=True, nullable=False),
+        "last_used_at": timestamp(
+            label=("最后使用时间", "Last used at"), read_only=True, history=False, description="Accurate to the minute."
+        ),
+    },
+    indexes=(Index("account_id", "-created_at"),),
+    internal=("hash",),
 )
 
 MENU_NODE = tree_of(

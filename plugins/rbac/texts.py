@@ -43,6 +43,7 @@ MENUS = (
     page("system:role", ("角色", "Roles"), "/system/roles", "lucide:shield", 2),
     page("system:menu", ("菜单", "Menus"), "/system/menus", "lucide:menu", 3),
     page("system:department", ("部门", "Departments"), "/system/departments", "lucide:network", 4),
+    page("system:service-account", ("服务账号", "Service accounts"), "/system/service-accounts", "lucide:id-card", 12),
     page(
         "system:authorization", ("权限诊断", "Explain a permission"), "/system/authorization", "lucide:circle-help", 11
     ),
@@ -52,6 +53,7 @@ PERMISSIONS = {
     "system:authorization:explain": Message("诊断", "Explain"),
     "system:authorization:matrix": Message("权限矩阵", "Authorization matrix"),
     "system:role:grant": Message("授权", "Grant menus"),
+    "system:service-account:key": Message("管理密钥", "Manage keys"),
     "system:user:handover": Message("工作交接", "Hand over work"),
     "system:user:reset-password": Message("重置密码", "Reset password"),
     "system:user:unlock": Message("解锁", "Unlock"),

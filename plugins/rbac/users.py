@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Event, Page, Refusal, Request, Route, conflicts, crud, route, shape, text
+from plugins.api import (
+    CONFLICT,
+    NOT_FOUND,
+    ApiError,
+    Event,
+    Handler,
+    Page,
+    Refusal,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    route,
+    shape,
+    text,
+)
 from plugins.api.data import restore
 from plugins.api.errors import STALE, SUPER_ONLY
 from plugins.rbac.deciding import REFUSES_ONESELF, refuse_leading
@@ -15,6 +30,7 @@ from plugins.rbac.messages import (
     DEPARTMENT_OUTSIDE,
     HOLDS,
     LAST_SUPER,
+    NO_SUCH_ACCOUNT,
     OWN_DELETE,
     OWN_PASSWORD,
     SUPER_BY_SUPER,
@@ -34,7 +50,9 @@ NEW_PASSWORD = shape("NewPassword", password=text(nullable=False))
 # these fields decide what the account can do, or who can log in with it: a WeCom member is linked by user name
 _CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
 _OWN_PASSWORD = conflicts(OWN_PASSWORD)
-_REFUSALS = (
+OTHER_KIND = Refusal(NOT_FOUND, hint=NO_SUCH_ACCOUNT)
+REFUSALS = (
+    OTHER_KIND,
     *missing_rights(WIDER_MENUS, WIDER_SCOPE, WIDER_DECISIONS, DEPARTMENT_OUTSIDE),
     *MANAGING,
     REFUSES_ONESELF,
@@ -47,8 +65,20 @@ SESSIONS_VOID = Event("rbac.user.sessions_void", user_id=int, reason=str)
 
 
 async def list_users(req: Request) -> Page:
-    """Return a page of the users in the caller's data scope."""
-    return await req.store(USERS).page(req.query)
+    """Return a page of the users in the caller's data scope, without service accounts."""
+    return await req.store(USERS).page(req.query, {"service": {"$ne": True}})
+
+
+def only(handler: Handler, *, service: bool, deleted: bool = False) -> Handler:
+    """Make a handler that finds service accounts only, or people only; others are 40400."""
+
+    async def handle(req: Request) -> object:
+        store = req.store(USERS).deleted if deleted else req.store(USERS)
+        if bool((await store.get(req.path["id"])).get("service")) != service:
+            raise ApiError(NOT_FOUND)
+        return await handler(req)
+
+    return handle
 
 
 async def create(req: Request) -> dict[str, Any]:
@@ -213,28 +243,28 @@ ROUTES: tuple[Route, ...] = (
         resource="system:user",
         list=list_users,
         create=create,
-        update=update,
-        delete=delete,
-        restore=undelete,
-        refusals=_REFUSALS,
+        update=only(update, service=False),
+        delete=only(delete, service=False),
+        restore=only(undelete, service=False, deleted=True),
+        refusals=REFUSALS,
         refusals_of={"delete": conflicts(HOLDS)},
     ),
     route(
         "POST /api/v1/system/users/{id}/reset-password",
-        reset_password,
+        only(reset_password, service=False),
         summary="Give a user a new password",
         access="system:user:reset-password",
         returns=NEW_PASSWORD,
         collection=USERS.name,
         errors=(STALE,),
-        refusals=(*MANAGING, *_OWN_PASSWORD),
+        refusals=(OTHER_KIND, *MANAGING, *_OWN_PASSWORD),
     ),
     route(
         "POST /api/v1/system/users/{id}/unlock",
-        unlock,
+        only(unlock, service=False),
         summary="Unlock a user",
         access="system:user:unlock",
         collection=USERS.name,
-        refusals=MANAGING,
+        refusals=(OTHER_KIND, *MANAGING),
     ),
 )

@@ -29,7 +29,7 @@ from handlers.schema.errors import (
 )
 from plugins.auth.sessions import Sessions
 from plugins.boot.runtime import Running
-from plugins.rbac.api import USERS, Directory
+from plugins.rbac.api import KEY_PREFIX, SERVICE_KEYS, USERS, Directory, hash_of_key
 from plugins.testing import Client, Reply, ResponseHook, expect, server_at
 from tests.support.server_process import ServerProcess, process_at
 
@@ -58,7 +58,7 @@ class Explained:
             raise AssertionError(f"nobody explains what {client.url} denies: {request.method} {request.url}")
         if not _has_rbac(server):
             return
-        user_id = _user_id(request)
+        user_id = await _user_id(server, request)
         kind = _kind_of(server, request, reply, user_id)
         if kind in self._explained and not self.every:
             return
@@ -163,9 +163,12 @@ def _route_name(server: Running | ServerProcess, request: HTTPRequest) -> str:
     return f"{request.method} {request.url}"
 
 
-def _user_id(request: HTTPRequest) -> int | None:
-    """The user of the token, by its claims; None without a valid token."""
+async def _user_id(server: Running | ServerProcess, request: HTTPRequest) -> int | None:
+    """The user of the token, by its claims, or the account of the key; None without a valid one."""
     token = request.headers.get("Authorization", "").partition(" ")[2]
+    if token.startswith(KEY_PREFIX) and isinstance(server, Running):
+        key = await server.service.database.driver.find_one(SERVICE_KEYS.name, {"hash": hash_of_key(token)})
+        return int(key["account_id"]) if key is not None else None
     try:
         claims = jwt.decode(token, options={"verify_signature": False})
     except jwt.InvalidTokenError:

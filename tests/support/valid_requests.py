@@ -153,7 +153,7 @@ class Maker:
         return nested
 
     async def _body(self, route: Route, record: Mapping[str, Any], only_required: bool) -> Any:
-        collection = self.collection_of(route)
+        collection = self.collection_of(route) or self.catalogue.collections.get(route.collection)
         indexes = collection.indexes if collection else ()
         fresh = {name for index in indexes if index.unique for name in index.keys}
         assert route.body is not None
