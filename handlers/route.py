@@ -102,6 +102,7 @@ class RouteOptions(TypedDict, total=False):
     signed: Callable[[Request], bool] | None
     socket: bool
     messages: Mapping[str, Field]
+    sends: Mapping[str, Field]
     fits: Mapping[str, bool | tuple[str, ...]]
 
 
@@ -127,6 +128,7 @@ class Route:
     `signed`: returns whether the URL of a request carries its own permission; such a request needs no token.
     `socket`: a WebSocket; the handler uses `req.socket` for as long as the client is connected. `messages`: the shapes
     of what it sends, by the value of their `type`.
+    `sends`: the bodies of requests that the service itself makes because of this one, by name: webhooks of the document.
     `fits`: for an action on a record, what its fields must hold for it to make sense: something (True), nothing or
     false (False), or one of these values. Pages hide it otherwise; the handler still refuses by itself.
     """
@@ -160,6 +162,7 @@ class Route:
     signed: Callable[[Request], bool] | None = None
     socket: bool = False
     messages: Mapping[str, Field] = field(default_factory=dict)
+    sends: Mapping[str, Field] = field(default_factory=dict)
     fits: Mapping[str, bool | tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property

@@ -28,6 +28,8 @@ from handlers.schema.values import Declared, Record, RecordId, Values
 THE_USERS, THE_DEPARTMENTS = "users", "departments"  # the aliases that the audit fields refer to
 SEARCH_FIELDS = ("search_text", "search_grams")
 HISTORY = "_history"  # the field of a record that holds those of its changes that are not in `core_history` yet
+UNSENT = "unsent"  # in that field: the number of the first change that the outbox has to hand on
+_OUTBOX = IndexSpec("outbox", ((f"{HISTORY}.{UNSENT}", 1),), partial={f"{HISTORY}.{UNSENT}": {"$type": "number"}})
 # records whose search and sort fields were stored by an older version of the service
 OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
 _OF_THE_STORE = ("_id", "shared_with", "deleted", "deleted_at", HISTORY, OWNER_DEPARTMENT, SECOND_DEPARTMENT)
@@ -342,6 +344,7 @@ class Collection(Generic[Declared]):
         if self.searchable and not self.plain:
             derived += map(Index, self.stored_orders.values())
             declared += [SEARCHED, OUTDATED_INDEX]
+        declared += [] if self.plain else [_OUTBOX]
         specs = {spec.keys: spec for spec in [*(spec_of(index, self.plain) for index in derived), *declared]}
         for link in self.acting_links:
             # a deletion looks for the records that refer to what it deletes

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from config.database import Driver
 from handlers.data.collection import Collection
 from handlers.data.history.history import History
+from handlers.data.history.outbox import Outbox
 from handlers.data.references.holders import Holders
 from handlers.data.sync.changes import Changes
 from handlers.data.sync.single_flight import SingleFlight
@@ -72,6 +73,10 @@ class DataContext(Protocol):
     @property
     def history(self) -> History:
         """The history of all records."""
+
+    @property
+    def outbox(self) -> Outbox:
+        """The changes that somebody outside waits for."""
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""

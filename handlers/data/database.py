@@ -17,6 +17,7 @@ from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, 
 from handlers.access.actor import SYSTEM, Actor
 from handlers.data.collection import THE_USERS, Collection, named
 from handlers.data.history.history import History
+from handlers.data.history.outbox import Outbox
 from handlers.data.references.holders import Holder, Holders, find_holders
 from handlers.data.store import Store
 from handlers.data.sync.changes import Changes
@@ -65,6 +66,7 @@ class Database:
         self.keeping = Keeping(driver, self.collections.values(), self.changes)
         self.counts = SingleFlight()
         self.history = History(driver)
+        self.outbox = Outbox(driver, self.history)
         self.departments = PeopleDepartments(self.referred.get(THE_USERS), self)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
         self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)

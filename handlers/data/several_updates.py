@@ -11,6 +11,7 @@ from config.database import Driver, Filter, Update
 from handlers.access.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
+from handlers.data.history.history import note
 from handlers.data.references.checks import References
 from handlers.data.references.holders import HolderStore
 from handlers.data.visible.visibility import Visibility
@@ -28,6 +29,14 @@ class SeveralUpdates(ABC, Generic[Row]):
     _driver: Driver
     _visibility: Visibility
     _now: datetime
+
+    @property
+    def _is_wanted(self) -> bool:
+        """Whether the outbox hands on the changes."""
+        return self.collection.name in self._context.outbox.wanted
+
+    def _note(self, values: Values, operators: Operators | None = None) -> Values:
+        return note(self.actor, self._now, values, operators, wanted=self._is_wanted)
 
     async def stale(self, id: RecordId, version: int) -> ApiError:
         """Return the 40902 for a `version` that is not the current one, or 40400 if the actor sees no such record."""

@@ -14,9 +14,9 @@ from bson import ObjectId
 
 from config.database import Document, Filter
 from handlers.access.actor import Actor
-from handlers.data.collection import HISTORY, Collection
+from handlers.data.collection import HISTORY, UNSENT, Collection
 from handlers.data.context import DataContext
-from handlers.data.history.history import CAUSE, note
+from handlers.data.history.history import CAUSE
 from handlers.data.history.recorded_change import recorded_change, recorded_update
 from handlers.data.lists.filters import Page, sort_keys
 from handlers.data.lists.paging import Pager
@@ -256,7 +256,7 @@ class Store(SeveralUpdates[Row]):
         """Do as `update_where`, with update operators, and without new version or audit stamp: for technical fields."""
         require_declared(self.collection, update)
         if not self.collection.plain:
-            recorded = recorded_update(self.collection, update, note(self.actor, self._now, {}))
+            recorded = recorded_update(self.collection, update, self._note({}))
             update = await placing(self.collection, recorded, update, self._context.departments)
         return await self._update_where(filter, update)
 
@@ -296,7 +296,7 @@ class Store(SeveralUpdates[Row]):
             "updated_at": self._now,
             "updater_id": self.actor.user_id,
             "deleted": False,
-            HISTORY: {"request_id": CAUSE.get().request_id},
+            HISTORY: {"request_id": CAUSE.get().request_id, **({UNSENT: 0} if self._is_wanted else {})},
             **self.collection.derived(values),
         }
 
@@ -305,7 +305,7 @@ class Store(SeveralUpdates[Row]):
         if self.collection.plain:
             return {**({"$set": dict(values)} if values else {}), **(operators or {})}
         stamped = {**values, "updated_at": self._now, "updater_id": self.actor.user_id}
-        change = recorded_change(self.collection, stamped, operators, note(self.actor, self._now, values, operators))
+        change = recorded_change(self.collection, stamped, operators, self._note(values, operators))
         return await placing(self.collection, change, (values, operators), self._context.departments)
 
     async def _derived_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:

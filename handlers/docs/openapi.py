@@ -92,7 +92,8 @@ def describe(
         }
     for path, operations in by_path.items():
         spec.path(path=path, operations=operations)
-    document: dict[str, Any] = spec.to_dict()
+    hooks = {name: _webhook(name, body, components) for route in routes for name, body in route.sends.items()}
+    document: dict[str, Any] = {**spec.to_dict(), **({"webhooks": hooks} if hooks else {})}
     document["components"] = {part: dict(sorted(named.items())) for part, named in document["components"].items()}
     titled: dict[str, Any] = _in_language(document, language)
     listed = {type: options_of(entries, language) for type, entries in (dictionaries or {}).items()}
@@ -130,7 +131,7 @@ def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
 def _shapes(route: Route) -> Iterator[tuple[Field, Mode]]:
     """Yield the shapes of the requests and responses of a route."""
     yield from ((shape, "input") for shape in (route.body, route.form) if shape is not None)
-    yield from ((message, "reply") for message in route.messages.values())
+    yield from ((message, "reply") for message in (*route.messages.values(), *route.sends.values()))
     if not (route.socket or route.bare or route.returns is NOTHING):
         yield page_of(route.returns) if route.paged else route.returns, "reply"
 
@@ -166,6 +167,34 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
         schema = json_schema(route.form, "input", components.named)
         operation["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
     return operation
+
+
+_SIGNED = {
+    "webhook-id": "The same when a message is sent again.",
+    "webhook-timestamp": "Seconds since 1970, of this attempt.",
+    "webhook-signature": "`v1,` and the HMAC-SHA256 of `<id>.<timestamp>.<body>`, in base64; several have spaces between.",
+}
+
+
+def _webhook(name: str, body: Field, components: Components) -> dict[str, Any]:
+    """Return a webhook of the document, by https://www.standardwebhooks.com."""
+    headers = [
+        {"name": header, "in": "header", "required": True, "schema": {"type": "string"}, "description": says}
+        for header, says in _SIGNED.items()
+    ]
+    content = {"application/json": {"schema": json_schema(body, "reply", components.named)}}
+    accepted = {
+        "2XX": {"description": "Accepted. Any other response is a failure, and the message is sent again later."}
+    }
+    operation = {
+        "operationId": f"webhook_{name}",
+        "summary": f"Receive a {name}",
+        "parameters": headers,
+        "requestBody": {"required": True, "content": content},
+        "responses": accepted,
+        "security": [],
+    }
+    return {"post": operation}
 
 
 def operation_id(route: Route) -> str:

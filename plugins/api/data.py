@@ -16,6 +16,9 @@ from handlers.data.database import (
 from handlers.data.dry_run import (
     undone as undone,  # do work in a transaction that is rolled back
 )
+from handlers.data.history.history import (
+    Change as Change,  # one change of a record, as its history has it
+)
 from handlers.data.history.restoring import (
     restore as restore,  # undo a soft delete
 )

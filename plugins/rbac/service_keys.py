@@ -42,7 +42,10 @@ _SHOWN = 4  # characters of a key that help to recognise it
 
 NEW_KEY = obj(
     "NewServiceKey",
-    {**SERVICE_KEYS.all_fields, "key": text(nullable=False, description="Shown only once.", example="tw_…")},
+    {
+        **SERVICE_KEYS.all_fields,
+        "key": text(label=("密钥", "Key"), nullable=False, description="Shown only once.", example="tw_…"),
+    },
     nullable=False,
 )
 ROTATION = shape(

@@ -27,13 +27,14 @@ HTTP_CLIENTS = {
     "smtplib",
 }
 # who may call out, to addresses of the settings: WeCom, the object store, public files, the client of the tests, and
-# the stand-in for WeCom, a program of its own beside a demo
+# the stand-in for WeCom, a program of its own beside a demo; and webhooks, to addresses outside that people choose
 CALL_OUT = {
     "plugins/auth/wecom_client.py",
     "plugins/commands/diagnosis/storage.py",
     "plugins/commands/wecom_simulator.py",
     "plugins/files/s3.py",
     "plugins/testing/__init__.py",
+    "plugins/webhook/posting.py",
 }
 
 
@@ -83,5 +84,6 @@ def test_only_the_clients_of_configured_services_call_out() -> None:
 
 def test_no_call_follows_a_redirect() -> None:
     # the default of Tornado's client is to follow
-    source = (ROOT / "plugins" / "auth" / "wecom_client.py").read_text()
-    assert source.count("HTTPRequest(") == source.count("follow_redirects=False") > 0
+    for client in ("auth/wecom_client.py", "webhook/posting.py"):
+        source = (ROOT / "plugins" / client).read_text()
+        assert source.count("HTTPRequest(") == source.count("follow_redirects=False") > 0

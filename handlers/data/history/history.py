@@ -23,7 +23,7 @@ from bson import encode
 
 from config.database import DatabaseUnavailable, Document, Driver
 from handlers.access.actor import Actor
-from handlers.data.collection import HISTORY, Collection
+from handlers.data.collection import HISTORY, UNSENT, Collection
 from handlers.data.sync.detached import start_detached
 from handlers.schema.errors import NOT_FOUND, STALE, ApiError, invalid
 from handlers.schema.fields import anything, integer, text, timestamp
@@ -92,12 +92,18 @@ class Change(NamedTuple):
     after: Values
 
 
-def note(actor: Actor, now: datetime, values: Values, operators: Operators | None = None) -> Values:
-    """Return the part of a note that says who writes, when and why; an update has the request's action, if named."""
+def note(
+    actor: Actor, now: datetime, values: Values, operators: Operators | None = None, *, wanted: bool = False
+) -> Values:
+    """Return the part of a note that says who writes, when and why; an update has the request's action, if named.
+
+    `wanted`: the change is marked for the outbox.
+    """
     cause = CAUSE.get()
     deleted = {**(operators or {}).get("$set", {}), **values}.get("deleted")
     action = (cause.action or "update") if deleted is None else "delete" if deleted else "restore"
-    return {"at": now, "user_id": actor.user_id, "request_id": cause.request_id, "action": action}
+    mark = {UNSENT: True} if wanted else {}
+    return {"at": now, "user_id": actor.user_id, "request_id": cause.request_id, "action": action, **mark}
 
 
 def changes_in(collection: Collection, document: Document) -> list[Change]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from handlers.data.collection import HISTORY, Collection
+from handlers.data.collection import HISTORY, UNSENT, Collection
 from handlers.schema.values import Operators, Values
 
 Stage = Mapping[str, Any]
@@ -21,7 +21,6 @@ def recorded_change(
     collection: Collection, values: Values, operators: Operators | None, note: Values
 ) -> Sequence[Stage]:
     """Return the update pipeline for `values` and update operators, which increases the version and adds `note`.
-
     Raises ValueError for an operator that has no equivalent in a pipeline, and for a path to an item of a list.
     """
     new: dict[str, Any] = dict(_expressions(operators or {}))
@@ -56,8 +55,10 @@ def recorded_update(
 
 def _noted(note: Values, before: Values) -> dict[str, Any]:
     entry = {name: _literal(value) if name != "version" else value for name, value in note.items()}
+    marked = entry.pop(UNSENT, False)
     entry |= {"n": _NUMBER, "before": before or {"$literal": {}}}
-    return {f"{HISTORY}.n": _NUMBER, f"{HISTORY}.pending": {"$concatArrays": [_NOTES, [entry]]}}
+    unsent = {f"{HISTORY}.{UNSENT}": {"$ifNull": [f"${HISTORY}.{UNSENT}", _NUMBER]}} if marked else {}
+    return {**unsent, f"{HISTORY}.n": _NUMBER, f"{HISTORY}.pending": {"$concatArrays": [_NOTES, [entry]]}}
 
 
 def _names(stage: Stage) -> Iterator[str]:
