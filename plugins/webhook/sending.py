@@ -73,10 +73,10 @@ class Webhooks:
 
     async def try_out(self, hook: Hook, message_id: str, body: bytes) -> Attempt:
         """Send a message now, whatever waits."""
-        now, secrets = utc_now(), [self._secrets.read(one["encrypted"]) for one in valid_secrets(hook, utc_now())]
+        secrets = [self._secrets.read(one["encrypted"]) for one in valid_secrets(hook, utc_now())]
         known = [secret for secret in secrets if secret is not None]
         if not known:
-            return Attempt(fault=f"no secret can be decrypted at {now:%Y-%m-%d}: rotate it")
+            return Attempt(fault="no secret can be decrypted: rotate it")
         return await self._poster.post(hook["url"], known, message_id, body)
 
     def make_secret(self) -> tuple[str, Record]:
@@ -126,23 +126,22 @@ class Webhooks:
         await self._service.database.store(DELIVERIES).update_where(same, values)
 
     async def _note_success(self, hook: Hook) -> None:
-        failing = {"_id": hook["id"], "failing_since": {"$ne": None}}
         if hook["failing_since"] is not None:
-            await self._hooks.update_unversioned(failing, {"$set": {"failing_since": None}})
+            await self._hooks.update_unversioned({"_id": hook["id"]}, {"$set": {"failing_since": None}})
 
     async def _note_failure(self, hook: Hook, attempt: Attempt) -> None:
         now = utc_now()
         failing = {"_id": hook["id"], "failing_since": None}
-        if hook["failing_since"] is None:
+        if attempt.status == _GONE:
+            await self._disable(hook, {})
+        elif hook["failing_since"] is None:
             await self._hooks.update_unversioned(failing, {"$set": {"failing_since": now}})
         elif now - hook["failing_since"] >= GIVE_UP:
-            await self._disable(hook)
-        if attempt.status == _GONE:
-            await self._disable(hook)
+            await self._disable(hook, {"failing_since": hook["failing_since"]})
 
-    async def _disable(self, hook: Hook) -> None:
+    async def _disable(self, hook: Hook, still: Mapping[str, Any]) -> None:
         async def work() -> None:
-            enabled = {"_id": hook["id"], "status": "enabled"}
+            enabled = {"_id": hook["id"], "status": "enabled", **still}
             if await self._hooks.update_where(enabled, {"status": "disabled"}) is not None:
                 await self._service.events.emit(NOTIFY, await self._notice(hook))
 
