@@ -65,9 +65,11 @@ RECEIVER_GONE = Message("接收人已停用或删除", "The recipient has been d
 HANDED_OVER = Message("{name} 的工作已移交给您", "The work of {name} was handed over to you")
 TOO_MANY_KEYS = Message("一个服务账号最多有 {most} 个密钥", "A service account cannot have more than {most} keys")
 # shown by GET /api/v1/system/authorization/explain
-NO_SUCH_ACCOUNT = Message(
-    "没有该账号，或者服务账号与用户混淆",
-    "There is no such account, or it is a service account where a person is meant, or the other way round",
+NO_PERSON = Message(
+    "这是服务账号，请在“服务账号”中操作", "This is a service account: manage it with the service accounts"
+)
+NO_ACCOUNT = Message(
+    "没有该服务账号，或其不在您的数据范围内", "There is no such service account within your data scope"
 )
 NO_KEY = Message("服务账号没有该密钥", "The service account has no such key")
 NO_ROUTE = Message("不存在接口 {method} {path}", "No route matches {method} {path}")

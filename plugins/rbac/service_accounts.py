@@ -13,7 +13,7 @@ from plugins.rbac import users
 from plugins.rbac.limits import may_give, may_place
 from plugins.rbac.messages import HOLDS
 from plugins.rbac.records import SERVICE_ACCOUNTS, USERS
-from plugins.rbac.service_keys import revoke_all
+from plugins.rbac.service_keys import NO_ACCOUNT_FOUND, revoke_all
 
 
 async def list_accounts(req: Request) -> Page:
@@ -60,6 +60,6 @@ _ROUTES = crud(
     refusals_of={"delete": conflicts(HOLDS)},
 )
 ROUTES: tuple[Route, ...] = tuple(
-    replace(one, refusals=tuple(dict.fromkeys((*one.refusals, users.OTHER_KIND)))) if one.parameters else one
+    replace(one, refusals=tuple(dict.fromkeys((*one.refusals, NO_ACCOUNT_FOUND)))) if one.parameters else one
     for one in _ROUTES
 )

@@ -30,9 +30,8 @@ from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.fields import NOTHING
 from plugins.api.records import FINAL
 from plugins.rbac.limits import MANAGING, may_manage
-from plugins.rbac.messages import NO_KEY, TOO_MANY_KEYS
+from plugins.rbac.messages import NO_ACCOUNT, NO_KEY, TOO_MANY_KEYS
 from plugins.rbac.records import SERVICE_KEYS, USERS
-from plugins.rbac.users import OTHER_KIND
 
 KEY_PREFIX = "tw_"
 MOST_KEYS = 20
@@ -162,6 +161,7 @@ async def _key(req: Request, account_id: int) -> Record:
     return key
 
 
+NO_ACCOUNT_FOUND = Refusal(NOT_FOUND, hint=NO_ACCOUNT)
 _NO_KEY = Refusal(NOT_FOUND, hint=NO_KEY)
 ROUTES: tuple[Route, ...] = (
     route(
@@ -172,7 +172,7 @@ ROUTES: tuple[Route, ...] = (
         query=SERVICE_KEYS.list_query,
         returns=SERVICE_KEYS.read,
         paged=True,
-        refusals=(OTHER_KIND,),
+        refusals=(NO_ACCOUNT_FOUND,),
     ),
     route(
         "POST /api/v1/system/service-accounts/{id}/keys",
@@ -181,7 +181,7 @@ ROUTES: tuple[Route, ...] = (
         access=_WRITING,
         body=SERVICE_KEYS.create,
         returns=NEW_KEY,
-        refusals=(OTHER_KIND, *MANAGING, *conflicts(TOO_MANY_KEYS)),
+        refusals=(NO_ACCOUNT_FOUND, *MANAGING, *conflicts(TOO_MANY_KEYS)),
         description="The response has the `key`, which is sent as `Authorization: Bearer tw_…` and cannot be read again.",
     ),
     route(
@@ -191,7 +191,7 @@ ROUTES: tuple[Route, ...] = (
         access=_WRITING,
         body=ROTATION,
         returns=NEW_KEY,
-        refusals=(OTHER_KIND, *MANAGING, _NO_KEY, *conflicts(TOO_MANY_KEYS)),
+        refusals=(NO_ACCOUNT_FOUND, *MANAGING, _NO_KEY, *conflicts(TOO_MANY_KEYS)),
         description="The old key stays valid for `overlap_hours`, at most until it expires.",
     ),
     route(
@@ -200,7 +200,7 @@ ROUTES: tuple[Route, ...] = (
         summary="Revoke a key of a service account",
         access=_WRITING,
         returns=NOTHING,
-        refusals=(OTHER_KIND, *MANAGING, _NO_KEY),
+        refusals=(NO_ACCOUNT_FOUND, *MANAGING, _NO_KEY),
         description=FINAL,
     ),
 )

@@ -30,7 +30,7 @@ from plugins.rbac.messages import (
     DEPARTMENT_OUTSIDE,
     HOLDS,
     LAST_SUPER,
-    NO_SUCH_ACCOUNT,
+    NO_PERSON,
     OWN_DELETE,
     OWN_PASSWORD,
     SUPER_BY_SUPER,
@@ -50,9 +50,9 @@ NEW_PASSWORD = shape("NewPassword", password=text(nullable=False))
 # these fields decide what the account can do, or who can log in with it: a WeCom member is linked by user name
 _CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
 _OWN_PASSWORD = conflicts(OWN_PASSWORD)
-OTHER_KIND = Refusal(NOT_FOUND, hint=NO_SUCH_ACCOUNT)
+_NO_PERSON = conflicts(NO_PERSON)
 REFUSALS = (
-    OTHER_KIND,
+    *_NO_PERSON,
     *missing_rights(WIDER_MENUS, WIDER_SCOPE, WIDER_DECISIONS, DEPARTMENT_OUTSIDE),
     *MANAGING,
     REFUSES_ONESELF,
@@ -70,12 +70,12 @@ async def list_users(req: Request) -> Page:
 
 
 def only(handler: Handler, *, service: bool, deleted: bool = False) -> Handler:
-    """Make a handler that finds service accounts only, or people only; others are 40400."""
+    """Make a handler for service accounts only (others are 40400), or for people only (service accounts are 40901)."""
 
     async def handle(req: Request) -> object:
         store = req.store(USERS).deleted if deleted else req.store(USERS)
         if bool((await store.get(req.path["id"])).get("service")) != service:
-            raise ApiError(NOT_FOUND)
+            raise ApiError(NOT_FOUND) if service else ApiError(CONFLICT, NO_PERSON)
         return await handler(req)
 
     return handle
@@ -257,7 +257,7 @@ ROUTES: tuple[Route, ...] = (
         returns=NEW_PASSWORD,
         collection=USERS.name,
         errors=(STALE,),
-        refusals=(OTHER_KIND, *MANAGING, *_OWN_PASSWORD),
+        refusals=(*_NO_PERSON, *MANAGING, *_OWN_PASSWORD),
     ),
     route(
         "POST /api/v1/system/users/{id}/unlock",
@@ -265,6 +265,6 @@ ROUTES: tuple[Route, ...] = (
         summary="Unlock a user",
         access="system:user:unlock",
         collection=USERS.name,
-        refusals=(OTHER_KIND, *MANAGING),
+        refusals=(*_NO_PERSON, *MANAGING),
     ),
 )

@@ -151,8 +151,8 @@ async def test_a_service_account_is_no_user_and_cannot_log_in(admin: Client) -> 
     made = await account(admin, [])
     users = "/api/v1/system/users"
     assert expect(await admin.get(f"{users}?q={made['username']}"))["items"] == []
-    expect(await admin.delete(f"{users}/{made['id']}"), 40400)
-    expect(await admin.post(f"{users}/{made['id']}/reset-password"), 40400)
+    expect(await admin.delete(f"{users}/{made['id']}"), 40901)
+    expect(await admin.post(f"{users}/{made['id']}/reset-password"), 40901)
     person = expect(await admin.get(PROFILE))["user"]["userId"]
     expect(await admin.get(f"{ACCOUNTS}/{person}"), 40400)
     expect(await admin.post(f"{ACCOUNTS}/{person}/keys", {"name": "mine"}), 40400)

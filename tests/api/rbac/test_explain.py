@@ -142,7 +142,8 @@ async def test_what_a_40400_keeps_to_itself_the_explanation_tells(admin: Client,
     person = await people.person()
     path = f"/api/v1/auth/sessions/{'0' * 32}"
     assert expect(await person.delete(path), 40400) is None
-    assert (await of_person(admin, person, "DELETE", path))["conditions"] == [
+    conditions = (await of_person(admin, person, "DELETE", path))["conditions"]
+    assert [one for one in conditions if one["code"] == 40400] == [
         {"code": 40400, "reason": "Not found", "when": "The session does not exist, has ended, or is not yours"}
     ]
 

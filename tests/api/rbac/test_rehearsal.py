@@ -88,7 +88,8 @@ async def test_who_is_disabled_loses_everything_and_stays_logged_in(admin: Clien
     reply = await asked(admin, "users", id, {"status": "disabled"})
     permissions, rows = told(reply, "losses")[id]
     assert permissions == [LIST, READ]
-    assert rows["rbac_users"] == expect(await admin.get(f"{SYSTEM}/users"))["total"]
+    lists = [expect(await admin.get(f"{SYSTEM}/{name}"))["total"] for name in ("users", "service-accounts")]
+    assert rows["rbac_users"] == sum(lists)
     assert id not in told(reply, "gains")
     expect(await person.get(CUSTOMERS))
 
