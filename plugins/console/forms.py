@@ -17,7 +17,12 @@ _PLAIN: Mapping[str, Node] = {
     "money": {"type": "input-text", "validations": {"isNumeric": True}},
     "quantity": {"type": "input-text", "validations": {"isNumeric": True}},
     "day": {"type": "input-date", "valueFormat": "YYYY-MM-DD"},
-    "timestamp": {"type": "input-datetime", "valueFormat": "YYYY-MM-DDTHH:mm:ss[Z]", "utc": True},
+    "timestamp": {
+        "type": "input-datetime",
+        "inputFormat": "YYYY-MM-DD HH:mm",
+        "timeFormat": "HH:mm",
+        "valueFormat": "YYYY-MM-DDTHH:mm:ssZ",  # with the offset, from which the renderer shows the business time
+    },
     "object_id": {"type": "input-text"},
 }
 

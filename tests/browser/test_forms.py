@@ -206,3 +206,20 @@ async def test_what_is_pasted_into_an_article_is_made_anew_without_scripts(
     await do(console.browser.execute_script, PASTE, pasted)
     written = "return document.querySelector('.rich-text .area').getHTML()"
     assert await do(console.browser.execute_script, written) == "<p>text link<b>bold</b></p>"
+
+
+def type_moment(console: Console) -> str:
+    """Type a moment into its control, key by key; returns what the control holds then."""
+    console.until(lambda: console.count(NEW))
+    console.robot("rest")
+    console.press(NEW)
+    console.until(lambda: console.count(".antd-Drawer [data-amis-name=starts_at] input"))
+    console.type("[data-amis-name=starts_at] input", "2031-03-03 09:30")
+    return console.value("[data-amis-name=starts_at] input")
+
+
+async def test_a_moment_is_typed_with_its_space_and_stays_as_it_was_typed(
+    console: Console, company: Running, admin: Client
+) -> None:
+    await do(console.visit, company.url, admin, "#/approval.delegation")
+    assert await do(type_moment, console) == "2031-03-03 09:30"

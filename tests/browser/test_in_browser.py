@@ -52,6 +52,10 @@ async def test_a_person_logs_in_and_sees_hostile_names_as_text(
     await shot(console, "list")
     await do(console.open, f"#/records/crm.leads/{lead['id']}", "main [role=tab], main .antd-Tabs")
     await do(console.until, lambda: work_at in console.shown("main"))
+    # the buttons of a record are one row, also the menu with those that do not fit
+    assert (
+        await do(console.browser.execute_script, "return document.querySelector('main .antd-Flex').offsetHeight") < 60
+    )
     await shot(console, "record")
     await do(console.press, "main .antd-Flex button")
     await do(console.until, lambda: console.value(".antd-Drawer input[name=company]"))

@@ -44,11 +44,11 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "approvals.instances": {"definition_id": "通用审批"},  # the other flow is for contracts of a large amount
     "approvals.delegations": {
         "delegate_id": "李销售",
-        "starts_at": "2031-03-03 09:00:00",
-        "ends_at": "2031-03-04 18:00:00",
+        "starts_at": "2031-03-03 09:00",
+        "ends_at": "2031-03-04 18:00",
     },
     "hrm.shifts": {"start": "09:00", "end": "18:00"},
-    "hrm.leaves": {"starts_at": "2031-03-03 09:00:00", "ends_at": "2031-03-04 18:00:00"},
+    "hrm.leaves": {"starts_at": "2031-03-03 09:00", "ends_at": "2031-03-04 18:00"},
     "hrm.punches": {"lng": "121.47", "lat": "31.23"},
     "inventory.transfers": {"to_warehouse_id": "1"},
     "notifications": {"user_ids": "王经理"},

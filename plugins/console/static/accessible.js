@@ -63,6 +63,8 @@ export function mendControls() {
     waiting = true;
   };
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
+  // a space belongs to the moment that is typed; the renderer would close its calendar instead
+  document.addEventListener("keypress", (event) => { if (event.key === " " && event.target.matches?.("input[class*=DatePicker-input]")) event.stopPropagation(); }, true);
   document.addEventListener("click", soon); // it may have selected another tab
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches?.(`${LINKS}[role=button], [role=tab]`)) return;
