@@ -29,7 +29,7 @@ def launched() -> Iterator[ast.Call]:
 
 def test_every_launcher_names_a_module_whose_main_takes_what_it_passes() -> None:
     calls = list(launched())
-    assert len(calls) > 10
+    assert len(calls) >= 10
     own = set(inspect.signature(environment.launch).parameters)
     for call in calls:
         assert isinstance(call.args[0], ast.Constant)

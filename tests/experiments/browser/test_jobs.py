@@ -1,0 +1,52 @@
+"""People do their jobs at the console, with real clicks; the clicks are counted. `docs/manual` shows the pictures.
+
+TRADEWIND_PICTURES=docs/manual/images pytest tests/experiments/browser/test_jobs.py -s
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from handlers.schema.messages import Language
+from plugins.boot.runtime import Running
+from plugins.testing import PASSWORD
+from tests.browser.browser import Console, do
+from tests.experiments.browser.jobs import jobs
+from tests.experiments.browser.jobs.jobs import Desk
+
+pytestmark = pytest.mark.gen_test(timeout=480)
+AT_THE_DESK = (
+    jobs.lead_to_contract,
+    jobs.contract_approved,
+    jobs.payment_entered,
+    jobs.order_of_ten_lines,
+    jobs.leave_approved,
+    jobs.month_of_attendance,
+    jobs.leads_imported,
+    jobs.article_published,
+    jobs.person_created,
+    jobs.figure_to_history,
+)
+ON_THE_PHONE = (jobs.month_of_attendance,)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize(
+    ("job", "phone"),
+    [*((job, False) for job in AT_THE_DESK), *((job, True) for job in ON_THE_PHONE)],
+    ids=lambda given: given.__name__ if callable(given) else "phone" if given else "desk",
+)
+async def test_a_job_is_done(
+    console: Console, company: Running, job: Callable[[Desk], None], phone: bool, language: Language
+) -> None:
+    folder = os.environ.get("TRADEWIND_PICTURES")
+    passwords = {name: company.service.demo_password(name) for name in ("manager", "sales", "staff")}
+    desk = Desk(
+        console, company.url, {**passwords, "admin": PASSWORD}, language, phone, Path(folder) if folder else None
+    )
+    await do(job, desk)
+    print(f"| {job.__name__} | {'phone' if phone else 'desk'} | {language} | {desk.hand.clicks} | {desk.hand.fields} |")
