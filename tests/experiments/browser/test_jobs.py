@@ -10,9 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tornado.ioloop import IOLoop
 
 from handlers.schema.messages import Language
 from plugins.boot.runtime import Running
+from plugins.commands.demo_company.business import do_business
+from plugins.rbac.directory import people_of_the_demo
 from plugins.testing import PASSWORD
 from tests.browser.browser import Console, do
 from tests.experiments.browser.jobs import jobs
@@ -32,6 +35,16 @@ AT_THE_DESK = (
     jobs.figure_to_history,
 )
 ON_THE_PHONE = (jobs.month_of_attendance,)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def year(io_loop: IOLoop, company: Running) -> None:
+    """A year of business of the company, for people to work with."""
+
+    async def enter() -> None:
+        await do_business(company.service, await people_of_the_demo(company.service))
+
+    io_loop.run_sync(enter)
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
