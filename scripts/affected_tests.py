@@ -65,6 +65,8 @@ def _add(found: Affected, root: Path, path: str, graph: Mapping[str, set[str]]) 
     elif first in ("plugins", "handlers"):
         found.plugins.add(EXAMPLE)
         found.paths |= {*_folders(root, EXAMPLE), *_folders(root, *Path(path).parent.parts)}
+    elif first == "clients":
+        found.paths.add("tests/system/clients")
     elif first in ("config", "scripts"):
         found.paths |= {*_folders(root, first), *_naming(root, path)}
     elif first == "server.py":

@@ -14,6 +14,7 @@ from plugins.commands.check import check, command_line, renew, report
 from plugins.commands.typed_records import typed_records
 from plugins.plugin import Plugin
 from scripts import reference
+from scripts.client_constants import typed_constants
 from scripts.monitoring import render_monitoring
 
 _COMMAND = "scripts/check --write"
@@ -30,8 +31,9 @@ def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
 
 
 def generated(plugins: Sequence[Plugin]) -> dict[Path, str]:
-    """Return all files of a checkout that are generated from the code: in docs/, and the types of records."""
-    return {**render_documents(plugins), **typed_records(plugins, _COMMAND)}
+    """Return all files of a checkout that are generated from the code: in docs/, the types of records, the constants."""
+    constants = typed_constants(plugins, _COMMAND)
+    return {**render_documents(plugins), **typed_records(plugins, _COMMAND), **constants}
 
 
 def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:

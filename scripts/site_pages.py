@@ -16,6 +16,7 @@ _PLACES = (
     "handlers/**/README.md",
     "plugins/*/README.md",
     "examples/*/README.md",
+    "clients/*/README.md",
     "changelog.d/README.md",
     "tests/experiments/results/*.*",
 )

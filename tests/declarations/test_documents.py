@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from plugins.boot.registry import freeze, load_plugins
+from scripts.client_constants import typed_constants
 from scripts.documents import render_documents
 from tests.experiments import reliability, sizing
 from tests.support.readme import (
@@ -22,7 +23,7 @@ from tests.support.readme import (
     plugin_of_the_readme,
 )
 
-GUIDES = [ROOT / "handlers" / "README.md", *ROOT.glob("plugins/*/README.md")]
+GUIDES = [ROOT / "handlers" / "README.md", *ROOT.glob("plugins/*/README.md"), *ROOT.glob("clients/*/README.md")]
 DOCUMENTS = [*ROOT.glob("README*.md"), ROOT / "CHANGELOG.md", *GUIDES, *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST_README = 150
 
@@ -71,6 +72,11 @@ def test_the_readme_stays_short() -> None:
 
 def test_the_tables_are_those_of_the_code() -> None:
     assert [path for path, text in render_documents(load_plugins(())).items() if path.read_text() != text] == []
+
+
+def test_the_constants_of_the_client_are_those_of_the_code() -> None:
+    constants = typed_constants(load_plugins(()), "scripts/check --write")
+    assert [path for path, text in constants.items() if path.read_text() != text] == []
 
 
 def test_what_was_measured_is_what_the_results_of_the_repository_say(tmp_path: Path) -> None:

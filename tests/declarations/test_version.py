@@ -1,5 +1,6 @@
 """The version is stated in one place, and the change log has a section for it, with one line a change."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -22,6 +23,11 @@ def test_pyproject_alone_states_the_version() -> None:
     ]
     stating = {path.name for path in sources if f'"{VERSION}"' in path.read_text()}
     assert stating <= {"new_plugin.py"}  # the first version of a new plugin
+
+
+def test_the_client_has_the_version() -> None:
+    package = json.loads((ROOT / "clients" / "typescript" / "package.json").read_text())
+    assert package["version"] == VERSION
 
 
 def test_the_api_description_has_the_version() -> None:

@@ -1,0 +1,1227 @@
+// Generated from the declarations of the plugins by `scripts/check --write`: do not edit.
+
+/** The errors by the names that `/meta/constants` has. */
+export const ERRORS = {
+ "account_disabled": {"code": 40303, "status": 403, "zh": "账号已停用", "en": "Account disabled"},
+ "bad_request": {"code": 40000, "status": 400, "zh": "请求格式错误", "en": "Malformed request"},
+ "conflict": {"code": 40901, "status": 409, "zh": "数据正被使用，或当前状态不允许该操作", "en": "In use, or not allowed in this state"},
+ "duplicate": {"code": 40900, "status": 409, "zh": "数据重复", "en": "Already exists"},
+ "forbidden": {"code": 40300, "status": 403, "zh": "没有权限", "en": "Permission denied"},
+ "headers_too_large": {"code": 43100, "status": 431, "zh": "请求头过大", "en": "Header block too large"},
+ "idempotency_reused": {"code": 40903, "status": 409, "zh": "幂等键已用于其他请求", "en": "Idempotency key already used for another request"},
+ "internal": {"code": 50000, "status": 500, "zh": "服务器内部错误", "en": "Internal error"},
+ "invalid": {"code": 40001, "status": 400, "zh": "参数校验失败", "en": "Validation failed"},
+ "locked": {"code": 42300, "status": 423, "zh": "账号已锁定，请稍后再试", "en": "Account locked; try again later"},
+ "login_refused": {"code": 40010, "status": 400, "zh": "用户名或密码错误", "en": "Wrong user name or password"},
+ "media_type": {"code": 41500, "status": 415, "zh": "不支持的内容类型", "en": "Media type not accepted"},
+ "method_not_allowed": {"code": 40500, "status": 405, "zh": "不支持该请求方法", "en": "Method not allowed"},
+ "not_found": {"code": 40400, "status": 404, "zh": "资源不存在", "en": "Not found"},
+ "password_change_required": {"code": 40301, "status": 403, "zh": "请先修改密码", "en": "Change your password first"},
+ "range": {"code": 41600, "status": 416, "zh": "请求范围无效", "en": "Range not satisfiable"},
+ "rate_limited": {"code": 42900, "status": 429, "zh": "请求过于频繁", "en": "Too many requests"},
+ "refresh_refused": {"code": 40102, "status": 401, "zh": "刷新令牌已失效，请重新登录", "en": "Refresh token no longer valid; log in again"},
+ "request_timeout": {"code": 40800, "status": 408, "zh": "请求超时", "en": "Request timed out"},
+ "stale": {"code": 40902, "status": 409, "zh": "数据已被他人修改，请刷新后重试", "en": "Changed by someone else; reload and try again"},
+ "super_only": {"code": 40302, "status": 403, "zh": "仅超级管理员可操作", "en": "Only super administrators may do this"},
+ "token_expired": {"code": 40101, "status": 401, "zh": "登录已过期", "en": "Access token expired"},
+ "too_large": {"code": 41300, "status": 413, "zh": "请求体过大", "en": "Request body too large"},
+ "unauthenticated": {"code": 40100, "status": 401, "zh": "请先登录", "en": "Log in first"},
+ "unavailable": {"code": 50300, "status": 503, "zh": "服务暂不可用，请稍后重试", "en": "Service unavailable; try again later"},
+ "wecom_refused": {"code": 40011, "status": 400, "zh": "企业微信登录被拒绝", "en": "WeCom log-in refused"}
+} as const;
+
+/** Those that plugins declare; `/meta/constants` has what was added since. */
+export const DICTIONARIES = {
+ "approval_absent": {
+  "title": {"zh": "人数不足时", "en": "If people lack"},
+  "items": {
+   "leader": {"zh": "由发起人的上级代替", "en": "The initiator's leaders", "color": ""},
+   "substitute": {"zh": "由替补人员代替", "en": "The substitutes", "color": ""},
+   "refuse": {"zh": "不予提交", "en": "Refuse the request", "color": ""},
+   "delegate": {"zh": "由受托人代理", "en": "The delegate", "color": ""}
+  }
+ },
+ "approval_box": {
+  "title": {"zh": "审批分类", "en": "Approval box"},
+  "items": {
+   "mine": {"zh": "我发起的", "en": "Mine", "color": ""},
+   "copied": {"zh": "抄送我的", "en": "Copied to me", "color": ""},
+   "todo": {"zh": "待我处理", "en": "To do", "color": ""},
+   "done": {"zh": "我已处理", "en": "Done", "color": ""}
+  }
+ },
+ "approval_on_reject": {
+  "title": {"zh": "驳回后处理", "en": "On rejection"},
+  "items": {
+   "end": {"zh": "结束审批", "en": "End the approval", "color": ""},
+   "back": {"zh": "退回发起人", "en": "Send back to the initiator", "color": ""}
+  }
+ },
+ "approval_operator": {
+  "title": {"zh": "比较方式", "en": "Operator"},
+  "items": {
+   "eq": {"zh": "等于", "en": "Equal to", "color": ""},
+   "ne": {"zh": "不等于", "en": "Not equal to", "color": ""},
+   "gt": {"zh": "大于", "en": "More than", "color": ""},
+   "gte": {"zh": "大于或等于", "en": "At least", "color": ""},
+   "lt": {"zh": "小于", "en": "Less than", "color": ""},
+   "lte": {"zh": "小于或等于", "en": "At most", "color": ""},
+   "in": {"zh": "属于", "en": "One of", "color": ""},
+   "not_in": {"zh": "不属于", "en": "None of", "color": ""},
+   "contains": {"zh": "包含", "en": "Contains", "color": ""},
+   "exists": {"zh": "有值", "en": "Has a value", "color": ""}
+  }
+ },
+ "approval_status": {
+  "title": {"zh": "审批状态", "en": "Approval status"},
+  "items": {
+   "draft": {"zh": "草稿", "en": "Draft", "color": "gray"},
+   "pending": {"zh": "审批中", "en": "Pending", "color": "orange"},
+   "approved": {"zh": "已通过", "en": "Approved", "color": "green"},
+   "rejected": {"zh": "已驳回", "en": "Rejected", "color": "red"},
+   "returned": {"zh": "已退回", "en": "Sent back", "color": "blue"},
+   "withdrawn": {"zh": "已撤回", "en": "Withdrawn", "color": ""}
+  }
+ },
+ "auth_login_event": {
+  "title": {"zh": "登录事件", "en": "Log-in event"},
+  "items": {
+   "login": {"zh": "登录", "en": "Log-in", "color": ""},
+   "logout": {"zh": "退出登录", "en": "Log-out", "color": ""},
+   "lockout": {"zh": "账号锁定", "en": "Lockout", "color": "red"},
+   "token_reuse": {"zh": "令牌重复使用", "en": "Token reused", "color": "red"},
+   "kicked_out": {"zh": "强制下线", "en": "Forced log-out", "color": "orange"},
+   "password_change": {"zh": "修改密码", "en": "Password change", "color": ""}
+  }
+ },
+ "biz_type": {
+  "title": {"zh": "其他业务类型", "en": "Other business types"},
+  "items": {"GENERAL": {"zh": "通用", "en": "General", "color": ""}}
+ },
+ "cms_article_format": {
+  "title": {"zh": "文章格式", "en": "Article format"},
+  "items": {"html": {"zh": "富文本", "en": "Rich text", "color": ""}, "markdown": {"zh": "Markdown", "en": "Markdown", "color": ""}}
+ },
+ "cms_article_status": {
+  "title": {"zh": "文章状态", "en": "Article status"},
+  "items": {
+   "draft": {"zh": "草稿", "en": "Draft", "color": "gray"},
+   "scheduled": {"zh": "定时发布", "en": "Scheduled", "color": "orange"},
+   "published": {"zh": "已发布", "en": "Published", "color": "green"},
+   "archived": {"zh": "已下线", "en": "Unpublished", "color": "red"}
+  }
+ },
+ "crm_collaborator_access": {
+  "title": {"zh": "协作权限", "en": "Collaborator access"},
+  "items": {"read": {"zh": "只读", "en": "Read", "color": ""}, "write": {"zh": "读写", "en": "Read and write", "color": ""}}
+ },
+ "crm_contract_status": {
+  "title": {"zh": "合同状态", "en": "Contract status"},
+  "items": {
+   "draft": {"zh": "草稿", "en": "Draft", "color": "gray"},
+   "pending": {"zh": "审批中", "en": "Pending approval", "color": "orange"},
+   "in_force": {"zh": "执行中", "en": "In force", "color": "green"},
+   "rejected": {"zh": "已驳回", "en": "Rejected", "color": "red"},
+   "completed": {"zh": "已完成", "en": "Completed", "color": "blue"},
+   "terminated": {"zh": "已终止", "en": "Terminated", "color": "gray"}
+  }
+ },
+ "crm_customer_industry": {
+  "title": {"zh": "所属行业", "en": "Industry"},
+  "items": {
+   "manufacturing": {"zh": "制造业", "en": "Manufacturing", "color": ""},
+   "logistics": {"zh": "物流", "en": "Logistics", "color": ""},
+   "agriculture": {"zh": "农业", "en": "Agriculture", "color": ""},
+   "construction": {"zh": "建筑", "en": "Construction", "color": ""},
+   "software": {"zh": "软件", "en": "Software", "color": ""},
+   "healthcare": {"zh": "医疗", "en": "Healthcare", "color": ""},
+   "retail": {"zh": "零售", "en": "Retail", "color": ""},
+   "energy": {"zh": "能源", "en": "Energy", "color": ""},
+   "education": {"zh": "教育", "en": "Education", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "crm_customer_level": {
+  "title": {"zh": "客户级别", "en": "Customer level"},
+  "items": {
+   "A": {"zh": "重点", "en": "Key", "color": "red"},
+   "B": {"zh": "普通", "en": "Regular", "color": "blue"},
+   "C": {"zh": "次要", "en": "Minor", "color": ""}
+  }
+ },
+ "crm_customer_source": {
+  "title": {"zh": "客户来源", "en": "Customer source"},
+  "items": {
+   "referral": {"zh": "转介绍", "en": "Referral", "color": ""},
+   "website": {"zh": "官网", "en": "Website", "color": ""},
+   "exhibition": {"zh": "展会", "en": "Exhibition", "color": ""},
+   "phone": {"zh": "电话", "en": "Phone", "color": ""},
+   "advertising": {"zh": "广告", "en": "Advertising", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "crm_customer_status": {
+  "title": {"zh": "客户状态", "en": "Customer status"},
+  "items": {
+   "active": {"zh": "合作中", "en": "Active", "color": "green"},
+   "potential": {"zh": "潜在", "en": "Potential", "color": "blue"},
+   "inactive": {"zh": "停止合作", "en": "Inactive", "color": "gray"}
+  }
+ },
+ "crm_follow_up_method": {
+  "title": {"zh": "跟进方式", "en": "Follow-up method"},
+  "items": {
+   "phone": {"zh": "电话", "en": "Phone", "color": ""},
+   "visit": {"zh": "拜访", "en": "Visit", "color": ""},
+   "wechat": {"zh": "微信", "en": "WeChat", "color": ""},
+   "email": {"zh": "邮件", "en": "Email", "color": ""},
+   "meeting": {"zh": "会议", "en": "Meeting", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "crm_lead_source": {
+  "title": {"zh": "线索来源", "en": "Lead source"},
+  "items": {
+   "referral": {"zh": "转介绍", "en": "Referral", "color": ""},
+   "website": {"zh": "官网", "en": "Website", "color": ""},
+   "exhibition": {"zh": "展会", "en": "Exhibition", "color": ""},
+   "phone": {"zh": "电话", "en": "Phone", "color": ""},
+   "advertising": {"zh": "广告", "en": "Advertising", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "crm_lead_status": {
+  "title": {"zh": "线索状态", "en": "Lead status"},
+  "items": {
+   "new": {"zh": "新建", "en": "New", "color": "blue"},
+   "contacted": {"zh": "已联系", "en": "Contacted", "color": "cyan"},
+   "qualified": {"zh": "已确认", "en": "Qualified", "color": "cyan"},
+   "converted": {"zh": "已转化", "en": "Converted", "color": "green"},
+   "invalid": {"zh": "无效", "en": "Invalid", "color": "gray"}
+  }
+ },
+ "crm_lost_reason": {
+  "title": {"zh": "输单原因", "en": "Lost reason"},
+  "items": {
+   "price": {"zh": "价格", "en": "Price", "color": ""},
+   "competitor": {"zh": "竞争对手", "en": "Competitor", "color": ""},
+   "budget": {"zh": "预算取消", "en": "No budget", "color": ""},
+   "no_decision": {"zh": "客户未决策", "en": "No decision", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "crm_opportunity_stage": {
+  "title": {"zh": "商机阶段", "en": "Opportunity stage"},
+  "items": {
+   "initial": {"zh": "初步接触", "en": "Initial contact", "color": "gray"},
+   "qualified": {"zh": "需求确认", "en": "Qualified", "color": "cyan"},
+   "proposal": {"zh": "方案报价", "en": "Proposal", "color": "blue"},
+   "negotiation": {"zh": "商务谈判", "en": "Negotiation", "color": "orange"},
+   "won": {"zh": "赢单", "en": "Won", "color": "green"},
+   "lost": {"zh": "输单", "en": "Lost", "color": "red"}
+  }
+ },
+ "crm_payment_method": {
+  "title": {"zh": "回款方式", "en": "Payment method"},
+  "items": {
+   "transfer": {"zh": "银行转账", "en": "Bank transfer", "color": ""},
+   "cash": {"zh": "现金", "en": "Cash", "color": ""},
+   "cheque": {"zh": "支票", "en": "Cheque", "color": ""},
+   "acceptance": {"zh": "承兑汇票", "en": "Acceptance bill", "color": ""},
+   "alipay": {"zh": "支付宝", "en": "Alipay", "color": ""},
+   "wechat": {"zh": "微信支付", "en": "WeChat Pay", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "crm_payment_plan_status": {
+  "title": {"zh": "回款计划状态", "en": "Payment plan status"},
+  "items": {
+   "pending": {"zh": "未到期", "en": "Not yet due", "color": "orange"},
+   "partial": {"zh": "部分回款", "en": "Partly paid", "color": "cyan"},
+   "paid": {"zh": "已回款", "en": "Paid", "color": "green"},
+   "overdue": {"zh": "已逾期", "en": "Overdue", "color": "red"}
+  }
+ },
+ "dashboard_ranking": {
+  "title": {"zh": "排名依据", "en": "Ranking basis"},
+  "items": {"payments": {"zh": "回款额", "en": "Payments", "color": ""}, "contracts": {"zh": "合同额", "en": "Contracts", "color": ""}}
+ },
+ "files_visibility": {
+  "title": {"zh": "文件可见范围", "en": "File visibility"},
+  "items": {"public": {"zh": "公开", "en": "Public", "color": ""}, "private": {"zh": "私有", "en": "Private", "color": ""}}
+ },
+ "finance_account_type": {
+  "title": {"zh": "账户类型", "en": "Account type"},
+  "items": {
+   "cash": {"zh": "现金", "en": "Cash", "color": ""},
+   "bank": {"zh": "银行", "en": "Bank", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "finance_category": {
+  "title": {"zh": "收支类别", "en": "Income and expense category"},
+  "items": {
+   "sales": {"zh": "销售", "en": "Sales", "color": ""},
+   "service": {"zh": "服务", "en": "Services", "color": ""},
+   "purchase": {"zh": "采购", "en": "Purchasing", "color": ""},
+   "salary": {"zh": "工资", "en": "Salaries", "color": ""},
+   "rent": {"zh": "房租", "en": "Rent", "color": ""},
+   "office": {"zh": "办公", "en": "Office", "color": ""},
+   "travel": {"zh": "差旅", "en": "Travel", "color": ""},
+   "reimbursement": {"zh": "报销", "en": "Reimbursement", "color": ""}
+  }
+ },
+ "finance_entry_kind": {
+  "title": {"zh": "往来变动类型", "en": "Open item entry type"},
+  "items": {
+   "owed": {"zh": "发生", "en": "Owed", "color": ""},
+   "paid": {"zh": "结算", "en": "Paid", "color": ""},
+   "advance": {"zh": "预收预付", "en": "Advance", "color": ""},
+   "rescheduled": {"zh": "改期", "en": "Rescheduled", "color": ""}
+  }
+ },
+ "finance_invoice_direction": {
+  "title": {"zh": "发票方向", "en": "Invoice direction"},
+  "items": {"in": {"zh": "进项", "en": "Received", "color": ""}, "out": {"zh": "销项", "en": "Sent", "color": ""}}
+ },
+ "finance_payment_method": {
+  "title": {"zh": "收付方式", "en": "Payment method"},
+  "items": {
+   "transfer": {"zh": "银行转账", "en": "Bank transfer", "color": ""},
+   "cash": {"zh": "现金", "en": "Cash", "color": ""},
+   "cheque": {"zh": "支票", "en": "Cheque", "color": ""},
+   "acceptance": {"zh": "承兑汇票", "en": "Acceptance bill", "color": ""},
+   "alipay": {"zh": "支付宝", "en": "Alipay", "color": ""},
+   "wechat": {"zh": "微信支付", "en": "WeChat Pay", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "finance_side": {
+  "title": {"zh": "往来方向", "en": "Side"},
+  "items": {"receivable": {"zh": "应收", "en": "Receivable", "color": ""}, "payable": {"zh": "应付", "en": "Payable", "color": ""}}
+ },
+ "finance_voucher_kind": {
+  "title": {"zh": "凭证类型", "en": "Voucher type"},
+  "items": {
+   "income": {"zh": "收入", "en": "Income", "color": "green"},
+   "expense": {"zh": "支出", "en": "Expense", "color": "red"},
+   "transfer": {"zh": "转账", "en": "Transfer", "color": "blue"}
+  }
+ },
+ "hrm_attendance_status": {
+  "title": {"zh": "考勤结果", "en": "Daily result"},
+  "items": {
+   "pending": {"zh": "待打卡", "en": "Pending", "color": "gray"},
+   "normal": {"zh": "正常", "en": "Normal", "color": "green"},
+   "late": {"zh": "迟到", "en": "Late", "color": "orange"},
+   "early_leave": {"zh": "早退", "en": "Early leave", "color": "orange"},
+   "missed": {"zh": "缺卡", "en": "Missed punch", "color": "red"},
+   "absent": {"zh": "旷工", "en": "Absent", "color": "red"},
+   "leave": {"zh": "请假", "en": "Leave", "color": "blue"},
+   "rest": {"zh": "休息", "en": "Day off", "color": "gray"}
+  }
+ },
+ "hrm_coordinate_system": {
+  "title": {"zh": "坐标系", "en": "Coordinate system"},
+  "items": {
+   "wgs84": {"zh": "WGS-84（GPS）", "en": "WGS-84 (GPS)", "color": ""},
+   "gcj02": {"zh": "GCJ-02（高德、腾讯）", "en": "GCJ-02 (Amap, Tencent)", "color": ""},
+   "bd09": {"zh": "BD-09（百度）", "en": "BD-09 (Baidu)", "color": ""}
+  }
+ },
+ "hrm_leave_type": {
+  "title": {"zh": "请假类型", "en": "Leave type"},
+  "items": {
+   "annual": {"zh": "年假", "en": "Annual leave", "color": ""},
+   "sick": {"zh": "病假", "en": "Sick leave", "color": ""},
+   "personal": {"zh": "事假", "en": "Personal leave", "color": ""},
+   "compensatory": {"zh": "调休", "en": "Time off in lieu", "color": ""},
+   "marriage": {"zh": "婚假", "en": "Marriage leave", "color": ""},
+   "maternity": {"zh": "产假", "en": "Maternity leave", "color": ""},
+   "bereavement": {"zh": "丧假", "en": "Bereavement leave", "color": ""},
+   "other": {"zh": "其他", "en": "Other", "color": ""}
+  }
+ },
+ "hrm_punch_method": {
+  "title": {"zh": "打卡方式", "en": "Punch method"},
+  "items": {
+   "gps": {"zh": "GPS 定位", "en": "GPS", "color": ""},
+   "wifi": {"zh": "WiFi", "en": "WiFi", "color": ""},
+   "manual": {"zh": "补卡", "en": "Entered later", "color": ""}
+  }
+ },
+ "hrm_punch_result": {
+  "title": {"zh": "打卡结果", "en": "Punch result"},
+  "items": {
+   "accepted": {"zh": "有效", "en": "Accepted", "color": "green"},
+   "outside": {"zh": "外勤", "en": "Outside", "color": "orange"},
+   "unproven": {"zh": "位置不可靠", "en": "Unreliable position", "color": "orange"},
+   "refused": {"zh": "已拒绝", "en": "Refused", "color": "red"}
+  }
+ },
+ "hrm_punch_risk": {
+  "title": {"zh": "打卡风险", "en": "Punch risk"},
+  "items": {
+   "mock_location": {"zh": "设备报告了模拟定位", "en": "The device reports a mock position", "color": ""},
+   "impossible_speed": {"zh": "与上次打卡相比，移动速度异常", "en": "The speed of travel since the previous punch is implausible", "color": ""},
+   "low_accuracy": {"zh": "定位精度过低", "en": "The position is too inaccurate", "color": ""},
+   "unknown_accuracy": {"zh": "未提供定位精度", "en": "The accuracy of the position is missing", "color": ""},
+   "old_fix": {"zh": "定位信息已过期", "en": "The position is too old", "color": ""},
+   "future_fix": {"zh": "定位时间晚于服务器时间", "en": "The position is dated later than the server's time", "color": ""},
+   "unknown_fix_time": {"zh": "未提供定位时间", "en": "The time of the position is missing", "color": ""},
+   "far_from_wifi": {"zh": "定位与 WiFi 所在地点不符", "en": "The position is not near the place of the WiFi", "color": ""},
+   "unknown_wifi": {"zh": "未登记的 WiFi", "en": "The WiFi is not registered with any place", "color": ""}
+  }
+ },
+ "inventory_product_category": {
+  "title": {"zh": "商品分类", "en": "Product category"},
+  "items": {
+   "parts": {"zh": "零部件", "en": "Parts", "color": ""},
+   "materials": {"zh": "原材料", "en": "Materials", "color": ""},
+   "finished": {"zh": "成品", "en": "Finished goods", "color": ""},
+   "supplies": {"zh": "耗材", "en": "Supplies", "color": ""}
+  }
+ },
+ "inventory_stock_entry_kind": {
+  "title": {"zh": "出入库类型", "en": "Movement type"},
+  "items": {
+   "receipt": {"zh": "采购入库", "en": "Receipt", "color": "green"},
+   "delivery": {"zh": "销售出库", "en": "Delivery", "color": "blue"},
+   "transfer_in": {"zh": "调入", "en": "Transfer in", "color": "cyan"},
+   "transfer_out": {"zh": "调出", "en": "Transfer out", "color": "orange"},
+   "count": {"zh": "盘点", "en": "Count", "color": "purple"},
+   "purchase_return": {"zh": "采购退货", "en": "Purchase return", "color": "gold"},
+   "sales_return": {"zh": "销售退货", "en": "Sales return", "color": "geekblue"}
+  }
+ },
+ "inventory_unit": {
+  "title": {"zh": "计量单位", "en": "Unit"},
+  "items": {
+   "piece": {"zh": "件", "en": "Piece", "color": ""},
+   "box": {"zh": "箱", "en": "Box", "color": ""},
+   "set": {"zh": "套", "en": "Set", "color": ""},
+   "kg": {"zh": "千克", "en": "Kilogram", "color": ""},
+   "m": {"zh": "米", "en": "Metre", "color": ""},
+   "l": {"zh": "升", "en": "Litre", "color": ""}
+  }
+ },
+ "notification_kind": {
+  "title": {"zh": "消息类型", "en": "Notification kind"},
+  "items": {
+   "approval_task": {"zh": "待办审批", "en": "Approval task", "color": "orange"},
+   "approval_copy": {"zh": "审批抄送", "en": "Approval copy", "color": "blue"},
+   "approval_result": {"zh": "审批结果", "en": "Approval result", "color": "green"},
+   "approval_delegation": {"zh": "审批委托", "en": "Approval delegation", "color": "blue"},
+   "leave_result": {"zh": "请假结果", "en": "Leave result", "color": "green"},
+   "import_progress": {"zh": "导入进度", "en": "Import progress", "color": "blue"},
+   "follow_up_reminder": {"zh": "跟进提醒", "en": "Follow-up reminder", "color": "orange"},
+   "payment_reminder": {"zh": "回款提醒", "en": "Payment reminder", "color": "red"},
+   "ledger_difference": {"zh": "账目差异", "en": "Ledger difference", "color": "red"},
+   "handover": {"zh": "工作交接", "en": "Handover", "color": "blue"},
+   "announcement": {"zh": "公告", "en": "Announcement", "color": "purple"}
+  }
+ },
+ "rbac_data_scope": {
+  "title": {"zh": "数据范围", "en": "Data scope"},
+  "items": {
+   "all": {"zh": "全部数据", "en": "All data", "color": ""},
+   "department": {"zh": "本部门", "en": "Own department", "color": ""},
+   "department_and_below": {"zh": "本部门及以下", "en": "Own department and below", "color": ""},
+   "self": {"zh": "仅本人", "en": "Own data", "color": ""},
+   "custom": {"zh": "自定义部门", "en": "Chosen departments", "color": ""}
+  }
+ },
+ "rbac_matrix_rows": {
+  "title": {"zh": "权限矩阵的行", "en": "Rows of the matrix"},
+  "items": {"user": {"zh": "用户", "en": "Users", "color": ""}, "role": {"zh": "角色", "en": "Roles", "color": ""}}
+ },
+ "rbac_menu_type": {
+  "title": {"zh": "菜单类型", "en": "Type of menu"},
+  "items": {
+   "directory": {"zh": "目录", "en": "Directory", "color": ""},
+   "menu": {"zh": "菜单", "en": "Menu", "color": ""},
+   "button": {"zh": "按钮", "en": "Button", "color": ""},
+   "link": {"zh": "外链", "en": "Link", "color": ""}
+  }
+ },
+ "rbac_outcome": {
+  "title": {"zh": "操作结果", "en": "Outcome"},
+  "items": {"success": {"zh": "成功", "en": "Success", "color": "green"}, "failure": {"zh": "失败", "en": "Failure", "color": "red"}}
+ },
+ "system_job_result": {
+  "title": {"zh": "任务结果", "en": "Job result"},
+  "items": {
+   "waiting": {"zh": "尚未运行", "en": "Not yet run", "color": "gray"},
+   "running": {"zh": "运行中", "en": "Running", "color": "blue"},
+   "succeeded": {"zh": "成功", "en": "Succeeded", "color": "green"},
+   "failed": {"zh": "失败", "en": "Failed", "color": "red"},
+   "killed": {"zh": "中断", "en": "Interrupted", "color": "orange"}
+  }
+ },
+ "system_status": {
+  "title": {"zh": "启用状态", "en": "Status"},
+  "items": {
+   "enabled": {"zh": "启用", "en": "Enabled", "color": "green"},
+   "disabled": {"zh": "停用", "en": "Disabled", "color": "gray"}
+  }
+ }
+} as const;
+
+/** The states of records, and the actions that lead from some to another. */
+export const STATE_MACHINES = {
+ "approval_instance": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "pending": {"zh": "审批中", "en": "Pending"},
+   "approved": {"zh": "已通过", "en": "Approved"},
+   "rejected": {"zh": "已驳回", "en": "Rejected"},
+   "returned": {"zh": "已退回", "en": "Sent back"},
+   "withdrawn": {"zh": "已撤回", "en": "Withdrawn"}
+  },
+  "actions": {
+   "submit": {"from": ["draft", "returned", "withdrawn"], "to": "pending", "zh": "提交", "en": "Submit"},
+   "approve": {"from": ["pending"], "to": "approved", "zh": "通过", "en": "Approve"},
+   "reject": {"from": ["pending"], "to": "rejected", "zh": "驳回", "en": "Reject"},
+   "return": {"from": ["pending"], "to": "returned", "zh": "退回", "en": "Send back"},
+   "withdraw": {"from": ["pending"], "to": "withdrawn", "zh": "撤回", "en": "Withdraw"}
+  }
+ },
+ "approval_task": {
+  "initial": "pending",
+  "states": {
+   "pending": {"zh": "待处理", "en": "Pending"},
+   "agreed": {"zh": "已同意", "en": "Agreed"},
+   "rejected": {"zh": "已驳回", "en": "Rejected"},
+   "sent_back": {"zh": "已退回", "en": "Sent back"},
+   "transferred": {"zh": "已转办", "en": "Transferred"},
+   "reassigned": {"zh": "已改派", "en": "Reassigned"},
+   "cancelled": {"zh": "已取消", "en": "Cancelled"}
+  },
+  "actions": {
+   "agree": {"from": ["pending"], "to": "agreed", "zh": "同意", "en": "Agree"},
+   "reject": {"from": ["pending"], "to": "rejected", "zh": "驳回", "en": "Reject"},
+   "send-back": {"from": ["pending"], "to": "sent_back", "zh": "退回", "en": "Send back"},
+   "transfer": {"from": ["pending"], "to": "transferred", "zh": "转办", "en": "Transfer"},
+   "reassign": {"from": ["pending"], "to": "reassigned", "zh": "改派", "en": "Reassign"},
+   "cancel": {"from": ["pending"], "to": "cancelled", "zh": "取消", "en": "Cancel"}
+  }
+ },
+ "cms_article": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "scheduled": {"zh": "定时发布", "en": "Scheduled"},
+   "published": {"zh": "已发布", "en": "Published"},
+   "archived": {"zh": "已下线", "en": "Unpublished"}
+  },
+  "actions": {
+   "publish": {"from": ["draft", "scheduled", "archived"], "to": "published", "zh": "发布", "en": "Publish"},
+   "schedule": {"from": ["draft", "scheduled", "archived"], "to": "scheduled", "zh": "发布", "en": "Publish"},
+   "come-due": {"from": ["scheduled"], "to": "published", "zh": "已发布", "en": "Published"},
+   "unpublish": {"from": ["scheduled", "published"], "to": "archived", "zh": "下线", "en": "Unpublish"}
+  }
+ },
+ "core_import": {
+  "initial": "reading",
+  "states": {
+   "reading": {"zh": "读取中", "en": "Reading"},
+   "running": {"zh": "导入中", "en": "Running"},
+   "finished": {"zh": "已完成", "en": "Finished"},
+   "failed": {"zh": "失败", "en": "Failed"}
+  },
+  "actions": {
+   "run": {"from": ["reading"], "to": "running", "zh": "导入中", "en": "Running"},
+   "finish": {"from": ["running"], "to": "finished", "zh": "已完成", "en": "Finished"},
+   "fail": {"from": ["reading", "running"], "to": "failed", "zh": "失败", "en": "Failed"},
+   "give-up": {"from": ["reading"], "to": "failed", "zh": "失败", "en": "Failed"}
+  }
+ },
+ "crm_contract": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "pending": {"zh": "审批中", "en": "Pending approval"},
+   "in_force": {"zh": "执行中", "en": "In force"},
+   "rejected": {"zh": "已驳回", "en": "Rejected"},
+   "completed": {"zh": "已完成", "en": "Completed"},
+   "terminated": {"zh": "已终止", "en": "Terminated"}
+  },
+  "actions": {
+   "submit": {"from": ["draft", "rejected"], "to": "pending", "zh": "提交审批", "en": "Submit"},
+   "withdraw": {"from": ["pending"], "to": "draft", "zh": "撤回", "en": "Withdraw"},
+   "approve": {"from": ["pending"], "to": "in_force", "zh": "批准", "en": "Approve"},
+   "reject": {"from": ["pending"], "to": "rejected", "zh": "驳回", "en": "Reject"},
+   "complete": {"from": ["in_force"], "to": "completed", "zh": "完成", "en": "Complete"},
+   "terminate": {"from": ["in_force"], "to": "terminated", "zh": "终止", "en": "Terminate"}
+  }
+ },
+ "crm_import": {
+  "initial": "reading",
+  "states": {
+   "reading": {"zh": "读取中", "en": "Reading"},
+   "running": {"zh": "导入中", "en": "Running"},
+   "finished": {"zh": "已完成", "en": "Finished"},
+   "failed": {"zh": "失败", "en": "Failed"}
+  },
+  "actions": {
+   "run": {"from": ["reading"], "to": "running", "zh": "导入中", "en": "Running"},
+   "finish": {"from": ["running"], "to": "finished", "zh": "已完成", "en": "Finished"},
+   "fail": {"from": ["reading", "running"], "to": "failed", "zh": "失败", "en": "Failed"},
+   "give-up": {"from": ["reading"], "to": "failed", "zh": "失败", "en": "Failed"}
+  }
+ },
+ "crm_lead": {
+  "initial": "new",
+  "states": {
+   "new": {"zh": "新建", "en": "New"},
+   "contacted": {"zh": "已联系", "en": "Contacted"},
+   "qualified": {"zh": "已确认", "en": "Qualified"},
+   "converted": {"zh": "已转化", "en": "Converted"},
+   "invalid": {"zh": "无效", "en": "Invalid"}
+  },
+  "actions": {
+   "contact": {"from": ["new"], "to": "contacted", "zh": "联系", "en": "Contact"},
+   "qualify": {"from": ["new", "contacted"], "to": "qualified", "zh": "确认", "en": "Qualify"},
+   "discard": {"from": ["new", "contacted", "qualified"], "to": "invalid", "zh": "作废", "en": "Discard"},
+   "reopen": {"from": ["contacted", "qualified", "invalid"], "to": "new", "zh": "重新打开", "en": "Reopen"},
+   "convert": {"from": ["new", "contacted", "qualified"], "to": "converted", "zh": "转化", "en": "Convert"}
+  }
+ },
+ "crm_opportunity": {
+  "initial": "initial",
+  "states": {
+   "initial": {"zh": "初步接触", "en": "Initial contact"},
+   "qualified": {"zh": "需求确认", "en": "Qualified"},
+   "proposal": {"zh": "方案报价", "en": "Proposal"},
+   "negotiation": {"zh": "商务谈判", "en": "Negotiation"},
+   "won": {"zh": "赢单", "en": "Won"},
+   "lost": {"zh": "输单", "en": "Lost"}
+  },
+  "actions": {
+   "advance-to-initial": {"from": ["qualified", "proposal", "negotiation"], "to": "initial", "zh": "推进阶段", "en": "Advance"},
+   "advance-to-qualified": {"from": ["initial", "proposal", "negotiation"], "to": "qualified", "zh": "推进阶段", "en": "Advance"},
+   "advance-to-proposal": {"from": ["initial", "qualified", "negotiation"], "to": "proposal", "zh": "推进阶段", "en": "Advance"},
+   "advance-to-negotiation": {"from": ["initial", "qualified", "proposal"], "to": "negotiation", "zh": "推进阶段", "en": "Advance"},
+   "win": {"from": ["initial", "qualified", "proposal", "negotiation"], "to": "won", "zh": "赢单", "en": "Win"},
+   "lose": {"from": ["initial", "qualified", "proposal", "negotiation"], "to": "lost", "zh": "输单", "en": "Lose"}
+  }
+ },
+ "crm_payment_plan": {
+  "initial": "pending",
+  "states": {
+   "pending": {"zh": "未到期", "en": "Not yet due"},
+   "partial": {"zh": "部分回款", "en": "Partly paid"},
+   "paid": {"zh": "已回款", "en": "Paid"},
+   "overdue": {"zh": "已逾期", "en": "Overdue"}
+  },
+  "actions": {
+   "pay-part": {"from": ["pending", "paid", "overdue"], "to": "partial", "zh": "部分回款", "en": "Partly paid"},
+   "pay": {"from": ["pending", "partial", "overdue"], "to": "paid", "zh": "已回款", "en": "Paid"},
+   "fall-due": {"from": ["pending", "partial", "paid"], "to": "overdue", "zh": "已逾期", "en": "Overdue"},
+   "unpay": {"from": ["partial", "paid", "overdue"], "to": "pending", "zh": "未到期", "en": "Not yet due"}
+  }
+ },
+ "files_object": {
+  "initial": "arriving",
+  "states": {
+   "arriving": {"zh": "上传中", "en": "Uploading"},
+   "expected": {"zh": "待上传", "en": "Awaiting upload"},
+   "stored": {"zh": "已存储", "en": "Stored"},
+   "leaving": {"zh": "清理中", "en": "Being removed"}
+  },
+  "actions": {
+   "expect": {"from": ["arriving"], "to": "expected", "zh": "待上传", "en": "Awaiting upload"},
+   "arrive": {"from": ["expected"], "to": "arriving", "zh": "上传中", "en": "Uploading"},
+   "store": {"from": ["arriving", "expected", "stored"], "to": "stored", "zh": "已存储", "en": "Stored"},
+   "leave": {"from": ["arriving", "expected", "stored", "leaving"], "to": "leaving", "zh": "清理中", "en": "Being removed"}
+  }
+ },
+ "finance_expense_claim": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "submitted": {"zh": "审批中", "en": "Pending approval"},
+   "approved": {"zh": "已批准", "en": "Approved"},
+   "rejected": {"zh": "已驳回", "en": "Rejected"},
+   "paid": {"zh": "已付清", "en": "Paid"},
+   "reversed": {"zh": "已冲销", "en": "Reversed"}
+  },
+  "actions": {
+   "submit": {"from": ["draft", "rejected"], "to": "submitted", "zh": "提交", "en": "Submit"},
+   "withdraw": {"from": ["submitted"], "to": "draft", "zh": "撤回", "en": "Withdraw"},
+   "approve": {"from": ["submitted"], "to": "approved", "zh": "批准", "en": "Approve"},
+   "reject": {"from": ["submitted"], "to": "rejected", "zh": "驳回", "en": "Reject"},
+   "pay": {"from": ["approved"], "to": "paid", "zh": "付款", "en": "Pay"},
+   "unpay": {"from": ["paid"], "to": "approved", "zh": "撤销付款", "en": "Undo the payment"},
+   "reverse": {"from": ["approved"], "to": "reversed", "zh": "冲销", "en": "Reverse"}
+  }
+ },
+ "finance_invoice": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "confirmed": {"zh": "已确认", "en": "Confirmed"},
+   "partly_paid": {"zh": "部分结清", "en": "Partly paid"},
+   "paid": {"zh": "已结清", "en": "Paid"},
+   "void": {"zh": "已作废", "en": "Void"},
+   "credited": {"zh": "已红冲", "en": "Credited"}
+  },
+  "actions": {
+   "confirm": {"from": ["draft"], "to": "confirmed", "zh": "确认", "en": "Confirm"},
+   "pay-part": {"from": ["confirmed", "partly_paid"], "to": "partly_paid", "zh": "收付款", "en": "Enter payment"},
+   "pay": {"from": ["confirmed", "partly_paid"], "to": "paid", "zh": "收付款", "en": "Enter payment"},
+   "void": {"from": ["draft", "confirmed"], "to": "void", "zh": "作废", "en": "Void"},
+   "unpay": {"from": ["partly_paid", "paid", "credited"], "to": "confirmed", "zh": "已确认", "en": "Confirmed"},
+   "unpay-part": {"from": ["partly_paid", "paid"], "to": "partly_paid", "zh": "部分结清", "en": "Partly paid"},
+   "settle": {"from": ["partly_paid", "credited"], "to": "paid", "zh": "已结清", "en": "Paid"},
+   "credit": {"from": ["confirmed", "partly_paid", "paid"], "to": "credited", "zh": "已红冲", "en": "Credited"}
+  }
+ },
+ "finance_open_item": {
+  "initial": "planned",
+  "states": {
+   "planned": {"zh": "待发生", "en": "Planned"},
+   "open": {"zh": "未结清", "en": "Open"},
+   "partly_paid": {"zh": "部分结清", "en": "Partly paid"},
+   "paid": {"zh": "已结清", "en": "Paid"},
+   "void": {"zh": "已作废", "en": "Void"}
+  },
+  "actions": {
+   "pay-part": {"from": ["open", "partly_paid"], "to": "partly_paid", "zh": "收付款", "en": "Enter payment"},
+   "pay": {"from": ["open", "partly_paid"], "to": "paid", "zh": "收付款", "en": "Enter payment"},
+   "reopen": {"from": ["planned", "partly_paid", "paid", "void"], "to": "open", "zh": "未结清", "en": "Open"},
+   "reopen-part": {"from": ["paid", "void"], "to": "partly_paid", "zh": "部分结清", "en": "Partly paid"},
+   "settle": {"from": ["void"], "to": "paid", "zh": "已结清", "en": "Paid"},
+   "void": {"from": ["planned", "open", "partly_paid", "paid"], "to": "void", "zh": "已作废", "en": "Void"}
+  }
+ },
+ "finance_payment": {
+  "initial": "booked",
+  "states": {"booked": {"zh": "已入账", "en": "Booked"}, "reversed": {"zh": "已冲销", "en": "Reversed"}},
+  "actions": {
+   "allocate": {"from": ["booked"], "to": "booked", "zh": "核销", "en": "Allocate"},
+   "take-back": {"from": ["booked"], "to": "booked", "zh": "撤销核销", "en": "Undo allocation"},
+   "reverse": {"from": ["booked"], "to": "reversed", "zh": "冲销", "en": "Reverse"}
+  }
+ },
+ "hrm_daily_result": {
+  "initial": "pending",
+  "states": {
+   "pending": {"zh": "待打卡", "en": "Pending"},
+   "normal": {"zh": "正常", "en": "Normal"},
+   "late": {"zh": "迟到", "en": "Late"},
+   "early_leave": {"zh": "早退", "en": "Early leave"},
+   "missed": {"zh": "缺卡", "en": "Missed punch"},
+   "absent": {"zh": "旷工", "en": "Absent"},
+   "leave": {"zh": "请假", "en": "Leave"},
+   "rest": {"zh": "休息", "en": "Day off"}
+  },
+  "actions": {
+   "become-pending": {
+    "from": ["normal", "late", "early_leave", "missed", "absent", "leave", "rest"],
+    "to": "pending",
+    "zh": "待打卡",
+    "en": "Pending"
+   },
+   "become-normal": {
+    "from": ["pending", "late", "early_leave", "missed", "absent", "leave", "rest"],
+    "to": "normal",
+    "zh": "正常",
+    "en": "Normal"
+   },
+   "become-late": {
+    "from": ["pending", "normal", "early_leave", "missed", "absent", "leave", "rest"],
+    "to": "late",
+    "zh": "迟到",
+    "en": "Late"
+   },
+   "become-early-leave": {
+    "from": ["pending", "normal", "late", "missed", "absent", "leave", "rest"],
+    "to": "early_leave",
+    "zh": "早退",
+    "en": "Early leave"
+   },
+   "become-missed": {
+    "from": ["pending", "normal", "late", "early_leave", "absent", "leave", "rest"],
+    "to": "missed",
+    "zh": "缺卡",
+    "en": "Missed punch"
+   },
+   "become-absent": {
+    "from": ["pending", "normal", "late", "early_leave", "missed", "leave", "rest"],
+    "to": "absent",
+    "zh": "旷工",
+    "en": "Absent"
+   },
+   "become-leave": {
+    "from": ["pending", "normal", "late", "early_leave", "missed", "absent", "rest"],
+    "to": "leave",
+    "zh": "请假",
+    "en": "Leave"
+   },
+   "become-rest": {
+    "from": ["pending", "normal", "late", "early_leave", "missed", "absent", "leave"],
+    "to": "rest",
+    "zh": "休息",
+    "en": "Day off"
+   }
+  }
+ },
+ "hrm_leave": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "pending": {"zh": "审批中", "en": "Pending approval"},
+   "approved": {"zh": "已批准", "en": "Approved"},
+   "rejected": {"zh": "已驳回", "en": "Rejected"},
+   "cancelled": {"zh": "已销假", "en": "Cancelled"}
+  },
+  "actions": {
+   "submit": {"from": ["draft", "rejected"], "to": "pending", "zh": "提交", "en": "Submit"},
+   "withdraw": {"from": ["pending"], "to": "draft", "zh": "撤回", "en": "Withdraw"},
+   "approve": {"from": ["pending"], "to": "approved", "zh": "批准", "en": "Approve"},
+   "reject": {"from": ["pending"], "to": "rejected", "zh": "驳回", "en": "Reject"},
+   "cancel": {"from": ["approved"], "to": "cancelled", "zh": "销假", "en": "Cancel"}
+  }
+ },
+ "inventory_purchase_order": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "pending": {"zh": "审批中", "en": "Pending approval"},
+   "ordered": {"zh": "已下单", "en": "Ordered"},
+   "partly_received": {"zh": "部分入库", "en": "Partly received"},
+   "received": {"zh": "已入库", "en": "Received"},
+   "closed": {"zh": "已关闭", "en": "Closed"},
+   "cancelled": {"zh": "已取消", "en": "Cancelled"}
+  },
+  "actions": {
+   "submit": {"from": ["draft"], "to": "pending", "zh": "提交审批", "en": "Submit"},
+   "withdraw": {"from": ["pending"], "to": "draft", "zh": "撤回", "en": "Withdraw"},
+   "reject": {"from": ["pending"], "to": "draft", "zh": "驳回", "en": "Reject"},
+   "confirm": {"from": ["draft", "pending"], "to": "ordered", "zh": "确认", "en": "Confirm"},
+   "ship-part": {"from": ["ordered", "partly_received"], "to": "partly_received", "zh": "入库", "en": "Receive"},
+   "ship": {"from": ["ordered", "partly_received"], "to": "received", "zh": "入库", "en": "Receive"},
+   "cancel": {"from": ["draft", "pending", "ordered"], "to": "cancelled", "zh": "取消", "en": "Cancel"},
+   "close": {"from": ["partly_received"], "to": "closed", "zh": "关闭", "en": "Close"},
+   "unship-part": {"from": ["partly_received", "received"], "to": "partly_received", "zh": "部分入库", "en": "Partly received"},
+   "unship": {"from": ["partly_received", "received"], "to": "ordered", "zh": "已下单", "en": "Ordered"}
+  }
+ },
+ "inventory_sales_order": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "confirmed": {"zh": "已确认", "en": "Confirmed"},
+   "partly_delivered": {"zh": "部分出库", "en": "Partly delivered"},
+   "delivered": {"zh": "已出库", "en": "Delivered"},
+   "closed": {"zh": "已关闭", "en": "Closed"},
+   "cancelled": {"zh": "已取消", "en": "Cancelled"}
+  },
+  "actions": {
+   "confirm": {"from": ["draft"], "to": "confirmed", "zh": "确认", "en": "Confirm"},
+   "ship-part": {"from": ["confirmed", "partly_delivered"], "to": "partly_delivered", "zh": "出库", "en": "Deliver"},
+   "ship": {"from": ["confirmed", "partly_delivered"], "to": "delivered", "zh": "出库", "en": "Deliver"},
+   "cancel": {"from": ["draft", "confirmed"], "to": "cancelled", "zh": "取消", "en": "Cancel"},
+   "close": {"from": ["partly_delivered"], "to": "closed", "zh": "关闭", "en": "Close"},
+   "unship-part": {"from": ["partly_delivered", "delivered"], "to": "partly_delivered", "zh": "部分出库", "en": "Partly delivered"},
+   "unship": {"from": ["partly_delivered", "delivered"], "to": "confirmed", "zh": "已确认", "en": "Confirmed"}
+  }
+ },
+ "rbac_handover": {
+  "initial": "running",
+  "states": {
+   "running": {"zh": "进行中", "en": "Running"},
+   "finished": {"zh": "已完成", "en": "Finished"},
+   "failed": {"zh": "部分失败", "en": "Failed"}
+  },
+  "actions": {
+   "finish": {"from": ["running"], "to": "finished", "zh": "已完成", "en": "Finished"},
+   "fail": {"from": ["running"], "to": "failed", "zh": "部分失败", "en": "Failed"}
+  }
+ }
+} as const;
+
+/** What each permission code permits. */
+export const PERMISSIONS = {
+ "approval:definition:create": {"zh": "新增审批流程", "en": "create approval flows"},
+ "approval:definition:delete": {"zh": "删除审批流程", "en": "delete approval flows"},
+ "approval:definition:list": {"zh": "查询审批流程", "en": "list approval flows"},
+ "approval:definition:read": {"zh": "查看审批流程", "en": "read approval flows"},
+ "approval:definition:restore": {"zh": "恢复审批流程", "en": "restore approval flows"},
+ "approval:definition:simulate": {"zh": "审批流程：模拟", "en": "simulate (approval flows)"},
+ "approval:definition:update": {"zh": "修改审批流程", "en": "change approval flows"},
+ "approval:delegation:create": {"zh": "新增审批委托", "en": "create delegations"},
+ "approval:delegation:delete": {"zh": "删除审批委托", "en": "delete delegations"},
+ "approval:delegation:list": {"zh": "查询审批委托", "en": "list delegations"},
+ "approval:delegation:read": {"zh": "查看审批委托", "en": "read delegations"},
+ "approval:instance:create": {"zh": "新增审批单", "en": "create requests"},
+ "approval:instance:delete": {"zh": "删除审批单", "en": "delete requests"},
+ "approval:instance:list": {"zh": "查询审批单", "en": "list requests"},
+ "approval:instance:read": {"zh": "查看审批单", "en": "read requests"},
+ "approval:instance:reassign": {"zh": "审批单：改派", "en": "reassign (requests)"},
+ "approval:instance:submit": {"zh": "审批单：提交", "en": "submit (requests)"},
+ "approval:instance:update": {"zh": "修改审批单", "en": "change requests"},
+ "approval:instance:withdraw": {"zh": "审批单：撤回", "en": "withdraw (requests)"},
+ "approval:task:agree": {"zh": "我的审批：同意", "en": "agree (my approvals)"},
+ "approval:task:list": {"zh": "查询我的审批", "en": "list my approvals"},
+ "approval:task:reject": {"zh": "我的审批：驳回", "en": "reject (my approvals)"},
+ "approval:task:send-back": {"zh": "我的审批：退回", "en": "send back (my approvals)"},
+ "approval:task:transfer": {"zh": "我的审批：转办", "en": "transfer (my approvals)"},
+ "cms:article:create": {"zh": "新增文章", "en": "create articles"},
+ "cms:article:delete": {"zh": "删除文章", "en": "delete articles"},
+ "cms:article:export": {"zh": "导出文章", "en": "export articles"},
+ "cms:article:list": {"zh": "查询文章", "en": "list articles"},
+ "cms:article:preview": {"zh": "文章：预览", "en": "preview (articles)"},
+ "cms:article:publish": {"zh": "文章：发布", "en": "publish (articles)"},
+ "cms:article:read": {"zh": "查看文章", "en": "read articles"},
+ "cms:article:restore": {"zh": "文章：恢复历史版本", "en": "restore a revision (articles)"},
+ "cms:article:unpublish": {"zh": "文章：下线", "en": "unpublish (articles)"},
+ "cms:article:update": {"zh": "修改文章", "en": "change articles"},
+ "cms:category:create": {"zh": "新增文章栏目", "en": "create article categories"},
+ "cms:category:delete": {"zh": "删除文章栏目", "en": "delete article categories"},
+ "cms:category:export": {"zh": "导出文章栏目", "en": "export article categories"},
+ "cms:category:import": {"zh": "导入文章栏目", "en": "import article categories"},
+ "cms:category:list": {"zh": "查询文章栏目", "en": "list article categories"},
+ "cms:category:read": {"zh": "查看文章栏目", "en": "read article categories"},
+ "cms:category:restore": {"zh": "恢复文章栏目", "en": "restore article categories"},
+ "cms:category:update": {"zh": "修改文章栏目", "en": "change article categories"},
+ "cms:site:read": {"zh": "查看站点设置", "en": "read site settings"},
+ "cms:site:update": {"zh": "修改站点设置", "en": "change site settings"},
+ "crm:contact:create": {"zh": "新增联系人", "en": "create contacts"},
+ "crm:contact:delete": {"zh": "删除联系人", "en": "delete contacts"},
+ "crm:contact:export": {"zh": "导出联系人", "en": "export contacts"},
+ "crm:contact:import": {"zh": "导入联系人", "en": "import contacts"},
+ "crm:contact:list": {"zh": "查询联系人", "en": "list contacts"},
+ "crm:contact:read": {"zh": "查看联系人", "en": "read contacts"},
+ "crm:contact:restore": {"zh": "恢复联系人", "en": "restore contacts"},
+ "crm:contact:update": {"zh": "修改联系人", "en": "change contacts"},
+ "crm:contract:approve": {"zh": "合同：批准", "en": "approve (contracts)"},
+ "crm:contract:complete": {"zh": "合同：完成", "en": "complete (contracts)"},
+ "crm:contract:create": {"zh": "新增合同", "en": "create contracts"},
+ "crm:contract:delete": {"zh": "删除合同", "en": "delete contracts"},
+ "crm:contract:export": {"zh": "导出合同", "en": "export contracts"},
+ "crm:contract:hold": {"zh": "合同：挂起", "en": "hold (contracts)"},
+ "crm:contract:import": {"zh": "导入合同", "en": "import contracts"},
+ "crm:contract:list": {"zh": "查询合同", "en": "list contracts"},
+ "crm:contract:read": {"zh": "查看合同", "en": "read contracts"},
+ "crm:contract:reject": {"zh": "合同：驳回", "en": "reject (contracts)"},
+ "crm:contract:restore": {"zh": "恢复合同", "en": "restore contracts"},
+ "crm:contract:submit": {"zh": "合同：提交审批", "en": "submit (contracts)"},
+ "crm:contract:terminate": {"zh": "合同：终止", "en": "terminate (contracts)"},
+ "crm:contract:update": {"zh": "修改合同", "en": "change contracts"},
+ "crm:contract:withdraw": {"zh": "合同：撤回", "en": "withdraw (contracts)"},
+ "crm:customer:claim": {"zh": "客户：领取", "en": "claim (customers)"},
+ "crm:customer:create": {"zh": "新增客户", "en": "create customers"},
+ "crm:customer:delete": {"zh": "删除客户", "en": "delete customers"},
+ "crm:customer:export": {"zh": "导出客户", "en": "export customers"},
+ "crm:customer:import": {"zh": "导入客户", "en": "import customers"},
+ "crm:customer:list": {"zh": "查询客户", "en": "list customers"},
+ "crm:customer:read": {"zh": "查看客户", "en": "read customers"},
+ "crm:customer:release": {"zh": "客户：释放", "en": "release (customers)"},
+ "crm:customer:restore": {"zh": "恢复客户", "en": "restore customers"},
+ "crm:customer:share": {"zh": "客户：设置协作人", "en": "set collaborators (customers)"},
+ "crm:customer:transfer": {"zh": "客户：转移", "en": "transfer (customers)"},
+ "crm:customer:update": {"zh": "修改客户", "en": "change customers"},
+ "crm:follow-up:create": {"zh": "新增跟进记录", "en": "create follow-ups"},
+ "crm:follow-up:delete": {"zh": "删除跟进记录", "en": "delete follow-ups"},
+ "crm:follow-up:export": {"zh": "导出跟进记录", "en": "export follow-ups"},
+ "crm:follow-up:import": {"zh": "导入跟进记录", "en": "import follow-ups"},
+ "crm:follow-up:list": {"zh": "查询跟进记录", "en": "list follow-ups"},
+ "crm:follow-up:read": {"zh": "查看跟进记录", "en": "read follow-ups"},
+ "crm:follow-up:restore": {"zh": "恢复跟进记录", "en": "restore follow-ups"},
+ "crm:follow-up:update": {"zh": "修改跟进记录", "en": "change follow-ups"},
+ "crm:lead:convert": {"zh": "线索：转化", "en": "convert (leads)"},
+ "crm:lead:create": {"zh": "新增线索", "en": "create leads"},
+ "crm:lead:delete": {"zh": "删除线索", "en": "delete leads"},
+ "crm:lead:export": {"zh": "导出线索", "en": "export leads"},
+ "crm:lead:import": {"zh": "导入线索", "en": "import leads"},
+ "crm:lead:list": {"zh": "查询线索", "en": "list leads"},
+ "crm:lead:read": {"zh": "查看线索", "en": "read leads"},
+ "crm:lead:restore": {"zh": "恢复线索", "en": "restore leads"},
+ "crm:lead:update": {"zh": "修改线索", "en": "change leads"},
+ "crm:opportunity:advance": {"zh": "商机：推进阶段", "en": "advance (opportunities)"},
+ "crm:opportunity:create": {"zh": "新增商机", "en": "create opportunities"},
+ "crm:opportunity:delete": {"zh": "删除商机", "en": "delete opportunities"},
+ "crm:opportunity:export": {"zh": "导出商机", "en": "export opportunities"},
+ "crm:opportunity:import": {"zh": "导入商机", "en": "import opportunities"},
+ "crm:opportunity:list": {"zh": "查询商机", "en": "list opportunities"},
+ "crm:opportunity:lose": {"zh": "商机：输单", "en": "lose (opportunities)"},
+ "crm:opportunity:read": {"zh": "查看商机", "en": "read opportunities"},
+ "crm:opportunity:restore": {"zh": "恢复商机", "en": "restore opportunities"},
+ "crm:opportunity:update": {"zh": "修改商机", "en": "change opportunities"},
+ "crm:opportunity:win": {"zh": "商机：赢单", "en": "win (opportunities)"},
+ "crm:payment-plan:create": {"zh": "新增回款计划", "en": "create payment plans"},
+ "crm:payment-plan:delete": {"zh": "删除回款计划", "en": "delete payment plans"},
+ "crm:payment-plan:export": {"zh": "导出回款计划", "en": "export payment plans"},
+ "crm:payment-plan:import": {"zh": "导入回款计划", "en": "import payment plans"},
+ "crm:payment-plan:list": {"zh": "查询回款计划", "en": "list payment plans"},
+ "crm:payment-plan:read": {"zh": "查看回款计划", "en": "read payment plans"},
+ "crm:payment-plan:update": {"zh": "修改回款计划", "en": "change payment plans"},
+ "crm:payment:create": {"zh": "新增回款", "en": "create payments"},
+ "crm:payment:delete": {"zh": "删除回款", "en": "delete payments"},
+ "crm:payment:export": {"zh": "导出回款", "en": "export payments"},
+ "crm:payment:list": {"zh": "查询回款", "en": "list payments"},
+ "crm:payment:read": {"zh": "查看回款", "en": "read payments"},
+ "crm:payment:reverse": {"zh": "回款：冲销", "en": "reverse (payments)"},
+ "crm:payment:update": {"zh": "修改回款", "en": "change payments"},
+ "dashboard:chart:attendance-summary": {"zh": "数据看板：考勤汇总", "en": "attendance summary (dashboards)"},
+ "dashboard:chart:contract-trend": {"zh": "数据看板：合同签约趋势", "en": "contract trend (dashboards)"},
+ "dashboard:chart:customer-distribution": {"zh": "数据看板：客户分布", "en": "customer distribution (dashboards)"},
+ "dashboard:chart:employee-distribution": {"zh": "数据看板：人员分布", "en": "employee distribution (dashboards)"},
+ "dashboard:chart:finance-summary": {"zh": "数据看板：收支汇总", "en": "finance summary (dashboards)"},
+ "dashboard:chart:headcount-trend": {"zh": "数据看板：人员趋势", "en": "headcount trend (dashboards)"},
+ "dashboard:chart:lead-source-distribution": {"zh": "数据看板：线索来源分布", "en": "lead sources (dashboards)"},
+ "dashboard:chart:opportunity-funnel": {"zh": "数据看板：商机漏斗", "en": "opportunity funnel (dashboards)"},
+ "dashboard:chart:overview": {"zh": "数据看板：核心指标", "en": "overview (dashboards)"},
+ "dashboard:chart:sales-ranking": {"zh": "数据看板：业绩排行", "en": "sales ranking (dashboards)"},
+ "dashboard:chart:sales-trend": {"zh": "数据看板：回款趋势", "en": "payment trend (dashboards)"},
+ "dashboard:chart:sales-vs-purchase": {"zh": "数据看板：销售与采购对比", "en": "sales and purchases (dashboards)"},
+ "dashboard:chart:stock-value-by-warehouse": {"zh": "数据看板：仓库库存金额", "en": "stock value by warehouse (dashboards)"},
+ "finance:account:create": {"zh": "新增账户", "en": "create accounts"},
+ "finance:account:delete": {"zh": "删除账户", "en": "delete accounts"},
+ "finance:account:export": {"zh": "导出账户", "en": "export accounts"},
+ "finance:account:import": {"zh": "导入账户", "en": "import accounts"},
+ "finance:account:list": {"zh": "查询账户", "en": "list accounts"},
+ "finance:account:read": {"zh": "查看账户", "en": "read accounts"},
+ "finance:account:restore": {"zh": "恢复账户", "en": "restore accounts"},
+ "finance:account:update": {"zh": "修改账户", "en": "change accounts"},
+ "finance:ageing:read": {"zh": "查看账龄分析", "en": "read ageing"},
+ "finance:audit:read": {"zh": "查看账目核对", "en": "read ledger audit"},
+ "finance:audit:run": {"zh": "账目核对：立即核对", "en": "run now (ledger audit)"},
+ "finance:credit-note:export": {"zh": "导出红字发票", "en": "export credit notes"},
+ "finance:credit-note:list": {"zh": "查询红字发票", "en": "list credit notes"},
+ "finance:credit-note:read": {"zh": "查看红字发票", "en": "read credit notes"},
+ "finance:credit-note:reverse": {"zh": "红字发票：冲销", "en": "reverse (credit notes)"},
+ "finance:dunning:read": {"zh": "查看催款清单", "en": "read dunning list"},
+ "finance:expense-claim:approve": {"zh": "费用报销：批准", "en": "approve (expense claims)"},
+ "finance:expense-claim:create": {"zh": "新增费用报销", "en": "create expense claims"},
+ "finance:expense-claim:delete": {"zh": "删除费用报销", "en": "delete expense claims"},
+ "finance:expense-claim:export": {"zh": "导出费用报销", "en": "export expense claims"},
+ "finance:expense-claim:list": {"zh": "查询费用报销", "en": "list expense claims"},
+ "finance:expense-claim:pay": {"zh": "费用报销：付款", "en": "pay (expense claims)"},
+ "finance:expense-claim:read": {"zh": "查看费用报销", "en": "read expense claims"},
+ "finance:expense-claim:restore": {"zh": "恢复费用报销", "en": "restore expense claims"},
+ "finance:expense-claim:reverse": {"zh": "费用报销：冲销", "en": "reverse (expense claims)"},
+ "finance:expense-claim:submit": {"zh": "费用报销：提交", "en": "submit (expense claims)"},
+ "finance:expense-claim:update": {"zh": "修改费用报销", "en": "change expense claims"},
+ "finance:invoice:confirm": {"zh": "发票：确认", "en": "confirm (invoices)"},
+ "finance:invoice:create": {"zh": "新增发票", "en": "create invoices"},
+ "finance:invoice:credit": {"zh": "发票：红冲", "en": "credit (invoices)"},
+ "finance:invoice:delete": {"zh": "删除发票", "en": "delete invoices"},
+ "finance:invoice:export": {"zh": "导出发票", "en": "export invoices"},
+ "finance:invoice:list": {"zh": "查询发票", "en": "list invoices"},
+ "finance:invoice:pay": {"zh": "发票：收付款", "en": "enter payment (invoices)"},
+ "finance:invoice:payables": {"zh": "发票：应付", "en": "payables (invoices)"},
+ "finance:invoice:read": {"zh": "查看发票", "en": "read invoices"},
+ "finance:invoice:receivables": {"zh": "发票：应收", "en": "receivables (invoices)"},
+ "finance:invoice:restore": {"zh": "恢复发票", "en": "restore invoices"},
+ "finance:invoice:update": {"zh": "修改发票", "en": "change invoices"},
+ "finance:invoice:void": {"zh": "发票：作废", "en": "void (invoices)"},
+ "finance:payment:allocate": {"zh": "收付款：核销", "en": "allocate (payments)"},
+ "finance:payment:create": {"zh": "新增收付款", "en": "create payments"},
+ "finance:payment:export": {"zh": "导出收付款", "en": "export payments"},
+ "finance:payment:list": {"zh": "查询收付款", "en": "list payments"},
+ "finance:payment:read": {"zh": "查看收付款", "en": "read payments"},
+ "finance:payment:reverse": {"zh": "收付款：冲销", "en": "reverse (payments)"},
+ "finance:payment:update": {"zh": "修改收付款", "en": "change payments"},
+ "finance:period:close": {"zh": "会计期间：结账", "en": "close (periods)"},
+ "finance:period:list": {"zh": "查询会计期间", "en": "list periods"},
+ "finance:statement:export": {"zh": "导出往来对账单", "en": "export statements of account"},
+ "finance:statement:read": {"zh": "查看往来对账单", "en": "read statements of account"},
+ "finance:voucher:create": {"zh": "新增收支凭证", "en": "create vouchers"},
+ "finance:voucher:export": {"zh": "导出收支凭证", "en": "export vouchers"},
+ "finance:voucher:list": {"zh": "查询收支凭证", "en": "list vouchers"},
+ "finance:voucher:read": {"zh": "查看收支凭证", "en": "read vouchers"},
+ "finance:voucher:reverse": {"zh": "收支凭证：冲销", "en": "reverse (vouchers)"},
+ "hrm:attendance-group:create": {"zh": "新增考勤组", "en": "create attendance groups"},
+ "hrm:attendance-group:delete": {"zh": "删除考勤组", "en": "delete attendance groups"},
+ "hrm:attendance-group:export": {"zh": "导出考勤组", "en": "export attendance groups"},
+ "hrm:attendance-group:import": {"zh": "导入考勤组", "en": "import attendance groups"},
+ "hrm:attendance-group:list": {"zh": "查询考勤组", "en": "list attendance groups"},
+ "hrm:attendance-group:read": {"zh": "查看考勤组", "en": "read attendance groups"},
+ "hrm:attendance-group:restore": {"zh": "恢复考勤组", "en": "restore attendance groups"},
+ "hrm:attendance-group:update": {"zh": "修改考勤组", "en": "change attendance groups"},
+ "hrm:attendance:export": {"zh": "导出考勤", "en": "export attendance"},
+ "hrm:attendance:list": {"zh": "查询考勤", "en": "list attendance"},
+ "hrm:attendance:punch": {"zh": "考勤：打卡", "en": "punch (attendance)"},
+ "hrm:employee:create": {"zh": "新增员工", "en": "create employees"},
+ "hrm:employee:delete": {"zh": "删除员工", "en": "delete employees"},
+ "hrm:employee:export": {"zh": "导出员工", "en": "export employees"},
+ "hrm:employee:import": {"zh": "导入员工", "en": "import employees"},
+ "hrm:employee:list": {"zh": "查询员工", "en": "list employees"},
+ "hrm:employee:read": {"zh": "查看员工", "en": "read employees"},
+ "hrm:employee:restore": {"zh": "恢复员工", "en": "restore employees"},
+ "hrm:employee:update": {"zh": "修改员工", "en": "change employees"},
+ "hrm:leave-allowance:create": {"zh": "新增假期额度", "en": "create leave allowances"},
+ "hrm:leave-allowance:delete": {"zh": "删除假期额度", "en": "delete leave allowances"},
+ "hrm:leave-allowance:export": {"zh": "导出假期额度", "en": "export leave allowances"},
+ "hrm:leave-allowance:import": {"zh": "导入假期额度", "en": "import leave allowances"},
+ "hrm:leave-allowance:list": {"zh": "查询假期额度", "en": "list leave allowances"},
+ "hrm:leave-allowance:read": {"zh": "查看假期额度", "en": "read leave allowances"},
+ "hrm:leave-allowance:restore": {"zh": "恢复假期额度", "en": "restore leave allowances"},
+ "hrm:leave-allowance:update": {"zh": "修改假期额度", "en": "change leave allowances"},
+ "hrm:leave:approve": {"zh": "请假：批准", "en": "approve (leave)"},
+ "hrm:leave:cancel": {"zh": "请假：销假", "en": "cancel (leave)"},
+ "hrm:leave:create": {"zh": "新增请假", "en": "create leave"},
+ "hrm:leave:delete": {"zh": "删除请假", "en": "delete leave"},
+ "hrm:leave:enter": {"zh": "请假：代录", "en": "enter for others (leave)"},
+ "hrm:leave:export": {"zh": "导出请假", "en": "export leave"},
+ "hrm:leave:list": {"zh": "查询请假", "en": "list leave"},
+ "hrm:leave:read": {"zh": "查看请假", "en": "read leave"},
+ "hrm:leave:restore": {"zh": "恢复请假", "en": "restore leave"},
+ "hrm:leave:submit": {"zh": "请假：提交", "en": "submit (leave)"},
+ "hrm:leave:update": {"zh": "修改请假", "en": "change leave"},
+ "hrm:place:create": {"zh": "新增打卡地点", "en": "create attendance places"},
+ "hrm:place:delete": {"zh": "删除打卡地点", "en": "delete attendance places"},
+ "hrm:place:export": {"zh": "导出打卡地点", "en": "export attendance places"},
+ "hrm:place:import": {"zh": "导入打卡地点", "en": "import attendance places"},
+ "hrm:place:list": {"zh": "查询打卡地点", "en": "list attendance places"},
+ "hrm:place:read": {"zh": "查看打卡地点", "en": "read attendance places"},
+ "hrm:place:restore": {"zh": "恢复打卡地点", "en": "restore attendance places"},
+ "hrm:place:update": {"zh": "修改打卡地点", "en": "change attendance places"},
+ "hrm:position:create": {"zh": "新增职位", "en": "create positions"},
+ "hrm:position:delete": {"zh": "删除职位", "en": "delete positions"},
+ "hrm:position:export": {"zh": "导出职位", "en": "export positions"},
+ "hrm:position:import": {"zh": "导入职位", "en": "import positions"},
+ "hrm:position:list": {"zh": "查询职位", "en": "list positions"},
+ "hrm:position:read": {"zh": "查看职位", "en": "read positions"},
+ "hrm:position:restore": {"zh": "恢复职位", "en": "restore positions"},
+ "hrm:position:update": {"zh": "修改职位", "en": "change positions"},
+ "hrm:punch:enter": {"zh": "打卡记录：补卡", "en": "enter a punch (punches)"},
+ "hrm:punch:list": {"zh": "查询打卡记录", "en": "list punches"},
+ "hrm:punch:read": {"zh": "查看打卡记录", "en": "read punches"},
+ "hrm:punch:review": {"zh": "打卡记录：复核", "en": "review (punches)"},
+ "hrm:shift:create": {"zh": "新增班次", "en": "create shifts"},
+ "hrm:shift:delete": {"zh": "删除班次", "en": "delete shifts"},
+ "hrm:shift:export": {"zh": "导出班次", "en": "export shifts"},
+ "hrm:shift:import": {"zh": "导入班次", "en": "import shifts"},
+ "hrm:shift:list": {"zh": "查询班次", "en": "list shifts"},
+ "hrm:shift:read": {"zh": "查看班次", "en": "read shifts"},
+ "hrm:shift:restore": {"zh": "恢复班次", "en": "restore shifts"},
+ "hrm:shift:update": {"zh": "修改班次", "en": "change shifts"},
+ "inventory:delivery:export": {"zh": "导出出库单", "en": "export deliveries"},
+ "inventory:delivery:list": {"zh": "查询出库单", "en": "list deliveries"},
+ "inventory:delivery:read": {"zh": "查看出库单", "en": "read deliveries"},
+ "inventory:delivery:return": {"zh": "出库单：销售退货", "en": "return from the customer (deliveries)"},
+ "inventory:delivery:reverse": {"zh": "出库单：冲销", "en": "reverse (deliveries)"},
+ "inventory:product:create": {"zh": "新增商品", "en": "create products"},
+ "inventory:product:delete": {"zh": "删除商品", "en": "delete products"},
+ "inventory:product:export": {"zh": "导出商品", "en": "export products"},
+ "inventory:product:import": {"zh": "导入商品", "en": "import products"},
+ "inventory:product:list": {"zh": "查询商品", "en": "list products"},
+ "inventory:product:read": {"zh": "查看商品", "en": "read products"},
+ "inventory:product:restore": {"zh": "恢复商品", "en": "restore products"},
+ "inventory:product:update": {"zh": "修改商品", "en": "change products"},
+ "inventory:purchase-order:cancel": {"zh": "采购订单：取消", "en": "cancel (purchase orders)"},
+ "inventory:purchase-order:close": {"zh": "采购订单：关闭", "en": "close (purchase orders)"},
+ "inventory:purchase-order:confirm": {"zh": "采购订单：确认", "en": "confirm (purchase orders)"},
+ "inventory:purchase-order:create": {"zh": "新增采购订单", "en": "create purchase orders"},
+ "inventory:purchase-order:delete": {"zh": "删除采购订单", "en": "delete purchase orders"},
+ "inventory:purchase-order:export": {"zh": "导出采购订单", "en": "export purchase orders"},
+ "inventory:purchase-order:hold": {"zh": "采购订单：挂起", "en": "hold (purchase orders)"},
+ "inventory:purchase-order:list": {"zh": "查询采购订单", "en": "list purchase orders"},
+ "inventory:purchase-order:read": {"zh": "查看采购订单", "en": "read purchase orders"},
+ "inventory:purchase-order:receive": {"zh": "采购订单：入库", "en": "receive (purchase orders)"},
+ "inventory:purchase-order:restore": {"zh": "恢复采购订单", "en": "restore purchase orders"},
+ "inventory:purchase-order:submit": {"zh": "采购订单：提交审批", "en": "submit (purchase orders)"},
+ "inventory:purchase-order:update": {"zh": "修改采购订单", "en": "change purchase orders"},
+ "inventory:purchase-return:export": {"zh": "导出采购退货", "en": "export purchase returns"},
+ "inventory:purchase-return:list": {"zh": "查询采购退货", "en": "list purchase returns"},
+ "inventory:purchase-return:read": {"zh": "查看采购退货", "en": "read purchase returns"},
+ "inventory:purchase-return:reverse": {"zh": "采购退货：冲销", "en": "reverse (purchase returns)"},
+ "inventory:receipt:export": {"zh": "导出入库单", "en": "export receipts"},
+ "inventory:receipt:list": {"zh": "查询入库单", "en": "list receipts"},
+ "inventory:receipt:read": {"zh": "查看入库单", "en": "read receipts"},
+ "inventory:receipt:return": {"zh": "入库单：采购退货", "en": "return to the supplier (receipts)"},
+ "inventory:receipt:reverse": {"zh": "入库单：冲销", "en": "reverse (receipts)"},
+ "inventory:sales-order:cancel": {"zh": "销售订单：取消", "en": "cancel (sales orders)"},
+ "inventory:sales-order:close": {"zh": "销售订单：关闭", "en": "close (sales orders)"},
+ "inventory:sales-order:confirm": {"zh": "销售订单：确认", "en": "confirm (sales orders)"},
+ "inventory:sales-order:create": {"zh": "新增销售订单", "en": "create sales orders"},
+ "inventory:sales-order:delete": {"zh": "删除销售订单", "en": "delete sales orders"},
+ "inventory:sales-order:deliver": {"zh": "销售订单：出库", "en": "deliver (sales orders)"},
+ "inventory:sales-order:export": {"zh": "导出销售订单", "en": "export sales orders"},
+ "inventory:sales-order:hold": {"zh": "销售订单：挂起", "en": "hold (sales orders)"},
+ "inventory:sales-order:list": {"zh": "查询销售订单", "en": "list sales orders"},
+ "inventory:sales-order:read": {"zh": "查看销售订单", "en": "read sales orders"},
+ "inventory:sales-order:restore": {"zh": "恢复销售订单", "en": "restore sales orders"},
+ "inventory:sales-order:update": {"zh": "修改销售订单", "en": "change sales orders"},
+ "inventory:sales-return:export": {"zh": "导出销售退货", "en": "export sales returns"},
+ "inventory:sales-return:list": {"zh": "查询销售退货", "en": "list sales returns"},
+ "inventory:sales-return:read": {"zh": "查看销售退货", "en": "read sales returns"},
+ "inventory:sales-return:reverse": {"zh": "销售退货：冲销", "en": "reverse (sales returns)"},
+ "inventory:stock-count:create": {"zh": "新增盘点", "en": "create stock counts"},
+ "inventory:stock-count:list": {"zh": "查询盘点", "en": "list stock counts"},
+ "inventory:stock-count:read": {"zh": "查看盘点", "en": "read stock counts"},
+ "inventory:stock-count:reverse": {"zh": "盘点：冲销", "en": "reverse (stock counts)"},
+ "inventory:stock:export": {"zh": "导出库存", "en": "export stock"},
+ "inventory:stock:ledger": {"zh": "库存：库存流水", "en": "stock ledger (stock)"},
+ "inventory:stock:list": {"zh": "查询库存", "en": "list stock"},
+ "inventory:supplier:create": {"zh": "新增供应商", "en": "create suppliers"},
+ "inventory:supplier:delete": {"zh": "删除供应商", "en": "delete suppliers"},
+ "inventory:supplier:export": {"zh": "导出供应商", "en": "export suppliers"},
+ "inventory:supplier:import": {"zh": "导入供应商", "en": "import suppliers"},
+ "inventory:supplier:list": {"zh": "查询供应商", "en": "list suppliers"},
+ "inventory:supplier:read": {"zh": "查看供应商", "en": "read suppliers"},
+ "inventory:supplier:restore": {"zh": "恢复供应商", "en": "restore suppliers"},
+ "inventory:supplier:update": {"zh": "修改供应商", "en": "change suppliers"},
+ "inventory:transfer:create": {"zh": "新增调拨", "en": "create transfers"},
+ "inventory:transfer:list": {"zh": "查询调拨", "en": "list transfers"},
+ "inventory:transfer:read": {"zh": "查看调拨", "en": "read transfers"},
+ "inventory:transfer:reverse": {"zh": "调拨：冲销", "en": "reverse (transfers)"},
+ "inventory:warehouse:create": {"zh": "新增仓库", "en": "create warehouses"},
+ "inventory:warehouse:delete": {"zh": "删除仓库", "en": "delete warehouses"},
+ "inventory:warehouse:export": {"zh": "导出仓库", "en": "export warehouses"},
+ "inventory:warehouse:import": {"zh": "导入仓库", "en": "import warehouses"},
+ "inventory:warehouse:list": {"zh": "查询仓库", "en": "list warehouses"},
+ "inventory:warehouse:read": {"zh": "查看仓库", "en": "read warehouses"},
+ "inventory:warehouse:restore": {"zh": "恢复仓库", "en": "restore warehouses"},
+ "inventory:warehouse:update": {"zh": "修改仓库", "en": "change warehouses"},
+ "notification:announcement:create": {"zh": "消息通知：发送公告", "en": "send announcements (notifications)"},
+ "system:authorization:explain": {"zh": "权限诊断：诊断", "en": "explain (explain a permission)"},
+ "system:authorization:matrix": {"zh": "权限诊断：权限矩阵", "en": "authorization matrix (explain a permission)"},
+ "system:config:list": {"zh": "查询系统设置", "en": "list settings"},
+ "system:config:update": {"zh": "修改系统设置", "en": "change settings"},
+ "system:department:create": {"zh": "新增部门", "en": "create departments"},
+ "system:department:delete": {"zh": "删除部门", "en": "delete departments"},
+ "system:department:export": {"zh": "导出部门", "en": "export departments"},
+ "system:department:import": {"zh": "导入部门", "en": "import departments"},
+ "system:department:list": {"zh": "查询部门", "en": "list departments"},
+ "system:department:read": {"zh": "查看部门", "en": "read departments"},
+ "system:department:update": {"zh": "修改部门", "en": "change departments"},
+ "system:dictionary:create": {"zh": "新增字典", "en": "create dictionaries"},
+ "system:dictionary:delete": {"zh": "删除字典", "en": "delete dictionaries"},
+ "system:dictionary:restore": {"zh": "恢复字典", "en": "restore dictionaries"},
+ "system:dictionary:update": {"zh": "修改字典", "en": "change dictionaries"},
+ "system:job:list": {"zh": "查询后台任务", "en": "list jobs"},
+ "system:login-log:list": {"zh": "查询登录日志", "en": "list login log"},
+ "system:menu:create": {"zh": "新增菜单", "en": "create menus"},
+ "system:menu:delete": {"zh": "删除菜单", "en": "delete menus"},
+ "system:menu:list": {"zh": "查询菜单", "en": "list menus"},
+ "system:menu:read": {"zh": "查看菜单", "en": "read menus"},
+ "system:menu:update": {"zh": "修改菜单", "en": "change menus"},
+ "system:operation-log:list": {"zh": "查询操作日志", "en": "list operation log"},
+ "system:process:list": {"zh": "查询服务进程", "en": "list processes"},
+ "system:role:create": {"zh": "新增角色", "en": "create roles"},
+ "system:role:delete": {"zh": "删除角色", "en": "delete roles"},
+ "system:role:grant": {"zh": "角色：授权", "en": "grant menus (roles)"},
+ "system:role:list": {"zh": "查询角色", "en": "list roles"},
+ "system:role:read": {"zh": "查看角色", "en": "read roles"},
+ "system:role:restore": {"zh": "恢复角色", "en": "restore roles"},
+ "system:role:update": {"zh": "修改角色", "en": "change roles"},
+ "system:session:delete": {"zh": "在线用户：强制下线", "en": "log out (online users)"},
+ "system:session:list": {"zh": "查询在线用户", "en": "list online users"},
+ "system:user:create": {"zh": "新增用户", "en": "create users"},
+ "system:user:delete": {"zh": "删除用户", "en": "delete users"},
+ "system:user:export": {"zh": "导出用户", "en": "export users"},
+ "system:user:handover": {"zh": "用户：工作交接", "en": "hand over work (users)"},
+ "system:user:kick-out": {"zh": "用户：强制下线", "en": "log out everywhere (users)"},
+ "system:user:list": {"zh": "查询用户", "en": "list users"},
+ "system:user:read": {"zh": "查看用户", "en": "read users"},
+ "system:user:reset-password": {"zh": "用户：重置密码", "en": "reset password (users)"},
+ "system:user:restore": {"zh": "恢复用户", "en": "restore users"},
+ "system:user:unlock": {"zh": "用户：解锁", "en": "unlock (users)"},
+ "system:user:update": {"zh": "修改用户", "en": "change users"}
+} as const;
