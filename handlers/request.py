@@ -15,7 +15,7 @@ from handlers.data.database import utc_now
 from handlers.data.references.record_names import RecordNames
 from handlers.data.store import Store
 from handlers.data.visible.delegated_access import Passage, Passes
-from handlers.data.visible.delegated_store import PassedStore
+from handlers.data.visible.delegated_store import DelegatedStore
 from handlers.data.visible.scope import ALL_ROWS, Scope
 from handlers.events import Event
 from handlers.http.streams import BodyStream
@@ -145,7 +145,7 @@ class Request:
         """Return a store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
         if collection.name in self.service.passed_collections and self._may_pass(collection):
             database = self.service.database
-            return PassedStore(database, collection, self.actor, self.scope, self.now, lambda: self.passage)
+            return DelegatedStore(database, collection, self.actor, self.scope, self.now, lambda: self.passage)
         return self._store(collection, self.scope)
 
     def _may_pass(self, collection: Collection) -> bool:

@@ -87,8 +87,8 @@ class Service:
         passes: Passes | None = self.parts.get(Passes)
         if passes is None:
             return frozenset()
-        anybodys = Passage(passes, ANONYMOUS, self.database.parents)
-        return frozenset(one.name for one in self.database.collections.values() if anybodys.concerns(one))
+        delegated = Passage(passes, ANONYMOUS, self.database.parents)
+        return frozenset(one.name for one in self.database.collections.values() if delegated.concerns(one))
 
     def provide(self, kind: type[Part], part: Part) -> None:
         """Register a running object under its type, or under a port."""

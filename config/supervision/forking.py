@@ -29,7 +29,7 @@ class Inherited:
     first: bool
     _link: Link
 
-    def tell_ready(self) -> None:
+    def report_ready(self) -> None:
         """Tell the supervisor that this process is ready to serve."""
         self._link.send({"kind": "ready", "pid": os.getpid()})
 

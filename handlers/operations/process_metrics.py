@@ -28,13 +28,13 @@ BACKUPS = "core_backups"  # when the last backup was taken
 _LAG_SECONDS = 0.5
 
 
-def tell_metrics(service: Service) -> None:
+def register_metrics(service: Service) -> None:
     """Register the metrics of this process, and start to measure how late its event loop runs."""
     metrics = service.part(Metrics)
     metrics.figure("tradewind_build_info", "The version that runs", lambda: {VERSION: 1}, "version")
-    _tell_database(metrics, service.database)
-    _tell_queues(metrics, service)
-    _tell_jobs(metrics, service.part(Jobs).runs)
+    _register_database(metrics, service.database)
+    _register_queues(metrics, service)
+    _register_jobs(metrics, service.part(Jobs).runs)
     metrics.gauge("tradewind_migrations", "Collections of migrations, by their state", _states(service), "state")
     backup = "When the last backup was taken, in seconds since 1970; none yet: 0"
     metrics.gauge("tradewind_backup_last_success_timestamp_seconds", backup, _last_backup(service))
@@ -42,7 +42,7 @@ def tell_metrics(service: Service) -> None:
     service.part(Jobs).spawn("event loop lag", _measure_lag(late))
 
 
-def _tell_database(metrics: Metrics, database: Database) -> None:
+def _register_database(metrics: Metrics, database: Database) -> None:
     driver, changes = database.driver, database.changes
     connections = "Connections to MongoDB of the direct driver"
     metrics.figure("tradewind_database_connections", connections, driver.connections, "state")
@@ -64,7 +64,7 @@ def _one(read: Callable[[], float]) -> Mapping[str, float]:
     return {"": read()}
 
 
-def _tell_queues(metrics: Metrics, service: Service) -> None:
+def _register_queues(metrics: Metrics, service: Service) -> None:
     log, lanes = service.part(OperationLog), service.part(Confined)
     waiting = "Operation-log entries not yet written"
     metrics.figure("tradewind_operation_log_waiting", waiting, lambda: {"": log.waiting})
@@ -72,7 +72,7 @@ def _tell_queues(metrics: Metrics, service: Service) -> None:
     metrics.figure("tradewind_worker_jobs", running, lanes.loads, "lane")
 
 
-def _tell_jobs(metrics: Metrics, runs: Mapping[str, JobRuns]) -> None:
+def _register_jobs(metrics: Metrics, runs: Mapping[str, JobRuns]) -> None:
     def by_job(name: str) -> Mapping[str, float]:
         return {job: getattr(one, name) for job, one in runs.items()}
 

@@ -96,7 +96,7 @@ async def _serve(loaded: Loaded, starting: Starting | None, inherited: Inherited
         )
         async with started as service:
             stop.started()
-            _tell_ready(service, stop, inherited)
+            _report_ready(service, stop, inherited)
             await _until_asked(stop, embedded)
             service.service.replaced = stop.replaced
             log.info("stopping")
@@ -111,7 +111,7 @@ async def _serve(loaded: Loaded, starting: Starting | None, inherited: Inherited
     log.info("stopped")
 
 
-def _tell_ready(running: Running, stop: Stop, inherited: Inherited | None) -> None:
+def _report_ready(running: Running, stop: Stop, inherited: Inherited | None) -> None:
     """Log that this process serves requests, and notify its supervisor, or the service manager if there is none."""
     if running.certificate is not None and inherited is None:
         renew = partial(running.certificate.look, unchanged=True)
@@ -123,7 +123,7 @@ def _tell_ready(running: Running, stop: Stop, inherited: Inherited | None) -> No
     if inherited is None:
         notify("READY=1")
     else:
-        inherited.tell_ready()
+        inherited.report_ready()
 
 
 async def _until_asked(stop: Stop, embedded: Embedded | None) -> None:

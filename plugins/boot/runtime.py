@@ -36,7 +36,7 @@ from handlers.operations.jobs import Jobs
 from handlers.operations.metrics import Metrics
 from handlers.operations.migrations import Migrations, find_newer
 from handlers.operations.operation_log import OPERATION_LOGS, OperationLog, expiring_after
-from handlers.operations.process_metrics import tell_metrics
+from handlers.operations.process_metrics import register_metrics
 from handlers.operations.processes import Processes
 from handlers.operations.scheduled_backups import LOOK_SECONDS, back_up_if_due
 from handlers.operations.tracing import traced_routes
@@ -181,7 +181,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
 def _run_jobs(service: Service, plugins: Sequence[Plugin], backup: Sequence[str]) -> None:
     """Start the jobs."""
     jobs = service.part(Jobs)
-    tell_metrics(service)
+    register_metrics(service)
     jobs.spawn("search", service.part(SearchIndexing).run())
     jobs.spawn("owners", OwnerMoves(service.database).run())
     resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]

@@ -89,12 +89,12 @@ def _restore_from(backup: Backup, chosen: argparse.Namespace) -> None:
     given: dict[str, Any] = {"demo": True} if chosen.demo else {}
     settings = Settings(**given)
     name = chosen.into or f"tradewind_check_{secrets.token_hex(4)}"
-    with written_to(settings) as uri, _room_told(settings):
+    with written_to(settings) as uri, _reporting_a_full_disk(settings):
         run(restore_into(name, backup, settings, uri, chosen.into is not None))
 
 
 @contextmanager
-def _room_told(settings: Settings) -> Iterator[None]:
+def _reporting_a_full_disk(settings: Settings) -> Iterator[None]:
     """Turn the loss of the database within the block into a `BackupError` that says so, if the disk is full."""
     try:
         yield

@@ -124,7 +124,7 @@ _ROWS = shape(
 
 
 @dataclass(frozen=True)
-class Behind:
+class CellSource:
     """The records of one collection behind a cell, as stages of an aggregation that ends with what each record adds.
 
     `store` has the records that the caller may count. `at`: the field with the day or time by which a record is in the row of a series, or None.
@@ -192,7 +192,7 @@ async def read_rows(req: Request, name: str, returned: Field) -> Row:
     skip, size = rows_before(query), query["page_size"]
     period = period_of(req, returned)
     await narrow_to_department(req)
-    behind = [*_behind(req, name, cell, period)]
+    behind = [*_cell_sources(req, name, cell, period)]
     if not behind:
         raise invalid("cell", "cell")
     for one in behind:
@@ -219,7 +219,7 @@ async def read_rows(req: Request, name: str, returned: Field) -> Row:
     }
 
 
-def _behind(req: Request, name: str, cell: str, period: Period) -> Iterator[Behind]:
+def _cell_sources(req: Request, name: str, cell: str, period: Period) -> Iterator[CellSource]:
     parts = (part for part in req.part(Catalogue).dashboards if part.name == name)
     for figures in (one for part in parts for one in part.figures):
         measure = figures.measure(cell, req.query)
@@ -235,7 +235,7 @@ def _behind(req: Request, name: str, cell: str, period: Period) -> Iterator[Behi
                 {"$project": {**kept, **counted}},
                 {"$match": {"counted": {"$nin": [None, 0]}}},
             )
-            yield Behind(figures.collection, store, at, stages)
+            yield CellSource(figures.collection, store, at, stages)
 
 
 def _named(collection: Collection) -> tuple[str, ...]:
@@ -261,26 +261,26 @@ async def _require_list(req: Request, collection: Collection) -> None:
         raise missing_permission(req, plainest.access, NOT_LISTED)
 
 
-async def _sum(behind: Behind) -> tuple[int, Any]:
+async def _sum(behind: CellSource) -> tuple[int, Any]:
     """Return how many records there are, and what they add up to."""
     group = {"$group": {"_id": None, "count": {"$sum": 1}, "value": {"$sum": "$counted"}}}
     rows = await behind.store.aggregate([*behind.stages, group])
     return (rows[0]["count"], rows[0]["value"]) if rows else (0, 0)
 
 
-async def _page(req: Request, behind: Sequence[Behind], counts: Sequence[int], skip: int, size: int) -> list[Row]:
+async def _page(req: Request, behind: Sequence[CellSource], counts: Sequence[int], skip: int, size: int) -> list[Row]:
     """Return the records of a page: one collection after the other, the newest records of each first."""
     found: list[Row] = []
     for one, count in zip(behind, counts, strict=True):
         if skip < count and len(found) < size:
             page: list[Mapping[str, Any]] = [{"$sort": {"_id": -1}}, {"$skip": skip}, {"$limit": size - len(found)}]
             rows = await one.store.aggregate([*one.stages, *page])
-            found += await _told(req, one, rows)
+            found += await _describe(req, one, rows)
         skip = max(skip - count, 0)
     return found
 
 
-async def _told(req: Request, behind: Behind, rows: Sequence[Row]) -> list[Row]:
+async def _describe(req: Request, behind: CellSource, rows: Sequence[Row]) -> list[Row]:
     collection = behind.collection
     reference = _reference(collection)
     target = collection.references.get(reference, "")

@@ -81,7 +81,7 @@ def decide(console: Console) -> None:
     console.until(lambda: "Approved" in console.shown())
 
 
-async def test_what_waits_for_somebody_is_told_and_decided_on_at_the_desk(
+async def test_pending_tasks_are_notified_and_decided_at_the_desk(
     console: Console, company: Running, admin: Client, people: People
 ) -> None:
     staff, manager = await people.person(EVERYTHING), await people.person([*EVERYTHING, *CUSTOMERS])

@@ -1,4 +1,4 @@
-"""`PassedStore`: one collection as seen by a person who is asked about some of its records."""
+"""`DelegatedStore`: one collection as seen by a person who is asked about some of its records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from handlers.schema.errors import NOT_FOUND, ApiError
 from handlers.schema.values import Query, RecordId, Row
 
 
-class PassedStore(Store[Row]):
+class DelegatedStore(Store[Row]):
     """A store that also returns what the passage admits: a record by its id, and the list of what hangs below one.
 
     `find_passage` returns the passage, or None if there is none; a record that the actor sees does not need it.

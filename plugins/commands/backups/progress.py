@@ -44,20 +44,20 @@ class Progress:
         self.documents += documents
         self.files += files
         self.bytes += size
-        self._tell_sometimes()
+        self._report_sometimes()
 
     async def during(self, work: Awaitable[None]) -> None:
         """Wait for work that cannot report its progress, showing the time that has passed."""
         task = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
-                self._tell_sometimes()
+                self._report_sometimes()
         finally:
             task.cancel()
             self.end()
         task.result()
 
-    def _tell_sometimes(self) -> None:
+    def _report_sometimes(self) -> None:
         now = time.monotonic()
         pause = _LINE_SECONDS if self._has_line and not self._is_terminal else _QUIET_SECONDS
         if now - self._told >= pause:

@@ -71,7 +71,7 @@ async def test_a_chain_of_delegations_gives_a_task_back_to_its_middle(admin: Cli
     assert waiting(await read(me, made)) == {id_of(second)}
 
 
-async def test_a_disabled_approver_is_told_to_the_initiator_and_to_who_may_reassign(
+async def test_the_initiator_and_those_who_can_reassign_hear_of_a_disabled_approver(
     admin: Client, people: People
 ) -> None:
     manager = await people.person(["approval:instance:reassign"])
@@ -86,7 +86,7 @@ async def test_a_disabled_approver_is_told_to_the_initiator_and_to_who_may_reass
 # -- records to which no flow applies
 
 
-async def test_who_may_approve_and_sees_the_record_is_told_that_no_flow_applies(admin: Client, people: People) -> None:
+async def test_permitted_approvers_in_scope_are_notified_that_no_flow_applies(admin: Client, people: People) -> None:
     selling = [f"crm:{one}" for one in ("contract:create", "contract:submit", "contract:read", "customer:create")]
     deciding = ["crm:contract:list", "crm:contract:read", "crm:contract:approve"]
     maker, boss, stranger = [

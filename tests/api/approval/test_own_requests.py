@@ -256,7 +256,7 @@ async def test_a_flow_does_not_ask_the_owner_of_a_contract(admin: Client, people
 
 
 @each_kind
-async def test_with_the_option_a_flow_asks_everybody_whom_it_names(kind: Kind, admin: Client, people: People) -> None:
+async def test_with_the_option_a_flow_asks_every_approver_it_names(kind: Kind, admin: Client, people: People) -> None:
     maker, other = await colleagues(people, 2)
     await flow_of(kind, admin, maker, maker, other)
     record = await kind.draft(maker)

@@ -48,7 +48,7 @@ async def test_other_files_are_not_there(anonymous: Client) -> None:
         expect(await anonymous.get(f"/console/{name}"), 40400)
 
 
-async def test_the_page_is_told_how_far_the_renderer_is(anonymous: Client) -> None:
+async def test_the_page_shows_the_progress_of_fetching_the_renderer(anonymous: Client) -> None:
     told = expect(await anonymous.get("/api/v1/console/renderer"))
     assert told["message"]
     assert told["files"] == Renderer().pinned["files"]

@@ -75,7 +75,7 @@ async def test_two_managers_see_what_their_people_are_responsible_for(admin: Cli
         assert [await received(chief) for chief in chiefs] == [Decimal(40) * (n == taker) for n in range(2)]
 
 
-async def test_whoever_enters_it_what_hangs_below_a_customer_has_its_owner(admin: Client, people: People) -> None:
+async def test_children_of_a_customer_have_its_owner_whoever_enters_them(admin: Client, people: People) -> None:
     owner = await seller(people, department_id=await people.department())
     of = await customer(admin, owner_id=owner.user["userId"])
     contract = await in_force(admin, customer_id=of["id"])

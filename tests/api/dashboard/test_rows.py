@@ -169,7 +169,7 @@ async def test_a_key_that_nobody_has_is_no_error_of_ours(company: Company, key: 
         assert (reply.code, reply.fields) == (40001, {"cell"}) if reply.code else reply.data["total"] == 0
 
 
-async def test_who_may_not_list_the_records_does_not_get_them(admin: Client, people: People) -> None:
+async def test_records_are_left_out_without_the_permission_to_list_them(admin: Client, people: People) -> None:
     lead = expect(await admin.post("/api/v1/crm/leads", {"name": unique("lead"), "source": "website"}))
     only_figures = await people.person(["dashboard:chart:lead-source-distribution"])
     name, cell = "lead-source-distribution", "items.website.value"

@@ -101,7 +101,7 @@ async def test_replayed_after_a_change_the_history_gives_the_record(route: Route
 
 
 @every("restore")
-async def test_a_record_is_deleted_listed_restored_by_who_may_and_its_history_tells(
+async def test_a_permitted_user_deletes_and_restores_a_record_and_its_history_shows_both(
     route: Route, maker: Maker, people: People
 ) -> None:
     exercise = await maker.exercise(route)

@@ -80,7 +80,7 @@ async def test_of_a_company_wide_collection_everything_is_offered(
     assert made["id"] in {option["id"] for option in await options(viewer.client, collection.name)}
 
 
-async def test_who_may_send_no_form_with_it_is_refused(nobody: Client) -> None:
+async def test_pickers_are_refused_to_users_who_can_write_no_record_with_them(nobody: Client) -> None:
     codes = {one.name: (await nobody.get(f"{OPTIONS}/{one.name}")).code for one in PICKED}
     everybody = {
         one.name for one in PICKED if any(route.access == "signed-in" for route in Pickers(CATALOGUE).writers(one))

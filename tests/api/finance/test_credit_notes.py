@@ -162,7 +162,7 @@ async def test_only_what_is_confirmed_is_credited_and_not_in_a_closed_month(admi
     assert expect(await credit(admin, invoice, day="2009-03-01"))["day"] == "2009-03-01"
 
 
-async def test_only_who_may_credits_an_invoice_and_sees_the_note(admin: Client, people: People) -> None:
+async def test_only_permitted_users_credit_an_invoice_and_see_the_credit_note(admin: Client, people: People) -> None:
     invoice = await (await Books.fresh(admin)).invoice()
     clerk = await people.person(["finance:invoice:pay", "finance:credit-note:list"])
     other = await people.person(["finance:invoice:credit"])

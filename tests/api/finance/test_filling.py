@@ -127,7 +127,7 @@ async def company(admin: Client, running: Running) -> Older:
     return Older(running, party, {"supplier_id": purchase["supplier_id"]}, records)
 
 
-async def test_every_record_of_an_older_database_is_owed_to_and_by_whom_it_should(
+async def test_every_record_of_an_older_database_has_the_right_creditor_and_debtor(
     owner: Client, running: Running
 ) -> None:
     older = await company(owner, running)

@@ -28,20 +28,20 @@ def told(reply: Reply) -> Any:
     return reply.data
 
 
-async def test_a_stale_change_is_told_the_version_and_what_changed_since(admin: Client) -> None:
+async def test_a_stale_change_gets_the_version_and_the_changed_fields(admin: Client) -> None:
     path, version = await changed_twice(admin)
     for sent, changed in ((version, ["name", "remark"]), (version + 1, ["name", "remark"]), (version + 7, None)):
         reply = await admin.patch(path, {"version": sent, "address": "elsewhere"})
         assert told(reply) == {"version": version + 2, "changed": changed}
 
 
-async def test_a_stale_deletion_is_told_the_same(admin: Client) -> None:
+async def test_a_stale_deletion_gets_the_version_and_the_changed_fields(admin: Client) -> None:
     path, version = await changed_twice(admin)
     reply = await admin.delete(f"{path}?version={version}")
     assert told(reply) == {"version": version + 2, "changed": ["name", "remark"]}
 
 
-async def test_a_stale_action_is_told_the_same(admin: Client) -> None:
+async def test_a_stale_action_gets_the_version_and_the_changed_fields(admin: Client) -> None:
     made = expect(await admin.post(ARTICLES, {"title": unique("article"), "content": "<p>x</p>"}))
     path = f"{ARTICLES}/{made['id']}"
     expect(await admin.patch(path, {"version": made["version"], "title": unique("article")}))
@@ -49,7 +49,7 @@ async def test_a_stale_action_is_told_the_same(admin: Client) -> None:
     assert (data["version"], "title" in data["changed"]) == (made["version"] + 1, True)
 
 
-async def test_who_may_not_read_the_record_is_not_told_what_changed(people: People) -> None:
+async def test_a_conflict_names_no_fields_without_the_permission_to_read(people: People) -> None:
     reader, writer = await people.person([*EDIT, "crm:customer:read"]), await people.person(EDIT)
     for person, changed in ((reader, ["name", "remark"]), (writer, None)):
         path, version = await changed_twice(person)

@@ -121,7 +121,7 @@ async def test_goods_that_are_gone_again_do_not_leave_twice(admin: Client) -> No
     assert (await read(admin, "sales-returns", made["id"]))["reversed_by_id"] is None
 
 
-async def test_a_return_is_reversed_by_who_may_and_not_before_it_was_made(admin: Client, people: People) -> None:
+async def test_only_a_permitted_user_reverses_a_return_and_not_before_its_date(admin: Client, people: People) -> None:
     goods = await Goods.stocked(admin, 9)
     may = [*MAY_SELL, "inventory:sales-return:reverse"]
     seller, other, clerk = await people.person(may), await people.person(may), await people.person(MAY_SELL)

@@ -67,7 +67,7 @@ async def test_goods_that_are_gone_do_not_come_back(at: str, admin: Client) -> N
 
 
 @pytest.mark.parametrize("at", [TRANSFERS, COUNTS])
-async def test_a_reversal_is_dated_in_an_open_month_and_made_by_who_may(at: str, admin: Client, people: People) -> None:
+async def test_a_reversal_needs_an_open_month_and_the_permission(at: str, admin: Client, people: People) -> None:
     goods, month = await Goods.fresh(admin), "2008-03" if at == TRANSFERS else "2008-05"
     counted, there = expect(await goods.count(5, "4.00", day=f"{month}-02")), await goods.warehouse()
     made = expect(await goods.transfer(there, 5, day=f"{month}-02")) if at == TRANSFERS else counted

@@ -36,7 +36,7 @@ def expect_refusal(reply: Any) -> str:
     return permission
 
 
-async def test_which_roles_have_it_is_for_those_who_may_list_roles(people: People) -> None:
+async def test_roles_with_a_permission_are_named_only_to_those_who_can_list_roles(people: People) -> None:
     holder = await people.role([READ])
     person, chief = await people.person(), await people.person(["system:role:list"])
     (need,) = (await own(person, "GET", f"{CUSTOMERS}/{{id}}"))["missing"]

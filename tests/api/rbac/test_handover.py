@@ -215,7 +215,7 @@ async def test_the_history_says_who_handed_over_and_the_operation_log_how_much(c
     assert (entry["rows"], entry["body"]["to"]) == (1, id_of(receiver))
 
 
-async def test_the_receiver_is_told_once(company: Company) -> None:
+async def test_the_receiver_is_notified_once(company: Company) -> None:
     leaver, receiver = await company.person(), await company.person()
     definition = await define(company.admin, node("first", leaver))
     for _ in range(3):
@@ -364,7 +364,7 @@ async def many_leads(database: Database, owner_id: int, count: int) -> None:
     await database.driver.insert(LEADS.name, [{**row, "_id": new_id(), "name": f"lead {n}"} for n in range(count)])
 
 
-async def test_a_sub_administrator_hands_over_only_people_whom_they_may_manage(company: Company) -> None:
+async def test_a_sub_administrator_hands_over_only_users_in_their_charge(company: Company) -> None:
     people = company.people
     department = await people.department()
     role = await people.role([*MANAGING, "system:user:handover"], "department")

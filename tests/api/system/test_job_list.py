@@ -109,7 +109,7 @@ def test_every_job_of_ours_says_what_it_is_for() -> None:
     assert [job.name for job in jobs if job.title is None] == []
 
 
-async def test_who_may_not_list_jobs_or_processes_gets_none(people: People) -> None:
+async def test_jobs_and_processes_are_empty_without_the_permission(people: People) -> None:
     person = await people.person(["system:config:list"], "all")
     for path in (JOBS, "/api/v1/system/processes"):
         expect(await person.get(path), 40300)

@@ -138,7 +138,7 @@ def test_a_chinese_page_calls_no_value_by_its_code() -> None:
     assert [(name, label) for name, label in said if re.fullmatch("[a-z][a-z0-9_-]*", label)] == []
 
 
-def test_the_tabs_of_a_page_are_told_apart_in_both_languages() -> None:
+def test_the_tabs_of_a_page_have_distinct_titles_in_both_languages() -> None:
     pages = [*CHINESE.items(), *WHOLE.items()]
     tabs = [(name, node["tabs"]) for name, page in pages for node in nodes(page) if node.get("type") == "tabs"]
     titles = [(name, [tab["title"] for tab in each]) for name, each in tabs]
@@ -337,7 +337,7 @@ def test_the_list_of_settings_shows_their_values_and_no_schema() -> None:
     assert "schema" not in names
 
 
-def test_dashboards_offer_a_department_to_who_may_choose_one() -> None:
+def test_dashboards_offer_departments_to_permitted_users_only() -> None:
     def offered(allowed: frozenset[str]) -> int:
         page = menu_page(Viewer(SITE, "en", ENTRIES, allowed), "dashboard")
         return sum(one.get("name") == "department_id" and "source" in one for one in nodes(page))

@@ -52,7 +52,7 @@ async def test_a_call_is_a_span_that_the_other_side_is_told_of(
 
 
 @pytest.mark.parametrize("call", [call_s3, call_wecom])
-async def test_where_nothing_is_traced_nothing_is_told(call: Callable[[str], Awaitable[None]]) -> None:
+async def test_without_tracing_no_headers_of_tracing_are_sent(call: Callable[[str], Awaitable[None]]) -> None:
     async with keeping_headers() as server:
         await call(server.url)
     assert [head.get("traceparent") for head in server.heads] == [None] * len(server.heads) != []

@@ -16,14 +16,14 @@ def write(folder: Path, experiment: str, figure: str, holds: bool) -> Path:
     return path
 
 
-def test_a_figure_that_is_not_as_expected_is_told_at_the_top_too(tmp_path: Path) -> None:
+def test_a_figure_that_is_not_as_expected_stands_at_the_top_too(tmp_path: Path) -> None:
     page = render_reliability(write(tmp_path, "disk", "7 lost", False))
     assert "- [disk](#disk): requests \\| lost: 7 lost (expected: 0)\n" in page
     assert "| requests \\| lost | 7 lost | 0 | **bad** |\n" in page
     assert "| 0 | 1 |\n" in page
 
 
-def test_an_experiment_without_a_result_is_told(tmp_path: Path) -> None:
+def test_an_experiment_without_a_result_is_reported(tmp_path: Path) -> None:
     page = render_reliability(write(tmp_path, "disk", "fine", True))
     assert "There is no result yet." in page
     assert "| not run |" in page

@@ -261,7 +261,7 @@ async def test_a_header_that_tells_of_gigabytes_is_not_believed(place: Place) ->
         await place.restore(path, "huge")
 
 
-async def test_a_stored_file_that_lost_its_end_is_told_and_the_backup_is_whole(place: Place) -> None:
+async def test_a_truncated_stored_file_is_reported_and_the_backup_is_complete(place: Place) -> None:
     stored = await upload(await Client(place.server.url).log_in("admin"), PDF * 10, "cut.pdf")
     (found,) = place.folder.glob(f"files/private/*/{stored['objectKey']}")
     found.write_bytes(PDF)
@@ -278,7 +278,7 @@ def test_the_identity_of_a_secret_stays_the_same() -> None:
     assert Key(KEY).identity == "AGE-SECRET-KEY-1K6DKPYPGVHWN0YCJMJ3CT8VZ8K2EVJUKDS8NA7LN6SMQUP4N4E3Q2RGYKF"
 
 
-def test_a_full_disk_is_told_as_such_behind_the_encryption() -> None:
+def test_a_full_disk_is_reported_as_such_behind_the_encryption() -> None:
     with (
         pytest.raises(OSError, match="No space left") as raised,
         open("/dev/full", "wb", buffering=0) as full,

@@ -197,7 +197,7 @@ async def test_a_backup_that_was_cut_or_is_longer_is_found(place: Place, sealed:
     assert fault_of(cut)
 
 
-async def test_the_wrong_key_and_none_are_told_from_damage(sealed: Path) -> None:
+async def test_a_wrong_or_missing_key_is_distinguished_from_damage(sealed: Path) -> None:
     assert "was encrypted with another key" in fault_of(sealed, OTHER_KEY)
     assert "is encrypted: give its key" in fault_of(sealed, "")
 

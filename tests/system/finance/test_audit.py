@@ -134,7 +134,7 @@ async def notices(client: Client) -> int:
     return len(expect(await client.get(query))["items"])
 
 
-async def test_new_differences_are_told_once_to_those_who_may_read_them(site: Site) -> None:
+async def test_new_differences_are_reported_once_to_those_who_can_read_them(site: Site) -> None:
     reader, other = await site.people.person(["finance:audit:read"]), await site.people.person(["finance:account:list"])
     books = [await Books.fresh(site.admin) for _ in range(2)]
     told = []

@@ -178,7 +178,7 @@ async def test_one_person_leaves_a_place_to_the_others() -> None:
         assert await own == b"own"
 
 
-async def test_whoever_waits_too_long_for_their_own_is_told_so() -> None:
+async def test_a_wait_over_the_limit_ends_with_its_own_error() -> None:
     async with lane(at_once=2, patience_seconds=0.2) as here, await here.begin(f"{HERE}:joined", request=asked_by(7)):
         with pytest.raises(ApiError) as refusal:
             await here.begin(f"{HERE}:joined", request=asked_by(7))

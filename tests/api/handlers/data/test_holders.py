@@ -45,7 +45,7 @@ async def test_a_restricted_deletion_names_each_kind_of_holder_and_how_many(data
     assert error.data == {"held_by": [{"collection": BOXES.name, "count": 1}, {"collection": LISTS.name, "count": 2}]}
 
 
-async def test_holders_outside_the_scope_of_whoever_deletes_hold_too(database: Database) -> None:
+async def test_references_outside_the_callers_scope_prevent_a_deletion_too(database: Database) -> None:
     id = await box(database)
     await database.store(LISTS, ANNA).create({"lines": [{"box_id": id}]})
     blind = database.store(BOXES, ANNA, Scope())

@@ -44,7 +44,7 @@ async def test_a_record_reads_back_as_it_was_made(database: Database) -> None:
     assert await database.store(WIDGETS).get(made["id"]) == made
 
 
-async def test_a_record_that_is_read_in_part_is_seen_by_whom_the_whole_one_is(database: Database) -> None:
+async def test_partial_reads_of_a_record_apply_the_same_scope(database: Database) -> None:
     made = await database.store(WIDGETS, ANNA).create({"name": "a", "rank": 1})
     fields = ("name", *decisive_fields(WIDGETS))
     own = await as_seen_by(database, ANNA, Scope(creator_id=101)).get(made["id"], fields=fields)
