@@ -37,6 +37,8 @@ class View:
     with a request (`api`, `initApi`, `source`: method and url) that the reader may not send is left out.
     `boxes`: the query parameter whose values divide the list, for example into what waits for the reader and what they
     asked for: each value becomes a tab, and a record opens beside its list.
+    `calendar`: a day, a state, and, where the rows are of several records, the reference to them by which the list can be
+    filtered: the list has a calendar of the months, with the state of each day.
     `due`: the day or moment by which a record is due, for the lists that can be filtered and sorted by it; the first page
     of the readers shows what is due soon, `due_only` are the parameters that select what is still open.
     """
@@ -47,6 +49,7 @@ class View:
     widgets: Mapping[str, Parts] = field(default_factory=dict)
     tabs: Mapping[tuple[str, str], Parts] = field(default_factory=dict)
     boxes: str = ""
+    calendar: tuple[str, ...] = ()
     due: str = ""
     due_only: Mapping[str, str] = field(default_factory=dict)
 

@@ -32,7 +32,10 @@ time timeline tooltip-wrapper tpl transfer transfer-picker tree-select users-sel
 web-component wizard words wrapper
 """
 _OF_LISTS = ("acts", "chips", "counts", "maker", "more", "reference", "trail")  # the console's own, of `lists.js`
-_OF_FORMS = "attachments counted draft flow geo-position importer menu-path quorum rich-text stored-file totals"  # and of `parts.js`
+# and of `parts.js`
+_OF_FORMS = (
+    "attachments counted days-of-month draft flow geo-position importer menu-path quorum rich-text stored-file totals"
+)
 _COMPONENTS = frozenset((*_KNOWN.split(), *_OF_LISTS, *_OF_FORMS.split()))
 
 
@@ -48,6 +51,8 @@ def page_problems(plugin: str, views: Iterable[View], routes: Sequence[Route]) -
         lists = [route for route in routes if route.method == "GET" and route.collection == view.collection.name]
         if view.boxes and not any(view.boxes in route.query for route in lists):
             yield f"{where} has the boxes {view.boxes}, which is no query parameter of a list of these records."
+        if view.calendar and not any(f"{view.calendar[0]}_from" in route.query for route in lists):
+            yield f"{where} has a calendar of {view.calendar[0]}, by which no list of these records can be filtered."
 
 
 def _faults(part: object, routes: Sequence[Route]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from plugins.console.actions import (
 )
 from plugins.console.forms import choices, picker
 from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, as_text, call, link, node, rows, values_of
-from plugins.console.shown import MOST_COLUMNS, columns
+from plugins.console.shown import MOST_COLUMNS, columns, value
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
@@ -62,6 +62,22 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     return rows(api, shown, footerToolbar=sizes, perPageAvailable=[*PAGE_SIZES], **more)
 
 
+def months(viewer: Viewer, subject: Subject, by: str = "") -> Iterator[tuple[str, list[Node]]]:
+    """Yield the calendar of a list if its view declares one; on a record's page, `by` is the filter that names the record."""
+    view = viewer.site.view_of(subject.collection)
+    day, state, of = (*(view.calendar if view is not None else ()), "", "", "")[:3]
+    if f"{day}_from" not in subject.list.query or state not in subject.fields or by not in ("", of):
+        return
+    field, shown = subject.fields.get(of), value(viewer, state, subject.fields[state])
+    label = viewer.label(of, field) if field is not None else ""
+    about = {"from": "record_id" if by else of, "ask": viewer.word("which", field=label)}
+    body = [node("days-of-month", path=subject.list.path, day=day, state=shown, of=of, **about)]
+    if field is not None and field.ref and not by and viewer.may_pick(field.ref):
+        chosen = {**picker(viewer, of, field.ref), "name": of, "label": label, "clearable": True}
+        body = [{**node("form", body=[chosen, *body], actions=[]), **FILTER}]
+    yield viewer.word("calendar"), body
+
+
 def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
     """Yield the boxes of a list, each as a list with its title, then those that only the list of its records has."""
     records = viewer.site.records_of(subject)
@@ -72,9 +88,9 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
     for one in (subject, records):
         parameter = one.list.query.get(name) if viewer.may(one.list) else None
         labels = viewer.values(parameter) if parameter is not None else {}
-        for value in [value for value in labels if value not in known]:
-            known.add(value)
-            yield labels[value], [listing(viewer, one, {name: value})]
+        for box in [one for one in labels if one not in known]:
+            known.add(box)
+            yield labels[box], [listing(viewer, one, {name: box})]
 
 
 def telling(viewer: Viewer, subject: Subject) -> list[str]:

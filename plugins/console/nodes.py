@@ -89,6 +89,7 @@ WORDS: Mapping[str, Message] = {
     "becomes": Message("操作后，状态变为“{state}”。", "Its status will be “{state}”."),
     "before": Message("修改前", "Before"),
     "by": Message("操作人", "By"),
+    "calendar": Message("月历", "Calendar"),
     "called": Message("{action}{noun}", "{action} {noun}"),
     "cancel": Message("取消", "Cancel"),
     "changes": Message("变更", "Changes"),
@@ -132,5 +133,6 @@ WORDS: Mapping[str, Message] = {
     "tried": Message("{action}完成，未保存任何修改", "{action}: done, nothing is saved"),
     "unread": Message("未读消息", "Unread messages"),
     "views": Message("视图", "Views"),
+    "which": Message("请先选择{field}", "Choose: {field}"),
     "yes": Message("是", "Yes"),
 }

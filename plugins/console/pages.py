@@ -21,7 +21,7 @@ from plugins.api.records import Catalogue, Dictionaries, Entries
 from plugins.console.actions import create_button
 from plugins.console.dashboards import dashboards_page
 from plugins.console.home import HOME, home_page
-from plugins.console.lists import boxes, listing
+from plugins.console.lists import boxes, listing, months
 from plugins.console.nodes import Node, call, node, page, tabs
 from plugins.console.records import panel, record_page
 from plugins.console.reports import reports
@@ -77,6 +77,7 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
     named: list[tuple[str, list[Node]]] = []
     for one in shown:
         named += [*boxes(viewer, one)] or [(viewer.say(viewer.site.title_of(one)), [listing(viewer, one)])]
+        named += months(viewer, one)
     named += _own_tabs(viewer, [subject.collection for subject in shown])
     return _with_tabs(title, named)
 

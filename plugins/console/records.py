@@ -7,7 +7,7 @@ from dataclasses import replace
 from plugins.api import Field
 from plugins.api.records import ACTION_TITLES
 from plugins.console.actions import action_offers, acts, delete_offer, edit_offer, form_of, verb_of
-from plugins.console.lists import listing, telling
+from plugins.console.lists import listing, months, telling
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
 from plugins.console.site import Subject
@@ -140,6 +140,7 @@ def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node
         group = viewer.site.group_of(other) if known[title] > 1 else None  # two menus may have the same title
         named = f"{title} ({viewer.say(group)})" if group is not None else title
         yield named, [listing(viewer, other, {name: f"${{{ID}}}"})]
+        yield from ((f"{named} · {word}", body) for word, body in months(viewer, other, name))
 
 
 def _files(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:

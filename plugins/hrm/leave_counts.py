@@ -28,10 +28,13 @@ def count(service: Service, calendar: Calendar, leave: ReadOnlyRecord, kept: Seq
         *kept,
         *(one for one in _by_calendar(service, calendar, leave) if not kept or one["day"] > kept[-1]["day"]),
     ]
+    return {**_sums(by_day), "by_day": by_day}
+
+
+def _sums(by_day: Sequence[Record]) -> Record:
     return {
         "days": store_quantity(sum((exact(one["days"]) for one in by_day), Decimal(0))),
         "hours": store_quantity(rounded(Decimal(sum(one["minutes"] for one in by_day)) / 60)),
-        "by_day": by_day,
     }
 
 
@@ -45,7 +48,7 @@ def days_taken(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> l
     by_day = _by_calendar(service, calendar, leave) or [
         {"day": day_of(leave["starts_at"], service.settings.zone).isoformat(), "days": 0, "minutes": 0}
     ]
-    counted, first = count(service, calendar, leave), by_day[0]
+    counted, first = _sums(by_day), by_day[0]
     first["days"] = store_quantity(exact(first["days"]) + exact(leave["days"]) - exact(counted["days"]))
     first["minutes"] += round((exact(leave["hours"]) - exact(counted["hours"])) * 60) if leave["hours"] else 0
     return by_day

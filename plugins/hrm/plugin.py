@@ -36,7 +36,11 @@ VIEWS = (
         columns=("employee_id", "result", "at", "day", "method", "place_id"),
         widgets={name: {"type": "hidden"} for name in _NOT_TYPED},
     ),
-    View(DAYS, columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes")),
+    View(
+        DAYS,
+        columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes"),
+        calendar=("day", "status", "employee_id"),
+    ),
 )
 
 

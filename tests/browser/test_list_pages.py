@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plugins.boot.runtime import Running
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, People, expect, unique
 from tests.browser.browser import Console, do
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -86,3 +86,28 @@ async def test_a_total_of_amounts_is_exact(console: Console, company: Running, a
     rows = [{"amount": "9007199254740993.01"}, {"amount": "-0.02"}, {"amount": None}]
     assert await do(console.browser.execute_async_script, sums, rows) == "9,007,199,254,740,992.99"
     assert await do(console.browser.execute_async_script, sums, [{"amount": "0.01"}, {"amount": "-0.05"}]) == "-0.04"
+
+
+async def test_a_calendar_shows_the_days_of_whom_is_chosen(console: Console, company: Running, people: People) -> None:
+    person = await people.person(["hrm:attendance:list", "hrm:employee:read"], "all")
+    day = expect(await person.get("/api/v1/hrm/attendance?page_size=1"))["items"][0]
+    await do(console.visit, company.url, person, "#/hrm.attendance")
+    await do(console.click, "Calendar")
+    await do(console.until, lambda: "Choose: Employee" in console.shown(".days-of-month"))
+    await do(console.visit, company.url, person, f"#/records/hrm.employees/{day['employee_id']}")
+    await do(console.click, "Attendance · Calendar")
+    await do(console.until, lambda: console.count(".days-of-month td .tag"))
+    assert await do(console.complaints) == []
+
+
+async def test_what_a_filter_offers_is_shown_below_it(console: Console, company: Running, admin: Client) -> None:
+    await do(console.visit, company.url, admin, "#/crm.contract")
+    await do(console.until, lambda: console.count(ROWS))
+    await do(console.robot, "rest")
+    await do(console.press, "main .filters .antd-Select")
+    await do(console.until, lambda: console.count(".antd-Select-popover"))
+    place = "return document.querySelector(arguments[0]).getBoundingClientRect().left"
+    lefts = [
+        console.browser.execute_script(place, one) for one in ("main .filters .antd-Select", ".antd-Select-popover")
+    ]
+    assert lefts[0] == lefts[1]

@@ -46,7 +46,7 @@ def approve_with_keys(console: Console, username: str, title: str) -> None:
     console.enter("one.textContent.trim() === 'Approve' && !one.disabled")
     console.until(lambda: console.count(".antd-Modal .antd-Button--primary"))
     console.enter("one.matches('.antd-Modal .antd-Button--primary')")
-    console.until(lambda: "In force" in console.shown())
+    console.until(lambda: not console.count(".antd-Modal") and "In force" in console.shown())
 
 
 async def test_a_customer_is_created_and_a_contract_approved_with_keys_alone(

@@ -154,3 +154,12 @@ async def test_a_home_page_is_chosen_among_the_menus(admin: Client) -> None:
     page = expect(await admin.get(f"{PAGES}/system.user", headers={"Accept-Language": "en"}))
     control = next(one for one in nodes(page) if one.get("name") == "home_path" and "options" in one)
     assert {"value": "/crm/customers", "label": "CRM › Customers"} in control["options"]
+
+
+async def test_a_declared_calendar_is_beside_the_list_and_on_the_pages_of_whom_it_is_about(admin: Client) -> None:
+    for address, whose in ((f"{PAGES}/hrm.attendance", "employee_id"), (f"{RECORDS}/hrm.employees", "record_id")):
+        (month,) = [one for one in nodes(expect(await admin.get(address))) if one.get("type") == "days-of-month"]
+        assert (month["path"], month["day"], month["of"]) == ("/api/v1/hrm/attendance", "day", "employee_id")
+        assert month["from"] == whose
+    department = expect(await admin.get(f"{RECORDS}/system.departments"))
+    assert "days-of-month" not in texts(department)

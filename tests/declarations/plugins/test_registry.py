@@ -866,6 +866,10 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [acme(views=(View(THINGS, boxes="bxo"),))],
         "Plugin acme: view of acme_things has the boxes bxo, which is no query parameter of a list of these records.",
     ),
+    "calendar of a day that is no filter": (
+        [acme(views=(View(THINGS, calendar=("day", "status")),))],
+        "Plugin acme: view of acme_things has a calendar of day, by which no list of these records can be filtered.",
+    ),
     "handler that makes everybody wait": (
         [other(routes=(replace(get(AT), handler=wait_for_all),))],
         f"Plugin other: route GET {AT} calls time.sleep, during which the process answers nobody: await asyncio.sleep.",
