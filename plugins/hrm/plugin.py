@@ -43,9 +43,7 @@ VIEWS = (
     ),
 )
 
-
 _SETTLE_SECONDS = 60
-
 _SETTLE = Message("结算考勤结果", "Settle attendance results")
 
 plugin = Plugin(

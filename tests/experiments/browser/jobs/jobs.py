@@ -69,6 +69,8 @@ def lead_to_contract(desk: Desk) -> None:
     hand.type("customer_name", name)
     hand.confirm()
     hand.press(name, selector="main .antd-Property a")
+    hand.press("Open page")
+    hand.shown()
     hand.shot("customer")
     hand.tab("Follow-ups")
     hand.press("Create")
