@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.console.dashboards import figures_of
-from plugins.console.lists import telling
+from plugins.console.lists import default_columns
 from plugins.console.nodes import Node, call, link, node, page, rows
 from plugins.console.shown import columns
 from plugins.console.site import DASHBOARDS, Subject
@@ -49,7 +49,7 @@ def _due(viewer: Viewer) -> Iterator[Node]:
             fixed = {**view.due_only, f"{view.due}_to": _SOON + moment, "sort": view.due}
             title = viewer.word("due", list=viewer.say(viewer.site.title_of(subject)))
             amounts = [name for name, field in subject.fields.items() if field.kind == "money"][:1]
-            first = [view.collection.label_field, view.due, *amounts, *telling(viewer, subject)]
+            first = [view.collection.label_field, view.due, *amounts, *default_columns(viewer, subject)]
             yield {**_card(viewer, title, subject, fixed, first), "className": "card due"}
 
 

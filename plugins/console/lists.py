@@ -33,7 +33,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     view = viewer.site.view_of(viewer.site.records_of(subject).collection)
     id = "-".join((subject.name, *(value for value in fixed.values() if "$" not in value)))
     first, own_page = (
-        (view.columns if view is not None else ()) or telling(viewer, subject),
+        (view.columns if view is not None else ()) or default_columns(viewer, subject),
         _own_page(viewer, subject),
     )
     shown = [*columns(viewer, subject.fields, first, own_page)]
@@ -93,7 +93,7 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
             yield labels[box], [listing(viewer, one, {name: box})]
 
 
-def telling(viewer: Viewer, subject: Subject) -> list[str]:
+def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
     """Return the fields that a list shows first: the name, the state, amounts, and fields by which people find records."""
     shown = {name: field for name, field in subject.fields.items() if name not in (*viewer.site.stamps, "id")}
     label = subject.collection.label_field if subject.collection is not None else ""

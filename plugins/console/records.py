@@ -7,7 +7,7 @@ from dataclasses import replace
 from plugins.api import Field
 from plugins.api.records import ACTION_TITLES
 from plugins.console.actions import action_offers, acts, delete_offer, edit_offer, form_of, verb_of
-from plugins.console.lists import listing, months, telling
+from plugins.console.lists import default_columns, listing, months
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
 from plugins.console.site import Subject
@@ -52,7 +52,7 @@ def panel(viewer: Viewer, name: str) -> Node | None:
     if subject is None or subject.read is None or not viewer.may(subject.read):
         return None
     view = viewer.site.view_of(subject.collection)
-    first = (view.columns if view is not None else ()) or telling(viewer, subject)
+    first = (view.columns if view is not None else ()) or default_columns(viewer, subject)
     order = [one for one in dict.fromkeys((*first, *subject.shape)) if one in subject.shape]
     shown = [*details(viewer, {one: subject.shape[one] for one in order if one not in viewer.site.stamps})]
     items = [

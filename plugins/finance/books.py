@@ -172,21 +172,19 @@ _COPIED_BY_REVERSALS = (
     "payment_id",
 )
 
-Booked = TypeVar("Booked")
-
 
 def get_day(req: Request) -> str:
     """Return the `day` of the body, or today."""
     return req.body.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
 
 
-async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Booked]]) -> Booked:
+async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Result]]) -> Result:
     """Run `work`, which books vouchers dated `day`, in one transaction.
 
     For the first voucher of a month, the document of the month is created and `work` runs again.
     """
 
-    async def work_in_turn() -> Booked:
+    async def work_in_turn() -> Result:
         await take_turn(req.service, day[:7])
         return await work()
 

@@ -31,7 +31,7 @@ from plugins.finance import open_items
 from plugins.finance.books import check_open, get_day
 from plugins.finance.entering import pay
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
-from plugins.finance.open_items import Booked, in_books
+from plugins.finance.open_items import PaymentVoucher, in_books
 from plugins.finance.record_types import ExpenseClaim
 from plugins.finance.records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
 from plugins.finance.states import CLAIM_STATES
@@ -99,7 +99,9 @@ async def _owe_nothing(step: Step[ExpenseClaim]) -> None:
 
 
 async def _update_paid_item(step: Step[ExpenseClaim]) -> None:
-    await open_items.update_from_claim(step.service, step.record, step.kept[Booked].voucher["day"] or step.today)
+    await open_items.update_from_claim(
+        step.service, step.record, step.kept[PaymentVoucher].voucher["day"] or step.today
+    )
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
@@ -172,7 +174,7 @@ ROUTES: tuple[Route, ...] = (
             access="finance:expense-claim:pay",
             body=PAY_CLAIM_BODY,
             before=_book,
-            values=lambda step: {"paid_at": step.now, "voucher_id": step.kept[Booked].voucher["id"]},
+            values=lambda step: {"paid_at": step.now, "voucher_id": step.kept[PaymentVoucher].voucher["id"]},
             after=_update_paid_item,
             within=in_books,
             refusals=conflicts(PERIOD_CLOSED),

@@ -13,7 +13,7 @@ from plugins.api.records import change_state
 from plugins.finance.books import REVERSED_EVENT, book, get_day, in_period, reverse_booked
 from plugins.finance.entries import enter_advance
 from plugins.finance.messages import PAID_BACK
-from plugins.finance.open_items import Booked, Paid, find_item
+from plugins.finance.open_items import ItemBefore, PaymentVoucher, find_item
 from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.record_types import FinancePayment, OpenItem, Voucher
 from plugins.finance.records import VOUCHERS
@@ -74,7 +74,7 @@ def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
 
 
 async def pay(step: Step[Any], item: OpenItem, amount: Decimal, links: Mapping[str, Any]) -> None:
-    """Enter a payment of `amount` for an item that the step itself changes; the step keeps `Paid` and `Booked`."""
+    """Enter a payment of `amount` for an item that the step itself changes; the step keeps `ItemBefore` and `PaymentVoucher`."""
     values = {
         "direction": "in" if item["direction"] == "out" else "out",
         "account_id": step.body["account_id"],
@@ -86,8 +86,8 @@ async def pay(step: Step[Any], item: OpenItem, amount: Decimal, links: Mapping[s
     }
     store = step.req.system_store(PAYMENTS)
     _, voucher = await enter(step.req, store, values, [(item, amount)], links)
-    step.keep(Paid(item))
-    step.keep(Booked(voucher))
+    step.keep(ItemBefore(item))
+    step.keep(PaymentVoucher(voucher))
 
 
 async def take_back(req: Request, payment: FinancePayment, voucher: Voucher, day: str, *, settled: bool = True) -> None:

@@ -49,7 +49,15 @@ from plugins.finance.messages import (
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
 )
-from plugins.finance.open_items import Booked, Paid, add_payment, get_amount, get_owed, in_books, settle_invoice
+from plugins.finance.open_items import (
+    ItemBefore,
+    PaymentVoucher,
+    add_payment,
+    get_amount,
+    get_owed,
+    in_books,
+    settle_invoice,
+)
 from plugins.finance.record_types import CreditNote, Invoice
 from plugins.finance.records import CREDIT_BODY, CREDIT_NOTES, INVOICES, MAX_AMOUNT, PAY_INVOICE_BODY, REVERSE_NOTE_BODY
 
@@ -201,7 +209,7 @@ async def _book(step: Step[Invoice]) -> None:
 
 
 async def _update_paid_item(step: Step[Invoice]) -> None:
-    day, item = step.kept[Booked].voucher["day"] or step.today, step.kept[Paid].item
+    day, item = step.kept[PaymentVoucher].voucher["day"] or step.today, step.kept[ItemBefore].item
     await open_items.update_from_invoice(step.req, step.record, day, item)
 
 

@@ -50,14 +50,14 @@ _OF_UNPAID = {**_ACTIONS, "partly_paid": "pay-part", "paid": "pay"}
 
 
 @dataclass(frozen=True)
-class Paid:
+class ItemBefore:
     """The open item that an action pays, as it was before."""
 
     item: OpenItem
 
 
 @dataclass(frozen=True)
-class Booked(Announced):
+class PaymentVoucher(Announced):
     """The voucher of the payment that an action enters."""
 
     voucher: Voucher
@@ -78,7 +78,7 @@ def get_amount(step: Step[Any], unpaid: Decimal) -> Decimal:
 
 def add_payment(step: Step[Any]) -> Decimal:
     """Return how much of the record is paid, including the voucher of the step."""
-    return exact(step.record["paid"]) + exact(step.kept[Booked].voucher["amount"])
+    return exact(step.record["paid"]) + exact(step.kept[PaymentVoucher].voucher["amount"])
 
 
 def get_owed(invoice: ReadOnlyRecord) -> Decimal:

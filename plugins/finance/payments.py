@@ -63,9 +63,9 @@ from plugins.finance.messages import (
     PERIOD_CLOSED,
 )
 from plugins.finance.open_items import (
-    Booked,
+    ItemBefore,
     ItemWithBills,
-    Paid,
+    PaymentVoucher,
     add_payment,
     get_amount,
     get_with_bills,
@@ -113,10 +113,10 @@ def _get_values(step: Step[ItemWithBills]) -> Record:
 
 
 async def _enter_payment(step: Step[ItemWithBills]) -> None:
-    voucher, item = step.kept[Booked].voucher, step.record
+    voucher, item = step.kept[PaymentVoucher].voucher, step.record
     before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
     await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"] or step.today)
-    if cast(ItemWithBills, step.kept[Paid].item)["bills"]:
+    if cast(ItemWithBills, step.kept[ItemBefore].item)["bills"]:
         await pay_billed(step.service, step.record)
 
 
