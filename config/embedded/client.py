@@ -16,11 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from config.embedded.diagnosis import EmbeddedError, explain_os_error
 from config.embedded.folder import POLL_SECONDS, Folder, Lock, until
 from config.embedded.mongod import HOST
-from config.settings import Settings
+
+if TYPE_CHECKING:  # the supervisor of the database starts without what settings need
+    from config.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[2]
 # The supervisor checks five times a second whether the database is used.

@@ -69,9 +69,10 @@ _TRIED = shape(
 TRIAL = shape(
     "ApprovalTrial",
     definition_id=object_id(
-        label=("审批流程", "Approval flow"), description="The flow that applies; null without one."
+        label=("审批流程", "Approval flow"),
+        ref="approval_definitions",
+        description="The flow that applies; null without one.",
     ),
-    definition_name=text(label=("审批流程", "Approval flow")),
     initiator_id=integer(label=("发起人", "Initiator"), nullable=False, ref="users"),
     **_WHO,
     flows=array(_TRIED, nullable=False, description="The enabled flows of the type, the first by priority first."),

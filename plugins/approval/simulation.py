@@ -104,11 +104,8 @@ async def simulate(req: Request) -> dict[str, Any]:
     asked = await _ask(req, first, approval) if first is not None else {"nodes": [], "copies": []}
     failed = {one["id"]: [each for each in one["conditions"] if not matches([each], record)] for one in flows}
     tried = [{"id": one["id"], "name": one["name"], "failed": failed[one["id"]]} for one in flows]
-    applied = {"definition_id": first["id"], "definition_name": first["name"]} if first is not None else {}
     return {
-        "definition_id": None,
-        "definition_name": None,
-        **applied,
+        "definition_id": first["id"] if first is not None else None,
         **asked,
         "initiator_id": initiator_id,
         "flows": tried,

@@ -2,8 +2,8 @@
 
 from plugins.api import Message
 
-NO_DELIVERY = Message("该 Webhook 没有这条推送记录", "The webhook has no such delivery")
-DISABLED = Message("Webhook“{name}”已停用", 'The webhook "{name}" was disabled')
+NO_DELIVERY = Message("该事件推送没有这条记录", "The webhook has no such delivery")
+DISABLED = Message("事件推送“{name}”已停用", 'The webhook "{name}" was disabled')
 DISABLED_WHY = Message(
     "接收方持续多日无法接收，或要求不再推送。修复后请重新启用，并重发失败的推送。",
     "Its receiver has failed for days, or asked for no more messages. Enable it again when that is mended, and replay"

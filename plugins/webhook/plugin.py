@@ -19,7 +19,7 @@ DICTIONARIES = (
     ),
 )
 
-MENUS = (page("system:webhook", ("Webhook", "Webhooks"), "/system/webhooks", "lucide:workflow", 13),)
+MENUS = (page("system:webhook", ("事件推送", "Webhooks"), "/system/webhooks", "lucide:workflow", 13),)
 
 PERMISSIONS = {
     "system:webhook:ping": Message("测试", "Try"),
@@ -29,13 +29,13 @@ PERMISSIONS = {
 
 plugin = Plugin(
     name="webhook",
-    title=Message("Webhook", "Webhooks"),
+    title=Message("事件推送", "Webhooks"),
     requires=("rbac",),
     settings=WebhookSettings,
     start=start,
     collections=(WEBHOOKS, DELIVERIES),
     routes=routes_of(webhooks, deliveries),
-    jobs=(Job("webhook.send", 2, run, Message("推送 Webhook", "Send webhooks")),),
+    jobs=(Job("webhook.send", 2, run, Message("发送事件推送", "Send webhooks")),),
     dictionaries=DICTIONARIES,
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -27,7 +27,7 @@ MAX_RESPONSE = 1000
 WEBHOOKS = Collection(
     name="webhook_endpoints",
     title="Webhook",
-    noun=Message("Webhook", "webhook"),
+    noun=Message("事件推送", "webhook"),
     watched=True,
     fields={
         "name": record_name(label=("名称", "Name"), max_length=100),
@@ -68,7 +68,7 @@ DELIVERIES = Collection(
     default_sort="-created_at",
     fields={
         "webhook_id": object_id(
-            label=("Webhook", "Webhook"), nullable=False, ref="webhook_endpoints", on_delete="keep"
+            label=("事件推送", "Webhook"), nullable=False, ref="webhook_endpoints", on_delete="keep"
         ),
         "number": integer(label=("序号", "Number"), nullable=False, sort=True, description="The order of sending."),
         "message": text(label=("消息编号", "Message"), nullable=False, description="The header `webhook-id`."),

@@ -65,8 +65,8 @@ class Page:
         return tags
 
     def operations(self) -> list[WebElement]:
-        """The operations that the page shows."""
-        return self.browser.find_elements(By.CSS_SELECTOR, ".opblock")
+        """The operations that the page shows; what webhooks send stands below them."""
+        return self.browser.find_elements(By.CSS_SELECTOR, ".opblock-tag-section .opblock")
 
     def toggle(self, tag: str) -> None:
         """Fold or unfold the operations under a heading."""

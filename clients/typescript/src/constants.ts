@@ -1239,13 +1239,13 @@ export const PERMISSIONS = {
  "system:user:restore": {"zh": "恢复用户", "en": "restore users"},
  "system:user:unlock": {"zh": "用户：解锁", "en": "unlock (users)"},
  "system:user:update": {"zh": "修改用户", "en": "edit users"},
- "system:webhook:create": {"zh": "新增Webhook", "en": "create webhooks"},
- "system:webhook:delete": {"zh": "删除Webhook", "en": "delete webhooks"},
- "system:webhook:list": {"zh": "查询Webhook", "en": "list webhooks"},
- "system:webhook:ping": {"zh": "Webhook：测试", "en": "try (webhooks)"},
- "system:webhook:read": {"zh": "查看Webhook", "en": "read webhooks"},
- "system:webhook:replay": {"zh": "Webhook：重新推送", "en": "replay (webhooks)"},
- "system:webhook:restore": {"zh": "恢复Webhook", "en": "restore webhooks"},
- "system:webhook:rotate": {"zh": "Webhook：更换密钥", "en": "rotate the secret (webhooks)"},
- "system:webhook:update": {"zh": "修改Webhook", "en": "edit webhooks"}
+ "system:webhook:create": {"zh": "新增事件推送", "en": "create webhooks"},
+ "system:webhook:delete": {"zh": "删除事件推送", "en": "delete webhooks"},
+ "system:webhook:list": {"zh": "查询事件推送", "en": "list webhooks"},
+ "system:webhook:ping": {"zh": "事件推送：测试", "en": "try (webhooks)"},
+ "system:webhook:read": {"zh": "查看事件推送", "en": "read webhooks"},
+ "system:webhook:replay": {"zh": "事件推送：重新推送", "en": "replay (webhooks)"},
+ "system:webhook:restore": {"zh": "恢复事件推送", "en": "restore webhooks"},
+ "system:webhook:rotate": {"zh": "事件推送：更换密钥", "en": "rotate the secret (webhooks)"},
+ "system:webhook:update": {"zh": "修改事件推送", "en": "edit webhooks"}
 } as const;

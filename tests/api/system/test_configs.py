@@ -76,6 +76,7 @@ async def test_every_setting_is_listed_with_its_value_and_what_it_is(pair: Pair)
         "id": "icp_number",
         "key": "icp_number",
         "value": None,
+        "default": None,
         "public": True,
         "super_only": False,
         "description": "ICP filing number",
