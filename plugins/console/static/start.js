@@ -46,7 +46,7 @@ async function loadRenderer() {
   const library = window.amisRequire("amis");
   useZone(timeZone);
   for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
-  registerLists(library, window.amisRequire("react"), (id) => drawn?.page.getComponentById(id));
+  registerLists(library, window.amisRequire("react"), (id) => drawn?.page.getComponentById?.(id)); // which the page has once it is drawn
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
   moment.tz.setDefault(timeZone);
