@@ -23,7 +23,7 @@ def works(io_loop: IOLoop, company: Running) -> dict[tuple[str, str], Work]:
 
 
 def test_every_list_with_a_form_is_worked_at_by_somebody(works: dict[tuple[str, str], Work]) -> None:
-    assert {name for _, name in works} == {subject.name for subject in made_by_hand()}
+    assert {name for _, name in works} == {subject.name for subject in made_by_hand()} - TAKEN.keys()
 
 
 @pytest.mark.parametrize("username", PEOPLE)

@@ -115,7 +115,7 @@ def made_by_hand(site: Site = SITE) -> Iterator[Subject]:
     """The lists in which somebody makes records by a form."""
     for subject in site.subjects.values():
         create = subject.route("POST")
-        if create is not None and create.body is not None and site.menu_of(subject) and subject.name not in TAKEN:
+        if create is not None and create.body is not None and site.menu_of(subject):
             yield subject
 
 
@@ -132,7 +132,7 @@ def taken_at(subject: Subject) -> tuple[str, bool]:
 
 def work_of(permissions: set[str], modules: tuple[str, ...], site: Site = SITE) -> Iterator[Work]:
     """What somebody with these permissions does in these parts of the API, or at these lists."""
-    for subject in made_by_hand(site):
+    for subject in (one for one in made_by_hand(site) if one.name not in TAKEN):
         create, menu = subject.route("POST"), site.menu_of(subject)
         here = subject.name in modules or (subject.name.partition(".")[0] in modules and subject.name != _EMPLOYED)
         if here and create is not None and _may(permissions, create):
