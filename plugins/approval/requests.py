@@ -8,7 +8,7 @@ not decide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import CONFLICT, Actor, ApiError, Message, Service, utc_now
@@ -58,7 +58,16 @@ async def on_cancelled(service: Service, payload: Mapping[str, Any]) -> None:
 
 async def find_definition(service: Service, biz_type: str, record: Mapping[str, Any]) -> ApprovalDefinition | None:
     """Return the first enabled flow for this type of record whose conditions hold, by priority, or None."""
-    flows = await service.database.store(DEFINITIONS).find({"biz_type": biz_type, "enabled": True}, sort="priority")
+    return first_of(await find_enabled(service, biz_type), record)
+
+
+async def find_enabled(service: Service, biz_type: str) -> Sequence[ApprovalDefinition]:
+    """Return the enabled flows for this type of record, by priority."""
+    return await service.database.store(DEFINITIONS).find({"biz_type": biz_type, "enabled": True}, sort="priority")
+
+
+def first_of(flows: Sequence[ApprovalDefinition], record: Mapping[str, Any]) -> ApprovalDefinition | None:
+    """Return the first of these flows whose conditions hold, or None."""
     return next((one for one in flows if matches(one["conditions"], record)), None)
 
 

@@ -29,6 +29,7 @@ from plugins.approval.flow import Assignee
 from plugins.approval.names import list_names
 from plugins.approval.people import find_places, resolve_approvers, resolve_people
 from plugins.approval.records import APPROVERS, DEFINITIONS
+from plugins.approval.requests import find_enabled, first_of
 from plugins.approval.simulated import SIMULATE_BODY, SIMULATION, TRIAL, TRIAL_BODY, TYPES
 from plugins.rbac.api import Directory
 
@@ -97,8 +98,8 @@ async def simulate(req: Request) -> dict[str, Any]:
         found = await _read(req, collection, req.body["resource_id"])
         creator, behind = found.get("creator_id") or creator, people_behind(found)
         record = {**await approval_record(req, collection, found), **record} if collection is not None else record
-    flows = await req.system_store(DEFINITIONS).find({"biz_type": biz_type, "enabled": True}, sort="priority")
-    first = next((one for one in flows if matches(one["conditions"], record)), None)
+    flows = await find_enabled(req.service, biz_type)
+    first = first_of(flows, record)
     initiator_id = await _initiator(req, creator)
     approval = {"initiator_id": initiator_id, "behind": behind}
     asked = await _ask(req, first, approval) if first is not None else {"nodes": [], "copies": []}

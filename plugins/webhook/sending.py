@@ -167,4 +167,4 @@ def valid_secrets(hook: Hook, now: datetime) -> list[Record]:
 
 
 def _next_attempt(now: datetime, attempts: int) -> datetime:
-    return now + timedelta(seconds=RETRY_SECONDS[attempts - 1] * random.uniform(1 - _JITTER, 1 + _JITTER))  # noqa: S311
+    return now + timedelta(seconds=RETRY_SECONDS[attempts - 1] * random.uniform(1 - _JITTER, 1 + _JITTER))  # noqa: S311  no secret

@@ -331,13 +331,16 @@ async def test_a_change_apart_stays_out_of_the_transaction(driver: Driver, thing
 @pytest.mark.gen_test(timeout=20)
 async def test_a_transaction_runs_again_after_a_write_conflict(driver: Driver, things: str) -> None:
     await driver.insert(things, [{"_id": 1, "n": 0}])
-    runs = 0
+    runs, all_have_read = 0, asyncio.Barrier(5)
 
     async def work() -> None:
         nonlocal runs
         runs += 1
+        first = runs <= all_have_read.parties
         found = await driver.find_one(things, {"_id": 1})
         assert found is not None
+        if first:
+            await all_have_read.wait()
         await driver.update_one(things, {"_id": 1}, {"$set": {"n": found["n"] + 1}})
 
     await asyncio.gather(*(driver.transaction(work) for _ in range(5)))
