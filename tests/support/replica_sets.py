@@ -153,12 +153,12 @@ class ReplicaSet:
             self.wait_for_primary()
             client.admin.command("replSetReconfig", config)
 
-    def client(self, port: int | None = None) -> MongoClient[dict[str, Any]]:
+    def client(self, port: int | None = None, limit_ms: int = _PROBE_MS) -> MongoClient[dict[str, Any]]:
         """Open a client of the set, or of only the member at `port`, with short time limits."""
         if port is None:
             return MongoClient(self.uri, serverSelectionTimeoutMS=40_000)
         limits: dict[str, Any] = dict.fromkeys(
-            ("serverSelectionTimeoutMS", "socketTimeoutMS", "connectTimeoutMS"), _PROBE_MS
+            ("serverSelectionTimeoutMS", "socketTimeoutMS", "connectTimeoutMS"), limit_ms
         )
         return MongoClient(
             "127.0.0.1",

@@ -95,7 +95,8 @@ async def path_in_scope(route: Route, scope: str, maker: Maker, office: Office) 
     if "/service-accounts/" in route.path:  # the rows of their collection are people too
         department = office.colleagues[min(VIEWS[scope].sees)].department_id
         body = {"username": unique("erp"), "department_id": department}
-        return path_with(route, str(expect(await maker.admin.post(_ACCOUNTS, body))["id"])), 0
+        code = 40400 if scope == "self" else 0  # who sees only themselves sees no account
+        return path_with(route, str(expect(await maker.admin.post(_ACCOUNTS, body))["id"])), code
     collection = CATALOGUE.collections.get(route.collection)
     if not route.parameters or collection is None or not collection.scoped or route.access == SUPER:
         exercise = await maker.exercise(route)

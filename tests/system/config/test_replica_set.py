@@ -66,7 +66,8 @@ async def opened(name: str, replica_set: ReplicaSet, limit_ms: int = LIMIT_MS, *
 
 def hurt(replica_set: ReplicaSet, command: str, mode: str | Mapping[str, int], **fault: Any) -> None:
     """Let the primary hurt commands of this name from now on."""
-    with replica_set.client(replica_set.wait_for_primary()) as client:
+    # the primary waits for a command that still hangs
+    with replica_set.client(replica_set.wait_for_primary(), 2 * LIMIT_MS + 1000) as client:
         data = {"failCommands": [command], "failInternalCommands": False, **fault}
         client.admin.command({"configureFailPoint": "failCommand", "mode": mode, "data": data})
 
