@@ -22,7 +22,7 @@ async def start(service: Service) -> AsyncIterator[None]:
 
     def changed(_id: object) -> None:
         hooks.invalidate()
-        service.part(Jobs).spawn("webhook.heed", hooks.heed())
+        service.part(Jobs).spawn("webhook.heed", hooks.heed_when_reachable())
 
     service.database.changes.listen(WEBHOOKS.name, changed)
     await hooks.heed()

@@ -14,6 +14,7 @@ from typing import Any
 
 from plugins.api import NOTIFY, Record, Service, utc_now
 from plugins.api.data import CachedSnapshot
+from plugins.api.errors import DatabaseUnavailable
 from plugins.api.ports import Accounts
 from plugins.rbac.api import people_permitted
 from plugins.webhook.collecting import Collector, Hook
@@ -49,6 +50,14 @@ class Webhooks:
         """Have the changes noted that webhooks wait for now."""
         hooks = await self._known.current()
         self._service.database.outbox.wanted = self.collector.named(event for hook in hooks for event in hook["events"])
+
+    async def heed_when_reachable(self) -> None:
+        """As `heed`, again until the database replies."""
+        while True:
+            try:
+                return await self.heed()
+            except DatabaseUnavailable:
+                await asyncio.sleep(_WAIT_SECONDS)
 
     async def run(self) -> None:
         """Collect and send until nothing is due."""

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from plugins.api.data import CachedSnapshot
+from plugins.api.errors import DatabaseUnavailable
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
+from plugins.webhook.sending import Webhooks
 from tests.api.webhook.receivers import Message, Receiver
 from tests.support.readme import ROOT, example
 
@@ -88,6 +91,21 @@ async def test_the_changes_of_a_record_arrive_in_order_and_signed(
     changes = messages[1].event["data"]["changes"]
     assert {"field": "name", "before": record["name"], "after": "after"} in changes
     assert messages[2].event["data"]["record"] is None
+
+
+async def test_webhooks_that_cannot_be_read_are_read_again(
+    hooked: Running, people: People, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks, failures = hooked.service.part(Webhooks), [DatabaseUnavailable("away"), DatabaseUnavailable("away")]
+
+    async def load() -> Any:
+        if failures:
+            raise failures.pop()
+        return await hooks._load()
+
+    monkeypatch.setattr(hooks, "_known", CachedSnapshot(load))
+    await hook(hooked, people, receiver.url, ["crm_customers.*"])
+    assert not failures
 
 
 async def test_the_documented_programs_verify_a_signature_and_refuse_another_body(
