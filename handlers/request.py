@@ -145,12 +145,16 @@ class Request:
         """Return a store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
         if collection.name in self.service.passed_collections and self._may_pass(collection):
             database = self.service.database
-            return DelegatedStore(database, collection, self.actor, self.scope, self.now, lambda: self.passage)
+            known = database.current(collection)
+            return DelegatedStore(database, known, self.actor, self.scope, self.now, lambda: self.passage)
         return self._store(collection, self.scope)
 
     def _may_pass(self, collection: Collection) -> bool:
         reads = self.route is not None and self.route.reads
-        return reads and not self.scope.everything and collection is not self.deleted
+        return reads and not self.scope.everything and not self._deleted_of(collection)
+
+    def _deleted_of(self, collection: Collection) -> bool:
+        return self.deleted is not None and self.deleted.name == collection.name
 
     @overload
     def system_store(self, collection: Collection[Typed]) -> Store[Typed]: ...
@@ -164,7 +168,7 @@ class Request:
 
     def _store(self, collection: Collection, scope: Scope) -> Store[Any]:
         store = self.service.database.store(collection, self.actor, scope, self.now)
-        return store.deleted if collection is self.deleted else store
+        return store.deleted if self._deleted_of(collection) else store
 
     @property
     def passage(self) -> Passage | None:

@@ -75,6 +75,7 @@ class Service:
     def __post_init__(self) -> None:
         self.request_limit = TimeLimit(self.settings.request_seconds)
         self._passed_collections: frozenset[str] | None = None
+        self._derived: dict[type, Callable[[], object]] = {}
 
     @property
     def passed_collections(self) -> frozenset[str]:
@@ -95,6 +96,17 @@ class Service:
         if kind in self.parts:
             raise ValueError(f"{kind.__name__} is provided twice")
         self.parts[kind] = part
+
+    def derive(self, kind: type[Part], make: Callable[[], Part]) -> None:
+        """Register a running object that is made from the catalogue, and made again whenever that changes."""
+        self.provide(kind, make())
+        self._derived[kind] = make
+
+    def declare(self, catalogue: object) -> None:
+        """Serve these declarations from now on, and make again what is derived from them."""
+        self.parts[type(catalogue)] = catalogue
+        for kind, make in self._derived.items():
+            self.parts[kind] = make()
 
     def part(self, kind: type[Part]) -> Part:
         """Return the running object that is registered under `kind`."""

@@ -9,6 +9,7 @@ from types import ModuleType
 
 from config.settings import EnvironmentSettings
 from handlers.catalogue.declarations import Dictionary, Menu, Option, View
+from handlers.catalogue.extending import Extends
 from handlers.catalogue.responsibilities import Holding
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
@@ -69,7 +70,8 @@ class Plugin:
     does on events; `jobs`: what it does periodically. `holdings`: the records that people are responsible for, besides
     those that follow from the owners and keepers of collections. `audits`: the checks of its stored sums; `debts`: what
     its records owe, with which open items are compared. `migrations`: changes of documents that older versions have
-    stored, in order. `views`: how pages show records, of the plugin itself or of others.
+    stored, in order. `views`: how pages show records, of the plugin itself or of others. `extends`: own fields on
+    collections of plugins that it requires.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Plugin:
     debts: tuple[Debt, ...] = ()
     migrations: tuple[Migration, ...] = ()
     views: tuple[View, ...] = ()
+    extends: tuple[Extends, ...] = ()
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

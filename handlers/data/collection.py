@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, Literal
 
@@ -54,7 +54,7 @@ SEARCHED = IndexSpec("search_1", (("deleted", 1), ("search_grams", 1)))
 OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("deleted", 1)), False, OUTDATED)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Collection(Generic[Declared]):
     """A kind of record. `Collection[Thing]` says that `Thing` from the plugin's `record_types.py` has its fields.
 
@@ -72,6 +72,7 @@ class Collection(Generic[Declared]):
     `owner`: the field with the person who is responsible for a record. The core stores that person's department beside
     it (`owner_department_id`), whose people see the record too. `states`: the state machine of the records.
     `disabled`: a field, and its value in records that can no longer be chosen; `disabled_value` has the default.
+    `own`: those of the fields that others have added, see `extended`.
     """
 
     name: str
@@ -96,6 +97,11 @@ class Collection(Generic[Declared]):
     keepers: str = ""
     follows: str = ""
     disabled: tuple[str, object] | None = None
+    own: tuple[str, ...] = ()
+
+    def extended(self, own: Mapping[str, Field]) -> Collection[Declared]:
+        """Return a copy that has these fields of others too, with an index on each by which lists filter."""
+        return replace(self, fields={**self.fields, **own}, own=(*self.own, *own))
 
     @cached_property
     def label_field(self) -> str:
@@ -162,7 +168,9 @@ class Collection(Generic[Declared]):
     @cached_property
     def all_fields(self) -> dict[str, Field]:
         """Every field of a record, `id` first."""
-        return {"id": self.id_field, **self.fields, **self.audit_fields}
+        # records that are older than an own field have no value in it, even if it is required
+        own = {name: self.fields[name].but(nullable=True) for name in self.own}
+        return {"id": self.id_field, **self.fields, **own, **self.audit_fields}
 
     @cached_property
     def read(self) -> Field:
@@ -334,6 +342,7 @@ class Collection(Generic[Declared]):
         name = self.default_sort.removeprefix("-")
         order = self.default_sort.removesuffix(name) + self.stored_orders.get(name, name)
         derived = [] if self.plain else [Index(order)]
+        derived += [Index(name) for name in self.own if self.fields[name].filter]
         if self.scoped:
             derived += [Index(self.scope_department, order), Index(self.scope_person, order)]
         if self.shared:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from bson import ObjectId
 
@@ -27,7 +27,7 @@ from handlers.data.visible.delegated_access import find_parents
 from handlers.data.visible.keepers import Keeping
 from handlers.data.visible.responsible import PeopleDepartments
 from handlers.data.visible.scope import ALL_ROWS, Scope
-from handlers.schema.values import RecordId, Typed
+from handlers.schema.values import Declared, RecordId, Typed
 from handlers.tasks import end
 
 Result = TypeVar("Result")
@@ -57,10 +57,8 @@ class Database:
 
     def __init__(self, driver: Driver, collections: Iterable[Collection]) -> None:
         self.driver = driver
-        self.collections = {collection.name: collection for collection in collections}
-        self.referred = named(self.collections.values())
-        self.holders: Holders = find_holders(self.collections.values())
-        self.parents = find_parents(self.collections.values())
+        self._absent: list[Holder] = []
+        self.take(collections)
         watched = [name for name, one in self.collections.items() if one.watched or one.keepers]
         self.changes = Changes(driver, watched)
         self.keeping = Keeping(driver, self.collections.values(), self.changes)
@@ -71,9 +69,26 @@ class Database:
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
         self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)
 
+    def take(self, collections: Iterable[Collection]) -> None:
+        """Serve these collections from now on: those of the start, with the own fields that they have now."""
+        self.collections = {collection.name: collection for collection in collections}
+        self._extended = {name: one for name, one in self.collections.items() if one.own}
+        self.referred = named(self.collections.values())
+        self.holders: Holders = find_holders(self.collections.values())
+        self.parents = find_parents(self.collections.values())
+        self.heed(self._absent)
+
+    def current(self, collection: Collection[Declared]) -> Collection[Declared]:
+        """Return a collection as it is served, with its own fields; plugins declare it without them."""
+        extended = self._extended.get(collection.name)
+        if extended is None or extended.title != collection.title:
+            return collection
+        return cast(Collection[Declared], extended)
+
     def heed(self, holders: Iterable[Holder]) -> None:
         """Also heed these references, of collections that are not declared here, when a record is deleted."""
-        for holder in holders:
+        self._absent = list(holders)
+        for holder in self._absent:
             target = self.referred.get(holder.link.target)
             if target is not None and holder.collection.name not in self.collections:
                 self.holders = {**self.holders, target.name: (*self.holders.get(target.name, ()), holder)}
@@ -92,7 +107,7 @@ class Database:
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
     ) -> Store[Any]:
         """Return the store of `collection` for `actor` under `scope`; by default for the service, with all rows."""
-        return Store(self, collection, actor, scope, now or utc_now(), False)
+        return Store(self, self.current(collection), actor, scope, now or utc_now(), False)
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once.
@@ -205,14 +220,14 @@ class Database:
         self.tell(collection.name, None)
         return removed
 
-    async def prepare(self) -> None:
-        """Make the indexes of every collection equal to their declarations; one instance does it while the others wait.
+    async def prepare(self, names: Iterable[str] | None = None) -> None:
+        """Make the indexes of these collections, or of all, as declared; one instance does it while the others wait.
 
         Raises `AlikeRecords` if stored records violate a unique index.
         """
         changed = [
             collection
-            for collection in self.collections.values()
+            for collection in (self.collections.values() if names is None else map(self.collections.__getitem__, names))
             if not await self.driver.has_indexes(collection.name, collection.index_specs)
         ]
         if not changed:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
+from handlers.data.collection import Collection
 from handlers.data.lists.filters import Page
 from handlers.lifecycle import Response
 from handlers.request import Request
 from handlers.route import Route
+from handlers.schema.fields import Field, array, choice
 from handlers.schema.values import Record
 from handlers.tables.exporting import export_table
 from handlers.tables.receiving import list_imports, read_import, start_import
@@ -69,6 +71,34 @@ class ReadImport:
     async def __call__(self, req: Request) -> Record:
         """Handle a request."""
         return await read_import(req, self.table)
+
+
+def columns_of(table: Table) -> Field:
+    """Return the parameter of an export that names columns."""
+    named = choice(*table.columns.by_name, nullable=False)
+    return array(
+        named,
+        label=("列", "Columns"),
+        min_items=1,
+        max_items=len(table.columns.all),
+        unique=True,
+        nullable=False,
+        example=[table.shown[-1].name],
+        description="The columns to export, in this order, separated by commas.",
+    )
+
+
+def with_columns(route: Route, collections: Mapping[str, Collection]) -> Route:
+    """Return a route of tables with the columns of its collection as it is among these; other routes as they are."""
+    handler = route.handler
+    if not isinstance(handler, Export | Template | StartImport | ListImports | ReadImport):
+        return route
+    collection = collections.get(handler.table.collection.name)
+    if collection is None:
+        return route
+    table = replace(handler.table, collection=collection)
+    query = {**route.query, "fields": columns_of(table)} if isinstance(handler, Export) else route.query
+    return replace(route, handler=replace(handler, table=table), query=query)
 
 
 def imported_tables(routes: Iterable[Route]) -> list[Table]:

@@ -33,7 +33,7 @@ log = logging.getLogger("tradewind.tables")
 
 async def resume_imports(service: Service, tables: Iterable[Table]) -> None:
     """Continue imports that no instance works on; mark those whose file was not read within six hours as failed."""
-    for table in tables:
+    for table in (one.current(service.database) for one in tables):
         imports = service.database.store(table.imports)
         lost = {**table.of_imports, "created_at": {"$lt": utc_now() - _MAX_READING}}
         while await try_transition(imports, lost, "give-up"):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 from handlers.data.collection import Collection
+from handlers.data.database import Database
 from handlers.request import Request
 from handlers.route import Handler
 from handlers.schema.fields import Field
@@ -79,6 +80,11 @@ class Table:
     lines: str = ""
     strict: bool = False
     plain_ids: bool = False
+
+    def current(self, database: Database) -> Table:
+        """Return the table with the own fields that its collection has now."""
+        collection = database.current(self.collection)
+        return self if collection is self.collection else replace(self, collection=collection)
 
     @cached_property
     def columns(self) -> Columns:

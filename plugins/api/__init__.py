@@ -24,6 +24,9 @@ from handlers.catalogue.declarations import (
     dictionary as dictionary,  # a dictionary, with its items by their values
     page as page,  # a page of a resource, in the menu of its module
 )
+from handlers.catalogue.extending import (
+    Extends as Extends,  # fields of a plugin on a collection of another one
+)
 from handlers.catalogue.declarations import (
     View as View,  # how pages show the records of a collection
 )

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from handlers.catalogue.custom_fields import (
+    DECLARATION as DECLARATION,  # the fields of a field that people declare: name, labels, type
+    TYPES as TYPES,  # the types that such a field may have
+    declaration_faults as declaration_faults,  # what is wrong with such a declaration
+    field_of as field_of,  # the field that it describes
+)
 from handlers.schema.fields import (
     BLANK as BLANK,  # blank characters, for a character class in a pattern
     FIRST_DAY as FIRST_DAY,  # the earliest day that clients may send

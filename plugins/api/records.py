@@ -5,6 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from handlers.catalogue.custom_fields import (
+    CUSTOM_FIELDS as CUSTOM_FIELDS,  # the collection of the fields that administrators add to records
+    MOST_FIELDS as MOST_FIELDS,  # own fields of a collection
+    MOST_FILTERS as MOST_FILTERS,  # those of them by which lists filter
+    CustomFields as CustomFields,  # these fields, as they are in force
+)
 from handlers.catalogue.declarations import (
     ACTION_TITLES as ACTION_TITLES,  # the titles of the permissions that `crud` and tables make
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked

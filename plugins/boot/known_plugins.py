@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from config.database import Document, Driver
@@ -35,9 +36,10 @@ def _note_of(plugin: Plugin) -> dict[str, Any]:
     return {
         "requires": list(plugin.requires),
         "collections": [{"name": one.name, "alias": one.alias} for one in plugin.collections],
+        "own_fields": [{"collection": one.collection.name, "names": list(one.fields)} for one in plugin.extends],
         "references": [
             {"collection": one.name, "plain": one.plain, "path": link.path, "target": link.target, "acts": link.acts}
-            for one in plugin.collections
+            for one in (*plugin.collections, *(replace(one.collection, fields=one.fields) for one in plugin.extends))
             for link in one.links
         ],
         "about_others": [one.name for one in plugin.collections if about <= one.fields.keys()],

@@ -6,6 +6,7 @@ Every problem is a sentence. All of them are reported together, and the process 
 from __future__ import annotations
 
 import importlib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
@@ -15,12 +16,14 @@ from pathlib import Path
 from traceback import extract_tb
 
 from handlers.catalogue.declarations import Catalogue
+from handlers.catalogue.extending import OwnFields, extend
 from handlers.data.collection import named
 from handlers.data.references.holders import Holders, find_holders, refusals_to_delete
 from handlers.docs.system import CORE_ROUTES
 from handlers.events import name_of
 from handlers.route import Route, conflicts
 from handlers.schema.errors import CORE_ERRORS
+from handlers.schema.fields import Field
 from plugins.checks.declarations import CORE, CORE_COLLECTIONS, all_of, problems_of
 from plugins.checks.responsibilities import holdings_of
 from plugins.checks.states import machines_of
@@ -164,12 +167,13 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     if problems:
         raise RegistryError(problems)
     collections = (*CORE_COLLECTIONS, *all_of(plugins, lambda plugin: plugin.collections))
-    holders = find_holders(collections)
+    own = _own_fields(plugins)
+    holders = find_holders(one.extended(own.get(one.name, {})) for one in collections)
     routes = tuple(
         _with_refusals_of_holders(holders, _with_refusals_of_listeners(plugins, route))
         for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     )
-    return Catalogue(
+    declared = Catalogue(
         plugins=tuple(plugin.name for plugin in plugins),
         routes=routes,
         collections={collection.name: collection for collection in collections},
@@ -189,6 +193,15 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         permission_titles=action_titles(routes)
         | {code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )
+    return extend(declared, own)
+
+
+def _own_fields(plugins: Iterable[Plugin]) -> OwnFields:
+    """Return the own fields that plugins declare on collections of others."""
+    found = defaultdict[str, dict[str, Field]](dict)
+    for one in (one for plugin in plugins for one in plugin.extends):
+        found[one.collection.name] |= one.fields
+    return found
 
 
 def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Route:

@@ -18,6 +18,7 @@ from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from config.tracing import Tracing, TracingMissing, open_tracing
 from handlers.access.rate_limit import RateLimit
+from handlers.catalogue.custom_fields import CustomFields
 from handlers.catalogue.declarations import Catalogue
 from handlers.catalogue.dictionaries import Dictionaries
 from handlers.catalogue.pickers import Pickers
@@ -40,6 +41,7 @@ from handlers.operations.process_metrics import register_metrics
 from handlers.operations.processes import Processes
 from handlers.operations.scheduled_backups import LOOK_SECONDS, back_up_if_due
 from handlers.operations.tracing import traced_routes
+from handlers.route import Route
 from handlers.routing import Router
 from handlers.schema.messages import Message
 from handlers.service import Service
@@ -161,7 +163,9 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     stack.push_async_callback(jobs.stop)
     # first, because the transactions of an instance that was killed may block this start
     jobs.spawn("orphans", end_orphans_for_ever(service.database.driver))
+    await service.part(CustomFields).load()  # their indexes are among those to create
     await _create_indexes(service.database)
+    jobs.spawn("custom-fields", service.part(CustomFields).follow())
     await service.database.changes.start()
     await service.part(SearchIndexing).look()
     operations = service.part(OperationLog)
@@ -259,9 +263,8 @@ def _assemble(
     )
     service.provide(Catalogue, catalogue)
     service.provide(Dictionaries, Dictionaries({one.type: one.entries for one in catalogue.dictionaries}))
-    service.provide(Pickers, Pickers(catalogue))
-    service.provide(Searches, Searches(catalogue))
-    service.provide(Router, Router(catalogue.routes if tracing is None else traced_routes(catalogue.routes)))
+    service.provide(CustomFields, CustomFields(service, catalogue))
+    _derive(service, tracing is not None)
     service.provide(RecordNames, RecordNames(service.database))
     service.provide(Jobs, Jobs(service.database, tracing))
     if tracing is not None:
@@ -278,10 +281,21 @@ def _assemble(
     service.provide(
         OperationLog, OperationLog(driver, catalogue.collections[OPERATION_LOGS.name], settings.operation_log_queue)
     )
-    service.provide(ResponseChecks, ResponseChecks(every=settings.checks_every_response))
-    service.provide(Description, Description(catalogue.routes))
     service.provide(Readiness, Readiness(service.database, service.readiness))
     return service
+
+
+def _derive(service: Service, traced: bool) -> None:
+    """Provide what is made from the catalogue."""
+
+    def routes() -> tuple[Route, ...]:
+        return service.part(Catalogue).routes
+
+    service.derive(Pickers, lambda: Pickers(service.part(Catalogue)))
+    service.derive(Searches, lambda: Searches(service.part(Catalogue)))
+    service.derive(Router, lambda: Router(traced_routes(routes()) if traced else routes()))
+    service.derive(ResponseChecks, lambda: ResponseChecks(every=service.settings.checks_every_response))
+    service.derive(Description, lambda: Description(routes()))
 
 
 def catalogue_of(settings: Settings, plugins: Sequence[Plugin], check: bool = True) -> Catalogue:

@@ -12,6 +12,7 @@ import jsonschema_rs
 
 from config.logs import is_secret_name
 from config.settings import Settings
+from handlers.catalogue.custom_fields import CUSTOM_FIELDS
 from handlers.catalogue.declarations import Menu, Option
 from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
 from handlers.data.history.history import CHANGES
@@ -37,6 +38,7 @@ from plugins.checks.events import event_problems
 from plugins.checks.figures import figure_problems
 from plugins.checks.labels import label_problems, title_problems
 from plugins.checks.maintenance import audit_problems, migration_problems
+from plugins.checks.own_fields import own_field_problems
 from plugins.checks.pages import page_problems
 from plugins.checks.references import deletion_problems, reference_problems, requirement_problems
 from plugins.checks.responsibilities import holding_problems
@@ -45,7 +47,7 @@ from plugins.checks.types import type_problems
 from plugins.plugin import API_VERSION, Plugin
 from plugins.records.transitions import action_handlers
 
-CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
+CORE_COLLECTIONS = (CHANGES, CUSTOM_FIELDS, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
 _PAGE = re.compile(r"^/[a-z][A-Za-z0-9._{}/-]*$")  # pages that browsers open, and their files, may be outside of /api/
 # names that the store writes or queries itself, besides the audit fields
@@ -93,6 +95,10 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from audit_problems(plugin)
         yield from migration_problems(plugin)
         yield from view_problems(plugin, known)
+        for one in plugin.extends:
+            yield from shapes.problems(
+                f"Plugin {plugin.name}: own fields on {one.collection.name}", obj(None, one.fields)
+            )
         yield from page_problems(plugin.name, plugin.views, routes)
         yield from wait_problems(plugin)
         yield from figure_problems(f"Plugin {plugin.name}", plugin.dashboards, routes)
@@ -103,6 +109,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, routes)
         yield from _business_type_problems(plugin, known)
     yield from requirement_problems(plugins)
+    yield from own_field_problems(plugins)
     yield from deletion_problems(known)
     try:
         check_names(route for route in (*CORE_ROUTES, *routes) if route.method in METHODS)

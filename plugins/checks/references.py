@@ -43,7 +43,7 @@ def requirement_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
     by_name = {plugin.name: plugin for plugin in plugins}
     owner = {name: plugin.name for plugin in plugins for name in named(plugin.collections)}
     for plugin in plugins:
-        required = _required(plugin, by_name)
+        required = required_by(plugin, by_name)
         for collection in plugin.collections:
             for link in collection.links:
                 other = owner.get(link.target, plugin.name)
@@ -55,7 +55,7 @@ def requirement_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
                     )
 
 
-def _required(plugin: Plugin, by_name: Mapping[str, Plugin]) -> set[str]:
+def required_by(plugin: Plugin, by_name: Mapping[str, Plugin]) -> set[str]:
     """Return the names of a plugin and of those that it requires, directly or not."""
     found: set[str] = set()
     waiting = [plugin.name]

@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from handlers.catalogue.declarations import Dictionary, Item, Menu, Option, View
+from handlers.catalogue.extending import Extends
 from handlers.catalogue.responsibilities import Holding
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine, Transition
@@ -47,6 +48,7 @@ _KINDS = (
     Debt,
     Migration,
     View,
+    Extends,
 )
 # two classes that the modules with the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
@@ -83,6 +85,7 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "migrations": (Migration, lambda one: f"migration {one.name}"),
         "views": (View, lambda one: f"view of {one.collection.name}"),
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
+        "extends": (Extends, lambda one: f"own fields on {one.collection.name}"),
     }
     for name, (kind, called) in words.items():
         for part in _of_type(getattr(plugin, name), kind):

@@ -53,10 +53,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """Something that goes with the plugin: documents of a collection, or the whole of it if there is no filter."""
+    """Something that goes with the plugin: documents of a collection, or the whole of it if there is no filter.
+
+    With `fields`, the documents stay and only lose these.
+    """
 
     collection: str
     filter: Mapping[str, Any] | None = None
+    fields: Sequence[str] = ()
 
 
 class Purge:
@@ -99,6 +103,9 @@ class Purge:
         histories = [{"_id": {"$gte": f"{name}/", "$lt": f"{name}0"}} for name in parts]
         parts |= {f"{part.collection} about them": [part] for part in self._about() if part.collection in self._also}
         parts["histories of records"] = [Part(CHANGES.name, one) for one in histories]
+        own = [(one["collection"], one["names"]) for one in self._note.get("own_fields", ())]
+        with_values = [Part(name, {"$or": [{one: {"$exists": True}} for one in names]}, names) for name, names in own]
+        parts["records of others with values in its fields"] = with_values
         parts["menus and buttons, with what roles may do"] = [Part(MENUS.name, self._of_menus)]
         parts["dictionaries"] = [Part(DICTIONARIES.name, {"type": {"$in": self._note["dictionaries"]}})]
         parts["settings"] = [Part(CONFIGS.name, {"_id": {"$in": self._note["options"]}})]
@@ -116,6 +123,8 @@ class Purge:
         for part in (part for _, those in parts.values() for part in those):
             if part.filter is None:
                 await self._driver.command({"drop": part.collection})
+            elif part.fields:
+                await self._driver.update_many(part.collection, part.filter, {"$unset": dict.fromkeys(part.fields, "")})
             else:
                 await self._remove(part.collection, part.filter)
         counts = {what: count for what, (count, _) in parts.items() if count}

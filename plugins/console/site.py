@@ -207,7 +207,8 @@ class Site:
 
     def view_of(self, collection: Collection | None) -> View | None:
         """Return how a plugin wants the records of a collection to be shown, or None."""
-        return next((one for one in self.catalogue.views if one.collection is collection), None)
+        name = collection.name if collection is not None else ""
+        return next((one for one in self.catalogue.views if one.collection.name == name), None)
 
     def called(self, method: str, address: str) -> Route | None:
         """Return the route of a request in a plugin's page, or None; `${id}` in its address stands for any value."""

@@ -54,8 +54,8 @@ class CustomerWriter:
         self._service = service
         self._table = table
         self._columns = columns
-        self._create = _find_route(service, CUSTOMERS.create)
-        self._update = _find_route(service, CUSTOMERS.update)
+        self._create = _find_route(service, table.collection.create)
+        self._update = _find_route(service, table.collection.update)
         self._update_permission = self._update.access
         self._dry_run = DryRun("code")
         self._same = SameRows()

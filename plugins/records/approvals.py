@@ -67,7 +67,7 @@ class Approval:
 
     async def describe(self, step: Step) -> Record:
         """Return what approvers and conditions see of the record of a step."""
-        shown = as_json(step.collection.read, step.record)
+        shown = as_json(step.service.database.current(step.collection).read, step.record)
         return {**shown, **await self.record(step)} if self.record is not None else shown
 
     async def ask(self, step: Step) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypedDict, Unpack, cast
 
 from handlers.data.collection import Collection
@@ -236,24 +237,25 @@ def with_version(collection: Collection, deletion: Route) -> Route:
 
 def lister(collection: Collection) -> Handler:
     """Make a handler that returns a page of `collection`."""
-    fields = _read_fields(collection)
 
     async def list_records(req: Request) -> Page:
-        return await req.store(collection).page(req.query, fields=fields)
+        store = req.store(collection)
+        return await store.page(req.query, fields=_read_fields(store.collection))
 
     return list_records
 
 
 def reader(collection: Collection) -> Handler:
     """Make a handler that returns one record."""
-    fields = _read_fields(collection)
 
     async def read_record(req: Request) -> Record:
-        return await req.store(collection).get(req.path["id"], fields=fields)
+        store = req.store(collection)
+        return await store.get(req.path["id"], fields=_read_fields(store.collection))
 
     return read_record
 
 
+@lru_cache(maxsize=512)  # a few for each collection: every change of its own fields makes another one
 def _read_fields(collection: Collection) -> tuple[str, ...]:
     """Return the fields to read for a response; reading those that none shows would cost as much as the others."""
     shown = (name for name in collection.read.response_fields if name != "id")

@@ -84,13 +84,13 @@ def historian(collection: Collection, read: Handler, restoring: Route | None) ->
     """
 
     async def list_changes(req: Request) -> Page:
-        record = await _find(req, collection, read, restoring)
+        record, known = await _find(req, collection, read, restoring), req.service.database.current(collection)
         start, size = rows_before(req.query), req.query["page_size"]
         # a cursor is the number of a change, so that it does not move when changes are added
         first = {"newest": start} if req.query.get("cursor") is not None else {"skip": start}
-        changes, total = await req.service.database.history.page(collection, record["id"], size, **first)
-        items = [_entry(req, collection, record, change) for change in changes]
-        await _add_names(req, collection, items)
+        changes, total = await req.service.database.history.page(known, record["id"], size, **first)
+        items = [_entry(req, known, record, change) for change in changes]
+        await _add_names(req, known, items)
         return Page(
             items=items,
             total=total if req.query["with_total"] else None,

@@ -173,11 +173,11 @@ class ActionHandler:
 
     def names_of(self, collection: Collection) -> tuple[str, ...]:
         """Return the transitions of this collection that it may make."""
-        return self.action.names if self.life.collection is collection else ()
+        return self.action.names if self.life.collection.name == collection.name else ()
 
     def bars_of(self, collection: Collection) -> Mapping[str, Message]:
         """Return the boolean fields of a record of this collection that forbid the action, each with the reason."""
-        return self.action.unless if self.life.collection is collection else {}
+        return self.action.unless if self.life.collection.name == collection.name else {}
 
     async def __call__(self, req: Request) -> object:
         """Make the transition and return the response."""

@@ -13,13 +13,13 @@ from handlers.data.collection import Collection
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, route
 from handlers.schema.errors import MEDIA_TYPE, NOT_FOUND, TOO_LARGE
-from handlers.schema.fields import Field, array, choice
+from handlers.schema.fields import Field, choice
 from handlers.schema.messages import Message
 from handlers.schema.values import Record
 from handlers.service import Service
 from handlers.tables.columns import TableColumn
 from handlers.tables.exporting import MEDIA
-from handlers.tables.handlers import Export, ListImports, ReadImport, StartImport, Template
+from handlers.tables.handlers import Export, ListImports, ReadImport, StartImport, Template, columns_of
 from handlers.tables.records import TABLE_IMPORTS, form_of, summary_of
 from handlers.tables.rows import RecordWriter
 from handlers.tables.table import ImportLimits, RowWriter, Table, Tell
@@ -89,17 +89,6 @@ def tables(
 
 
 def _declare_export(table: Table, at: str, resource: str) -> Route:
-    named = choice(*table.columns.by_name, nullable=False)
-    fields = array(
-        named,
-        label=("列", "Columns"),
-        min_items=1,
-        max_items=len(table.columns.all),
-        unique=True,
-        nullable=False,
-        example=[table.shown[-1].name],
-        description="The columns to export, in this order, separated by commas.",
-    )
     filters = {
         name: field for name, field in (table.query or table.collection.list_query).items() if name not in _PAGING
     }
@@ -108,7 +97,7 @@ def _declare_export(table: Table, at: str, resource: str) -> Route:
         Export(table),
         summary=f"Export {_words(at)} as a table",
         access=f"{resource}:export",
-        query={"format": _FORMAT, "headers": _HEADERS, "fields": fields, **filters},
+        query={"format": _FORMAT, "headers": _HEADERS, "fields": columns_of(table), **filters},
         bare=", ".join(MEDIA.values()),
     )
 

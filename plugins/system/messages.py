@@ -30,3 +30,13 @@ SHARES_WITH_ALL = Message(
     "共享给全公司需要有修改系统设置的权限", "Sharing with everybody needs the permission to change settings"
 )
 TOO_MANY_VIEWS = Message("每人最多保存 {most} 个视图", "Nobody can save more than {most} views")
+
+TOO_MANY_FIELDS = Message("每种记录最多 {most} 个自定义字段", "Records of a kind can have at most {most} custom fields")
+TOO_MANY_FILTERS = Message(
+    "每种记录最多按 {most} 个自定义字段筛选",
+    "Lists can be filtered by at most {most} custom fields of a kind of record",
+)
+FIELD_DELETED = Message(
+    "已有同名字段被删除，其数据仍保留：请恢复该字段，或换一个字段名",
+    "A deleted field of this name keeps its values: restore it, or choose another name",
+)

@@ -3,7 +3,7 @@
 from plugins.api import Dictionary, Message, Option, Plugin, link, page, routes_of, text
 from plugins.api.ports import OptionValues
 from plugins.api.records import Holding, Item
-from plugins.system import configs, data_reset, dictionaries, dictionary_items, processes, saved_views
+from plugins.system import configs, custom_fields, data_reset, dictionaries, dictionary_items, processes, saved_views
 from plugins.system.lifespan import prepare, start
 from plugins.system.records import CONFIGS, DICTIONARIES, SAVED_VIEWS
 
@@ -25,6 +25,7 @@ OPTIONS = (
 MENUS = (
     page("system:dictionary", ("字典", "Dictionaries"), "/system/dictionaries", "lucide:book-open", 5),
     page("system:config", ("系统设置", "Settings"), "/system/configs", "lucide:sliders-horizontal", 6),
+    custom_fields.MENU,
     page("system:operation-log", ("操作日志", "Operation log"), "/system/operation-logs", "lucide:scroll-text", 8),
     page("system:job", ("后台任务", "Jobs"), "/system/jobs", "lucide:timer", 10),
     page("system:process", ("服务进程", "Processes"), "/system/processes", "lucide:activity", 11),
@@ -50,9 +51,10 @@ plugin = Plugin(
     collections=(DICTIONARIES, CONFIGS, SAVED_VIEWS),
     start=start,
     prepare=prepare,
-    routes=routes_of(dictionaries, dictionary_items, configs, processes, data_reset, saved_views),
+    routes=routes_of(dictionaries, dictionary_items, configs, custom_fields, processes, data_reset, saved_views),
     menus=MENUS,
     emits=(configs.CHANGING_EVENT,),
-    dictionaries=(STATUS, processes.RESULTS),
+    dictionaries=(STATUS, processes.RESULTS, custom_fields.TYPES),
+    views=(custom_fields.VIEW,),
     options=OPTIONS,
 )

@@ -17,6 +17,7 @@ from plugins.api import (
     text,
 )
 from plugins.api.fields import BLANK
+from plugins.api.records import CUSTOM_FIELDS
 
 MAX_ITEMS = 1000
 
@@ -131,6 +132,44 @@ CONFIG_UPDATE = shape(
         required=True,
         description="The version that was read; if the setting has changed since, the response is 40902.",
     ),
+)
+
+CUSTOM_FIELD_UPDATE = shape(
+    "CustomFieldUpdate",
+    version=integer(
+        label=("版本号", "Version"),
+        minimum=1,
+        required=True,
+        description="The version that was read; if the field has changed since, the response is 40902.",
+    ),
+    **{name: CUSTOM_FIELDS.fields[name].but(required=False, nullable=False) for name in ("label", "label_en")},
+    **{name: CUSTOM_FIELDS.fields[name].but(default=None, nullable=False) for name in ("required", "filterable")},
+)
+CUSTOM_FIELD_TRIAL = shape(
+    "CustomFieldTrial",
+    **{name: CUSTOM_FIELDS.fields[name].but(default=None, nullable=False) for name in ("required", "filterable")},
+    removed=boolean(label=("删除字段", "Remove it"), nullable=False),
+)
+_COUNTED = integer(minimum=0, nullable=False)
+CUSTOM_FIELD_REHEARSAL = shape(
+    "CustomFieldRehearsal",
+    records=_COUNTED.but(label=("记录数", "Records"), description="All records of the collection."),
+    with_value=_COUNTED.but(label=("已有值", "With a value"), description="Those with a value in it."),
+    incomplete=_COUNTED.but(
+        label=("缺少必填值", "Without the required value"),
+        description="Records that would lack a required value; they stay as they are.",
+    ),
+    hidden=_COUNTED.but(
+        label=("将隐藏的值", "Values to be hidden"), description="Values that nobody would see until it is restored."
+    ),
+    index=choice("created", "removed", label=("索引", "Index"), description="What happens to its index, if anything."),
+)
+EXTENSIBLE = shape(
+    "ExtensibleCollection",
+    collection=text(label=("数据", "Collection"), nullable=False),
+    name=text(label=("名称", "Name"), nullable=False, description="In the caller's language."),
+    fields=_COUNTED.but(label=("自定义字段数", "Custom fields")),
+    filterable=_COUNTED.but(label=("可筛选字段数", "Filterable ones")),
 )
 
 RESET_BODY = shape(

@@ -7,7 +7,7 @@ import json
 import logging
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from plugins.api import ApiError, Collection, Record, Request, Route, Service, utc_now
@@ -28,17 +28,16 @@ class Collector:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._catalogue: Catalogue | None = None
+        self._readers: Mapping[str, tuple[Collection, Route]] = {}
 
-    @cached_property
+    @property
     def readers(self) -> Mapping[str, tuple[Collection, Route]]:
         """The collections whose records can be read with a permission, and the routes that read one, by name."""
-        catalogue, found = self._service.part(Catalogue), dict[str, tuple[Collection, Route]]()
-        for route in catalogue.routes:
-            collection = catalogue.collections.get(route.collection)
-            reads_one = route.method == "GET" and route.parameters == ("id",) and route.path.endswith("/{id}")
-            if collection is not None and not collection.plain and reads_one and route.access.endswith(":read"):
-                found.setdefault(collection.name, (collection, route))
-        return found
+        catalogue = self._service.part(Catalogue)
+        if catalogue is not self._catalogue:  # own fields make another one
+            self._catalogue, self._readers = catalogue, _readers_of(catalogue)
+        return self._readers
 
     def named(self, events: Iterable[str]) -> set[str]:
         """Return the names of the collections that these events belong to."""
@@ -106,6 +105,16 @@ class Collector:
             "record": at,
             "payload": _payload(event, collection, document, record, change),
         }
+
+
+def _readers_of(catalogue: Catalogue) -> Mapping[str, tuple[Collection, Route]]:
+    found: dict[str, tuple[Collection, Route]] = {}
+    for route in catalogue.routes:
+        collection = catalogue.collections.get(route.collection)
+        reads_one = route.method == "GET" and route.parameters == ("id",) and route.path.endswith("/{id}")
+        if collection is not None and not collection.plain and reads_one and route.access.endswith(":read"):
+            found.setdefault(collection.name, (collection, route))
+    return found
 
 
 def _matches(hook: Hook, collection: Collection, change: Change) -> bool:
