@@ -94,7 +94,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from holding_problems(plugin, named(known))
         yield from audit_problems(plugin)
         yield from migration_problems(plugin)
-        yield from view_problems(plugin, known)
+        yield from view_problems(plugin, (*known, *CORE_COLLECTIONS))
         for one in plugin.extends:
             yield from shapes.problems(
                 f"Plugin {plugin.name}: own fields on {one.collection.name}", obj(None, one.fields)

@@ -448,6 +448,21 @@ export const DICTIONARIES = {
   "title": {"zh": "操作结果", "en": "Outcome"},
   "items": {"success": {"zh": "成功", "en": "Success", "color": "green"}, "failure": {"zh": "失败", "en": "Failure", "color": "red"}}
  },
+ "system_field_type": {
+  "title": {"zh": "自定义字段类型", "en": "Types of custom fields"},
+  "items": {
+   "text": {"zh": "文本", "en": "Text", "color": ""},
+   "long_text": {"zh": "长文本", "en": "Long text", "color": ""},
+   "integer": {"zh": "整数", "en": "Whole number", "color": ""},
+   "money": {"zh": "金额", "en": "Amount of money", "color": ""},
+   "quantity": {"zh": "数量", "en": "Quantity", "color": ""},
+   "boolean": {"zh": "是/否", "en": "Yes or no", "color": ""},
+   "day": {"zh": "日期", "en": "Day", "color": ""},
+   "timestamp": {"zh": "时间", "en": "Date and time", "color": ""},
+   "choice": {"zh": "字典选项", "en": "Choice from a dictionary", "color": ""},
+   "reference": {"zh": "引用其他记录", "en": "Another record", "color": ""}
+  }
+ },
  "system_job_result": {
   "title": {"zh": "任务结果", "en": "Job result"},
   "items": {
@@ -1192,6 +1207,12 @@ export const PERMISSIONS = {
  "system:authorization:matrix": {"zh": "权限诊断：权限矩阵", "en": "authorization matrix (explain a permission)"},
  "system:config:list": {"zh": "查询系统设置", "en": "list settings"},
  "system:config:update": {"zh": "修改系统设置", "en": "edit settings"},
+ "system:custom-field:create": {"zh": "新增自定义字段", "en": "create custom fields"},
+ "system:custom-field:delete": {"zh": "删除自定义字段", "en": "delete custom fields"},
+ "system:custom-field:list": {"zh": "查询自定义字段", "en": "list custom fields"},
+ "system:custom-field:read": {"zh": "查看自定义字段", "en": "read custom fields"},
+ "system:custom-field:restore": {"zh": "恢复自定义字段", "en": "restore custom fields"},
+ "system:custom-field:update": {"zh": "修改自定义字段", "en": "edit custom fields"},
  "system:department:create": {"zh": "新增部门", "en": "create departments"},
  "system:department:delete": {"zh": "删除部门", "en": "delete departments"},
  "system:department:export": {"zh": "导出部门", "en": "export departments"},
