@@ -13,6 +13,9 @@ from handlers.data.database import Database
 from handlers.data.visible.delegated_access import Passage, Passes
 from handlers.events import Events
 
+if TYPE_CHECKING:
+    from handlers.catalogue.declarations import Catalogue
+
 Part = TypeVar("Part")
 
 
@@ -75,7 +78,7 @@ class Service:
     def __post_init__(self) -> None:
         self.request_limit = TimeLimit(self.settings.request_seconds)
         self._passed_collections: frozenset[str] | None = None
-        self._derived: dict[type, Callable[[], object]] = {}
+        self._derived: dict[type, Callable[[Catalogue], object]] = {}
 
     @property
     def passed_collections(self) -> frozenset[str]:
@@ -97,16 +100,14 @@ class Service:
             raise ValueError(f"{kind.__name__} is provided twice")
         self.parts[kind] = part
 
-    def derive(self, kind: type[Part], make: Callable[[], Part]) -> None:
-        """Register a running object that is made from the catalogue, and made again whenever that changes."""
-        self.provide(kind, make())
+    def derive(self, kind: type[Part], make: Callable[[Catalogue], Part], catalogue: Catalogue) -> None:
+        """Register what `make` returns for the catalogue; it is made again whenever the catalogue changes."""
+        self.provide(kind, make(catalogue))
         self._derived[kind] = make
 
-    def declare(self, catalogue: object) -> None:
-        """Serve these declarations from now on, and make again what is derived from them."""
-        self.parts[type(catalogue)] = catalogue
-        for kind, make in self._derived.items():
-            self.parts[kind] = make()
+    def derived_from(self, catalogue: Catalogue) -> Mapping[type, object]:
+        """Return the catalogue and what is derived from it, to be put into `parts`: takes tens of milliseconds."""
+        return {type(catalogue): catalogue, **{kind: make(catalogue) for kind, make in self._derived.items()}}
 
     def part(self, kind: type[Part]) -> Part:
         """Return the running object that is registered under `kind`."""

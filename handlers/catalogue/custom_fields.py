@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from config.database import DatabaseUnavailable, Driver
@@ -224,11 +224,15 @@ class CustomFields:
             if rows == self._rows:
                 return set()
             # a tenth of a second, during which others are served
-            catalogue = await asyncio.to_thread(lambda: extend(self._declared, own_fields_of(rows, self._declared)))
+            catalogue, parts = await asyncio.to_thread(self._made_of, rows)
             database.take(catalogue.collections.values())
-            self._service.declare(catalogue)
+            self._service.parts.update(parts)
             changed, self._rows = {row["collection"] for row in (*rows, *self._rows)}, rows
             return changed & catalogue.collections.keys()
+
+    def _made_of(self, rows: Sequence[Record]) -> tuple[Catalogue, Mapping[type, object]]:
+        catalogue = extend(self._declared, own_fields_of(rows, self._declared))
+        return catalogue, self._service.derived_from(catalogue)
 
     async def renew(self) -> None:
         """Bring the stored fields into force, with their indexes."""

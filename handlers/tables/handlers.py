@@ -94,7 +94,7 @@ def with_columns(route: Route, collections: Mapping[str, Collection]) -> Route:
     if not isinstance(handler, Export | Template | StartImport | ListImports | ReadImport):
         return route
     collection = collections.get(handler.table.collection.name)
-    if collection is None:
+    if collection is None or collection.title != handler.table.collection.title:  # rows of another shape
         return route
     table = replace(handler.table, collection=collection)
     query = {**route.query, "fields": columns_of(table)} if isinstance(handler, Export) else route.query

@@ -41,7 +41,6 @@ from handlers.operations.process_metrics import register_metrics
 from handlers.operations.processes import Processes
 from handlers.operations.scheduled_backups import LOOK_SECONDS, back_up_if_due
 from handlers.operations.tracing import traced_routes
-from handlers.route import Route
 from handlers.routing import Router
 from handlers.schema.messages import Message
 from handlers.service import Service
@@ -130,6 +129,7 @@ async def started(
             await _refuse_newer(driver, catalogue)
             service = _assemble(settings, plugins, catalogue, driver, {}, print)
             if reads_only:
+                await service.part(CustomFields).load()
                 await service.part(SearchIndexing).look()
             else:
                 await _start(service, plugins, stack)
@@ -264,7 +264,7 @@ def _assemble(
     service.provide(Catalogue, catalogue)
     service.provide(Dictionaries, Dictionaries({one.type: one.entries for one in catalogue.dictionaries}))
     service.provide(CustomFields, CustomFields(service, catalogue))
-    _derive(service, tracing is not None)
+    _derive(service, catalogue, tracing is not None)
     service.provide(RecordNames, RecordNames(service.database))
     service.provide(Jobs, Jobs(service.database, tracing))
     if tracing is not None:
@@ -285,17 +285,14 @@ def _assemble(
     return service
 
 
-def _derive(service: Service, traced: bool) -> None:
+def _derive(service: Service, catalogue: Catalogue, traced: bool) -> None:
     """Provide what is made from the catalogue."""
-
-    def routes() -> tuple[Route, ...]:
-        return service.part(Catalogue).routes
-
-    service.derive(Pickers, lambda: Pickers(service.part(Catalogue)))
-    service.derive(Searches, lambda: Searches(service.part(Catalogue)))
-    service.derive(Router, lambda: Router(traced_routes(routes()) if traced else routes()))
-    service.derive(ResponseChecks, lambda: ResponseChecks(every=service.settings.checks_every_response))
-    service.derive(Description, lambda: Description(routes()))
+    service.derive(Pickers, Pickers, catalogue)
+    service.derive(Searches, Searches, catalogue)
+    service.derive(Router, lambda known: Router(traced_routes(known.routes) if traced else known.routes), catalogue)
+    checks_all = service.settings.checks_every_response
+    service.derive(ResponseChecks, lambda _: ResponseChecks(every=checks_all), catalogue)
+    service.derive(Description, lambda known: Description(known.routes), catalogue)
 
 
 def catalogue_of(settings: Settings, plugins: Sequence[Plugin], check: bool = True) -> Catalogue:

@@ -14,6 +14,7 @@ from config.database import DatabaseUnavailable, open_driver
 from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
 from config.settings import EnvironmentSettings, Settings
+from handlers.catalogue.custom_fields import with_custom_fields
 from handlers.data.database import Database, utc_now
 from plugins.auth.settings import AuthSettings
 from plugins.boot.connect import check_connection
@@ -123,7 +124,7 @@ async def _looked_into(
 ) -> list[Finding]:
     driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
     try:
-        catalogue = catalogue_of(settings, plugins)
+        catalogue = await with_custom_fields(driver, catalogue_of(settings, plugins))
         database = Database(driver, catalogue.collections.values())
         findings = [finding async for finding in check_database(database)]
         findings += [finding async for finding in check_references(database)]

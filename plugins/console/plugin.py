@@ -11,7 +11,7 @@ from plugins.console import files, frame, pages, renderer
 @asynccontextmanager
 async def _start(service: Service) -> AsyncIterator[None]:
     """Provide the pages, which are made on request, and the files of the renderer."""
-    service.derive(pages.Pages, lambda: pages.Pages(service.part(Catalogue)))
+    service.derive(pages.Pages, pages.Pages, service.part(Catalogue))
     service.provide(renderer.Renderer, renderer.Renderer())
     yield
 

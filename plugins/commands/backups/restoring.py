@@ -9,6 +9,7 @@ from contextlib import aclosing
 from config.database import open_driver
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
+from handlers.catalogue.custom_fields import with_custom_fields
 from handlers.data.database import AlikeRecords, Database
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import catalogue_of
@@ -66,6 +67,7 @@ async def _create_indexes(settings: Settings, uri: str, name: str) -> None:
     catalogue = catalogue_of(settings, load_plugins(settings.plugins), check=False)
     driver = open_driver(settings.mongodb_driver, uri, name, _INDEX_MS)
     try:
+        catalogue = await with_custom_fields(driver, catalogue)
         await Progress("Indexes").during(Database(driver, catalogue.collections.values()).prepare())
     except AlikeRecords as error:
         raise BackupError(str(error)) from error

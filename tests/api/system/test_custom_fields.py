@@ -1,8 +1,6 @@
 """Fields that administrators add to records: every type goes through whatever a declared field goes through."""
 
-import csv
-import io
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,7 +16,13 @@ CONTACTS = "/api/v1/crm/contacts"
 @asynccontextmanager
 async def field(admin: Client, type: str, **values: Any) -> AsyncIterator[dict[str, Any]]:
     name = unique("f").replace("-", "_").lower()
-    body = {"collection": "crm_customers", "name": name, "label": f"字段{name}", "label_en": f"Field {name}", "type": type}
+    body = {
+        "collection": "crm_customers",
+        "name": name,
+        "label": f"字段{name}",
+        "label_en": f"Field {name}",
+        "type": type,
+    }
     made = expect(await admin.post(AT, body | values))
     try:
         yield made
