@@ -11,7 +11,7 @@ from tornado.ioloop import IOLoop
 from handlers.data.database import Database
 from plugins.boot.runtime import Running
 from plugins.testing import Client, People, Reply, serving
-from tests.support.catalogue import CATALOGUE, chosen_collections
+from tests.support.catalogue import CATALOGUE, PLUGINS, chosen_collections
 from tests.support.demo import serving_demo
 from tests.support.dictionary_entries import Entries
 from tests.support.office import Office, open_office
@@ -26,7 +26,7 @@ from tests.support.valid_requests import Maker
 @pytest.fixture(scope="session")
 def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server with every built-in plugin and demo data, which are loaded from a dump."""
-    block = serving_demo(mongodb_uri, tmp_path_factory.mktemp("data"))
+    block = serving_demo(mongodb_uri, tmp_path_factory.mktemp("data"), plugins=PLUGINS)
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
@@ -109,7 +109,7 @@ def strange(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Database]:
 @pytest.fixture(scope="module")
 def elsewhere(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server of its own: nobody else writes what its tables hold."""
-    block = serving(mongodb_uri, tmp_path_factory.mktemp("elsewhere"))
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("elsewhere"), PLUGINS)
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 

@@ -97,6 +97,12 @@ async def test_the_income_counts_what_is_done_and_shows_the_bookings_behind_it(c
     assert [row["id"] for row in behind["items"]] == [done["id"]]
 
 
+async def test_a_customer_has_a_chart_number_and_is_found_by_it(clinic: Client) -> None:
+    expect(await clinic.post("/api/v1/crm/customers", {"name": "Patient", "x_chart_number": "P-0012"}))
+    found = expect(await clinic.get("/api/v1/crm/customers?x_chart_number=P-0012"))["items"]
+    assert [one["name"] for one in found] == ["Patient"]
+
+
 async def test_a_doctor_is_reminded_once_of_what_is_booked_for_the_next_day(clinic: Client) -> None:
     tomorrow = datetime.now(UTC) + timedelta(hours=23)
     draft = await book(clinic, 1, starts_at=tomorrow.isoformat())

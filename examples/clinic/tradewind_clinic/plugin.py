@@ -4,7 +4,7 @@ from pydantic import Field
 
 from plugins.api import EnvironmentSettings, Job, Menu, Message, Plugin, View, crud, page, tables
 from tradewind_clinic import bookings, dashboards
-from tradewind_clinic.records import BOOKINGS, KINDS, TREATMENTS
+from tradewind_clinic.records import BOOKINGS, CHARTS, KINDS, TREATMENTS
 
 TREATMENTS_AT = "/api/v1/clinic/treatments"
 
@@ -23,6 +23,7 @@ plugin = Plugin(
     requires=("rbac", "system", "crm", "dashboard"),
     settings=ClinicSettings,
     collections=(TREATMENTS, BOOKINGS),
+    extends=(CHARTS,),
     routes=(
         *crud(TREATMENTS, at=TREATMENTS_AT, resource="clinic:treatment"),
         *tables(TREATMENTS, at=TREATMENTS_AT, resource="clinic:treatment"),

@@ -1,7 +1,8 @@
-"""What a clinic keeps: treatments with their prices, and bookings of them."""
+"""What a clinic keeps: treatments with their prices, bookings of them, and a number for each customer."""
 
-from plugins.api import Collection, Index, Message, StateMachine, Transition, dictionary
+from plugins.api import Collection, Extends, Index, Message, StateMachine, Transition, dictionary
 from plugins.api import integer, money, object_id, record_name, service_fields, text, timestamp
+from plugins.crm.api import CUSTOMERS
 
 KINDS = dictionary(
     "clinic_kind",
@@ -63,4 +64,8 @@ BOOKINGS = Collection(
     },
     indexes=(Index("doctor_id", "starts_at"), Index("status", "starts_at")),
     states=STATES,
+)
+CHARTS = Extends(
+    CUSTOMERS,
+    {"x_chart_number": text(label=("病历号", "Chart number"), max_length=40, filter=True, sort=True, example="P-0012")},
 )
