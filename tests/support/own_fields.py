@@ -41,7 +41,7 @@ def _extending(plugins: Sequence[Plugin]) -> Plugin:
                 "filterable": type in FILTERED,
             },
             known,
-        )
+        ).but(example="A" if type == "choice" else None)
         for type in TYPES
     }
     return Plugin(

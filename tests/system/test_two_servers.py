@@ -223,3 +223,16 @@ async def test_contracts_made_on_both_at_once_are_numbered_without_gap_or_duplic
     replies = await asyncio.gather(*(clients[n % 2].post("/api/v1/crm/contracts", body) for n in range(40)))
     numbers = sorted(int(expect(reply)["number"][-5:]) for reply in replies)
     assert numbers == list(range(numbers[0], numbers[0] + 40))
+
+
+async def test_a_custom_field_is_there_and_gone_on_the_other(pair: Pair) -> None:
+    labels = {"label": "在他处", "label_en": "Elsewhere"}
+    body = {"collection": "crm_customers", "name": "elsewhere", "type": "integer", **labels, "filterable": True}
+    there = pair.over_there(pair.admin)
+    expect(await there.get(f"{CUSTOMERS}?x_elsewhere=1"), 40001)
+    field = expect(await pair.admin.post(f"{SYSTEM}/custom-fields", body))
+    await in_force(there, f"{CUSTOMERS}?x_elsewhere=1", 0)
+    made = expect(await there.post(CUSTOMERS, {"name": "has it", "x_elsewhere": 1}))
+    assert expect(await pair.admin.get(f"{CUSTOMERS}/{made['id']}"))["x_elsewhere"] == 1
+    expect(await pair.admin.delete(f"{SYSTEM}/custom-fields/{field['id']}"))
+    await in_force(there, f"{CUSTOMERS}?x_elsewhere=1", 40001)
