@@ -157,9 +157,9 @@ async def list_collections(req: Request) -> list[Record]:
 
 
 def extensible(catalogue: Catalogue) -> list[Collection]:
-    """Return the collections whose records people create through a body and list: these can have own fields."""
+    """Return the collections whose records people list, with a permission, and create: these can have own fields."""
     bodies = {id(one.body) for one in catalogue.routes if one.method == "POST"}
-    lists = {one.collection for one in catalogue.routes if one.paged}
+    lists = {one.collection for one in catalogue.routes if one.paged and one.guarded}
     return [
         one
         for one in catalogue.collections.values()

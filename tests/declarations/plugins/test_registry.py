@@ -20,6 +20,7 @@ from plugins.api import (
     EnvironmentSettings,
     ErrorKind,
     Event,
+    Extends,
     Field,
     Index,
     Job,
@@ -111,6 +112,11 @@ def things(**changes: object) -> Plugin:
 def fields(**given: Field) -> Plugin:
     """A plugin whose collection has these fields, with labels, and no routes."""
     return things(fields=labelled(given))
+
+
+def extending(given: Mapping[str, Field]) -> Plugin:
+    """Another plugin that brings just these own fields on things."""
+    return other(requires=("acme",), extends=(Extends(THINGS, labelled(given)),))
 
 
 LIFE = StateMachine(
@@ -914,6 +920,32 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "part of a dashboard that no route serves": (
         [acme(routes=(*ACME.routes, get("/api/dashboard/sales")), dashboards=(Dashboard("slaes", answer),))],  # type: ignore[arg-type]
         "Plugin acme: no route serves its part of the dashboard slaes; declare it with dashboard_route.",
+    ),
+    "own fields on a collection of a plugin that is not required": (
+        [ACME, other(extends=(Extends(THINGS, labelled({"x_size": integer()})),))],
+        "Plugin other: own fields on acme_things: only collections with versions, of plugins that this one requires, "
+        "can have them.",
+    ),
+    "own field without its prefix": (
+        [ACME, extending({"size": integer()})],
+        "Plugin other: own fields on acme_things: size must begin with x_ and have small letters, digits and _.",
+    ),
+    "own field that is searched": (
+        [ACME, extending({"x_size": text(search=True)})],
+        "Plugin other: own fields on acme_things: x_size has search=True: what lists search is stored with each record.",
+    ),
+    "own field with a default": (
+        [ACME, extending({"x_size": integer(default=1)})],
+        "Plugin other: own fields on acme_things: x_size has a default, which older records would not have.",
+    ),
+    "own field that refers to records of a plugin that is not required": (
+        [ACME, extending({"x_file": object_id(ref="files_objects")})],
+        "Plugin other: own fields on acme_things: x_file refers to files_objects, of a plugin that this one does not "
+        "require: give it ref_optional=True.",
+    ),
+    "own fields that lists filter by, one too many": (
+        [ACME, extending({f"x_size{number}": integer(filter=True) for number in range(4)})],
+        "Plugins declare 4 own fields with filter=True on acme_things; 3 are allowed.",
     ),
     "port that nobody provides": (
         [plugin for plugin in GOOD if plugin.name != "auth"],

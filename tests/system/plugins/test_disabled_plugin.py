@@ -16,6 +16,7 @@ from handlers.operations.operation_log import OPERATION_LOGS
 from plugins.api import (
     Collection,
     Dictionary,
+    Extends,
     Job,
     Menu,
     Message,
@@ -32,6 +33,7 @@ from plugins.api.records import Item
 from plugins.boot.registry import load_plugins
 from plugins.boot.runtime import Running
 from plugins.commands.diagnosis.database import check_database
+from plugins.crm.api import CUSTOMERS as OF_CRM
 from plugins.testing import SECRET, Client, People, empty_database, eventually, expect, serving
 from tests.api.files.samples import attach, note
 from tests.support.commands import run_command
@@ -75,6 +77,7 @@ ACME = Plugin(
     options=(Option("acme_colour", text(default="red"), Message("颜色", "Colour")),),
     jobs=(Job("acme.sweep", 60, work),),
     biz_types={"SHOP": SHOP},
+    extends=(Extends(OF_CRM, {"x_shelf": text(label=("货架", "Shelf"), filter=True)}),),
 )
 GIFTED = Plugin(
     name="gift",
@@ -115,7 +118,7 @@ def place(io_loop: IOLoop, mongodb_uri: str, tmp_path: Path) -> Iterator[Place]:
 
 
 async def shop_of_a_customer(admin: Client) -> Mapping[str, str]:
-    customer = expect(await admin.post(CUSTOMERS, {"name": "Held"}))["id"]
+    customer = expect(await admin.post(CUSTOMERS, {"name": "Held", "x_shelf": "A7"}))["id"]
     return {"customer": customer, "shop": expect(await admin.post(SHOPS, {"name": "S", "customer_id": customer}))["id"]}
 
 
@@ -128,10 +131,12 @@ async def test_what_its_records_hold_cannot_be_deleted_until_it_is_back(place: P
         refused = await admin.delete(f"{CUSTOMERS}/{made['customer']}")
         expect(refused, 40901)
         assert "acme" in refused.json["msg"]
+        assert "x_shelf" not in expect(await admin.get(f"{CUSTOMERS}/{made['customer']}"))
         assert refused.data["held_by"] == [{"collection": "acme_shops", "count": 1}]
         free = expect(await admin.post(CUSTOMERS, {"name": "Free"}))["id"]
         expect(await admin.delete(f"{CUSTOMERS}/{free}"))
     async with place.served(ACME) as (_, admin):
+        assert expect(await admin.get(f"{CUSTOMERS}?x_shelf=A7"))["items"][0]["id"] == made["customer"]
         expect(await admin.delete(f"{SHOPS}/{made['shop']}"))
     async with place.served() as (_, admin):
         expect(await admin.delete(f"{CUSTOMERS}/{made['customer']}"))
@@ -152,6 +157,7 @@ async def test_a_purge_says_what_there_is_and_then_removes_it(place: Place) -> N
     assert (code, errors) == (1, "plugin: nothing was removed; --yes removes all of this for good\n")
     assert counts == {
         "acme_shops": 1,
+        "records of others with values in its fields": 1,
         "menus and buttons, with what roles may do": 6,
         "dictionaries": 1,
         "settings": 1,
@@ -170,6 +176,8 @@ async def test_a_purge_says_what_there_is_and_then_removes_it(place: Place) -> N
         assert len(after) == len(before) - 2
         assert expect(await admin.get("/api/v1/system/dictionaries?types=acme_kind"))["items"] == []
         assert expect(await admin.get("/api/v1/system/configs/site_name"))["value"] == "Ours"
+        customer = await driver.find("crm_customers", {"name": "Held"})
+        assert ["x_shelf" in one for one in customer] == [False]
         expect(await admin.delete(f"{CUSTOMERS}/{made['customer']}"))
     assert (await place.purge("acme"))[2].startswith("plugin: no start has noted a plugin acme; ")
     async with place.served(ACME) as (_, admin):
