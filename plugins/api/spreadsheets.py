@@ -27,6 +27,7 @@ from handlers.tables.report import (
     TableRows as TableRows,  # rows of a table: their numbers and cells
 )
 from handlers.tables.rows import (
+    RecordWriter as RecordWriter,  # writes rows through the routes that create and change records
     TableReferences as TableReferences,  # the records that cells refer to
 )
 from handlers.tables.running import (
@@ -34,6 +35,7 @@ from handlers.tables.running import (
 )
 from handlers.tables.table import (
     ImportLimits as ImportLimits,  # limits of an import
+    RowWriter as RowWriter,  # what writes the rows of an import
     Table as Table,  # the tables of a collection
 )
 from handlers.tables.values import (

@@ -15,6 +15,8 @@ from plugins.api.spreadsheets import (
     ImportLimits,
     ImportNotices,
     ImportReport,
+    RecordWriter,
+    RowWriter,
     Table,
     TableColumn,
     TableReferences,
@@ -65,12 +67,14 @@ class CustomerWriter:
         report = ImportReport()
         self._dry_run.begin()
         bodies = await self._parse(req, rows)
-        known = await _Known.load(req, [body for _, body in bodies])
-        alike = await find_known(req, [body for _, body in bodies])
-        for number, (line, body) in enumerate(bodies):
+        known = await _Known.load(req, [body for _, body, _ in bodies])
+        alike = await find_known(req, [body for _, body, _ in bodies])
+        for number, (line, body, faults) in enumerate(bodies):
             if number % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)  # yield to other requests
             try:
+                if faults:
+                    raise ValidationFailed(faults)
                 outcome = await self._process_row(req, body, known, not dry_run)
                 if dry_run:
                     outcome = await self._rehearse(req, body, outcome)
@@ -97,22 +101,27 @@ class CustomerWriter:
         if not await req.part(Policy).holds(req.actor, self._update_permission):
             raise ValidationFailed([FieldError("id" if "id" in body else "code", "permission")])
 
-    async def _parse(self, req: Request, rows: TableRows) -> list[tuple[int, Record]]:
+    async def _parse(self, req: Request, rows: TableRows) -> list[tuple[int, Record, list[FieldError]]]:
+        """Return the number of each row, its body, and its references to records that there are not."""
         zone = req.service.settings.zone
         labels = await ValueLabels.load(self._service, self._table.columns)
         values = [parse_row(self._columns, cells, zone) for _, cells in rows]
         people = await TableReferences.load(req, self._columns, values)
-        for row in values:
+        faults: list[list[FieldError]] = [[] for _ in values]
+        for row, of_row in zip(values, faults, strict=True):
             for column in self._columns:
                 if column.name not in row:
                     continue
                 if column.ref is not None:
                     found, rule = await people.find(req, column, row[column.name])
-                    # an unknown person stays as text, which validation then rejects as not a number
-                    row[column.name] = row[column.name] if rule else found
+                    if not rule:
+                        row[column.name] = found
+                    elif column.field.kind != "integer":  # a text is no number, which validation rejects
+                        of_row.append(FieldError(column.name, rule))
                 else:
                     row[column.name] = labels.value(column, row[column.name])
-        return [(line, row_body(row)) for (line, _), row in zip(rows, values, strict=True)]
+        numbers = (line for line, _ in rows)
+        return [(*one,) for one in zip(numbers, map(row_body, values), faults, strict=True)]
 
     async def _process_row(self, req: Request, body: Record, known: _Known, write: bool) -> str:
         """Process a row and return `created`, `updated` or `unchanged`. Raises `ValidationFailed` if it is invalid."""
@@ -234,6 +243,12 @@ class CustomerNotices(ImportNotices):
         await super().finished(req, table, record, notify=notify)
 
 
+def _writer(service: Service, table: Table, columns: Sequence[TableColumn]) -> RowWriter:
+    """Return what writes rows of customers; where an own field refers to other customers, rows refer to rows above."""
+    writer = RecordWriter if table.below_itself else CustomerWriter
+    return writer(service, table, columns)
+
+
 def _limits(service: Service) -> ImportLimits:
     settings = service.settings_of(CrmSettings)
     return ImportLimits(settings.crm_import_bytes, settings.crm_import_waits_rows)
@@ -251,7 +266,7 @@ ROUTES: tuple[Route, ...] = (
         resource="crm:customer",
         imports=IMPORTS,
         rows=IMPORT_ROWS,
-        writer=CustomerWriter,
+        writer=_writer,
         tell=CustomerNotices(),
         limits=_limits,
         strict=True,

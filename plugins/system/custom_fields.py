@@ -51,7 +51,7 @@ _CHOSEN: Mapping[str, Any] = {"type": "select", "searchable": True, "joinValues"
 _COLLECTIONS: Mapping[str, Any] = {**_CHOSEN, "labelField": "name", "valueField": "collection"}
 VIEW = View(
     CUSTOM_FIELDS,
-    columns=("collection_name", "label", "label_en", "name", "type", "required", "filterable"),
+    columns=("label", "label_en", "collection_name", "name", "type", "required", "filterable"),
     widgets={
         "collection": {**_COLLECTIONS, "source": {"method": "get", "url": f"{AT}/collections"}},
         "dictionary": {

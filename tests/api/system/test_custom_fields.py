@@ -40,10 +40,17 @@ def declaration(kind: str, **values: Any) -> Values:
 @pytest.fixture(scope="module")
 def declared(io_loop: IOLoop, admin: Client) -> Iterator[dict[str, str]]:
     """A field of each type on customers; the names that records have them under."""
-    made = {kind: io_loop.run_sync(lambda: admin.post(AT, declaration(kind))) for kind in TYPES}
-    yield {kind: f"x_{expect(reply)['name']}" for kind, reply in made.items()}
-    for reply in made.values():
-        expect(io_loop.run_sync(lambda: admin.delete(f"{AT}/{reply.data['id']}")))
+
+    async def make() -> dict[str, Values]:
+        return {kind: expect(await admin.post(AT, declaration(kind))) for kind in TYPES}
+
+    async def take_away() -> None:
+        for field in made.values():
+            expect(await admin.delete(f"{AT}/{field['id']}"))
+
+    made = io_loop.run_sync(make)
+    yield {kind: f"x_{field['name']}" for kind, field in made.items()}
+    io_loop.run_sync(take_away)
 
 
 async def customer(admin: Client, **values: Any) -> Values:
@@ -109,7 +116,10 @@ async def test_tables_export_and_import_it_under_its_label(kind: str, admin: Cli
     table = {"csv": as_csv, "xlsx": as_xlsx}[kind]([head, other])
     assert (await import_table(admin, table, f"customers.{kind}"))["created"] == 1
     imported = expect(await admin.get(f"{CUSTOMERS}?code={code}"))["items"][0]
-    assert {name: imported[name] for name in values} == {**values, **{declared["timestamp"]: imported[declared["timestamp"]]}}
+    assert {name: imported[name] for name in values} == {
+        **values,
+        **{declared["timestamp"]: imported[declared["timestamp"]]},
+    }
 
 
 async def test_the_description_and_the_console_show_it(admin: Client, declared: dict[str, str]) -> None:
