@@ -121,7 +121,7 @@ CUSTOM_FIELDS = Collection(
             for name, field in DECLARATION.items()
         },
         "filterable": boolean(
-            label=("可筛选", "Filter and sort by it"),
+            label=("可筛选", "Filterable"),
             default=False,
             description=f"Lists can be filtered and sorted by it, for which it gets an index: at most {MOST_FILTERS} "
             "fields of a collection, and no long text.",
@@ -181,19 +181,15 @@ def declaration_faults(
 def own_fields_of(rows: Iterable[Mapping[str, Any]], catalogue: Catalogue) -> OwnFields:
     """Return the fields that stored declarations describe.
 
-    Those that cannot be in force are left out: their collection, or the one that they refer to, belongs to a plugin that
-    is not loaded, or a plugin declares a field of this name.
+    Those that cannot be in force are left out: a plugin declares a field of this name, the collection or the one that it
+    refers to belongs to a plugin that is not loaded, or the type is of a newer version.
     """
     known, found = named(catalogue.collections.values()), defaultdict[str, dict[str, Field]](dict)
     for row in rows:
         collection, name = catalogue.collections.get(row["collection"]), f"{PREFIX}{row['name']}"
-        if (
-            collection is None
-            or name in collection.fields
-            or (row["type"] == "reference" and row["target"] not in known)
-        ):
-            continue
-        found[collection.name][name] = field_of(row, known)
+        refers = row["type"] != "reference" or row["target"] in known
+        if collection is not None and name not in collection.fields and refers and row["type"] in TYPES:
+            found[collection.name][name] = field_of(row, known)
     return found
 
 

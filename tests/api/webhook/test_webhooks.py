@@ -108,6 +108,20 @@ async def test_webhooks_that_cannot_be_read_are_read_again(
     assert not failures
 
 
+async def test_a_custom_field_is_in_the_record_and_in_its_changes(
+    hooked: Running, admin: Client, people: People, receiver: Receiver
+) -> None:
+    await hook(hooked, people, receiver.url, ["crm_customers.*"])
+    labels = {"label": "配送商", "label_en": "Courier"}
+    body = {"collection": "crm_customers", "name": "courier", "type": "money", **labels}
+    field = expect(await admin.post("/api/v1/system/custom-fields", body))
+    record = expect(await admin.post(CUSTOMERS, {"name": unique("customer"), "x_courier": "1.50"}))
+    (message,) = await arrived(receiver, record["id"], 1)
+    assert message.event["data"]["record"]["x_courier"] == "1.50"
+    assert {"field": "x_courier", "before": None, "after": "1.50"} in message.event["data"]["changes"]
+    expect(await admin.delete(f"/api/v1/system/custom-fields/{field['id']}"))
+
+
 async def test_the_documented_programs_verify_a_signature_and_refuse_another_body(
     hooked: Running, admin: Client, people: People, receiver: Receiver
 ) -> None:
