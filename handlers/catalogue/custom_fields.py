@@ -114,12 +114,8 @@ CUSTOM_FIELDS = Collection(
             description="The collection whose records have it.",
         ),
         "collection_name": _CALLED.but(label=("所属记录", "Records")),
-        **{
-            name: field.but(description=f"Bodies and responses have it with the prefix `{PREFIX}`.")
-            if name == "name"
-            else field
-            for name, field in DECLARATION.items()
-        },
+        **DECLARATION,
+        "name": DECLARATION["name"].but(description=f"Bodies and responses have it with the prefix `{PREFIX}`."),
         "filterable": boolean(
             label=("可筛选", "Filterable"),
             default=False,
@@ -130,6 +126,11 @@ CUSTOM_FIELDS = Collection(
     },
     indexes=(Index("collection", "name", unique=True),),
 )
+
+
+def in_records(declared: ReadOnlyRecord) -> str:
+    """Return the name under which records have the own field that a stored declaration describes."""
+    return f"{PREFIX}{declared['name']}"
 
 
 def field_of(declared: ReadOnlyRecord, collections: Mapping[str, Collection]) -> Field:
@@ -186,7 +187,7 @@ def own_fields_of(rows: Iterable[Mapping[str, Any]], catalogue: Catalogue) -> Ow
     """
     known, found = named(catalogue.collections.values()), defaultdict[str, dict[str, Field]](dict)
     for row in rows:
-        collection, name = catalogue.collections.get(row["collection"]), f"{PREFIX}{row['name']}"
+        collection, name = catalogue.collections.get(row["collection"]), in_records(row)
         refers = row["type"] != "reference" or row["target"] in known
         if collection is not None and name not in collection.fields and refers and row["type"] in TYPES:
             found[collection.name][name] = field_of(row, known)

@@ -10,6 +10,7 @@ from handlers.catalogue.custom_fields import (
     MOST_FIELDS as MOST_FIELDS,  # own fields of a collection
     MOST_FILTERS as MOST_FILTERS,  # those of them by which lists filter
     CustomFields as CustomFields,  # these fields, as they are in force
+    in_records as in_records,  # the name under which records have such a field
 )
 from handlers.catalogue.declarations import (
     ACTION_TITLES as ACTION_TITLES,  # the titles of the permissions that `crud` and tables make

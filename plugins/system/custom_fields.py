@@ -25,7 +25,15 @@ from plugins.api import (
 from plugins.api.data import restore as restore_record
 from plugins.api.errors import DUPLICATE, STALE, FieldError, ValidationFailed
 from plugins.api.fields import declaration_faults
-from plugins.api.records import CUSTOM_FIELDS, MOST_FIELDS, MOST_FILTERS, Catalogue, CustomFields, Dictionaries
+from plugins.api.records import (
+    CUSTOM_FIELDS,
+    MOST_FIELDS,
+    MOST_FILTERS,
+    Catalogue,
+    CustomFields,
+    Dictionaries,
+    in_records,
+)
 from plugins.system.messages import FIELD_DELETED, TOO_MANY_FIELDS, TOO_MANY_FILTERS
 from plugins.system.records import CUSTOM_FIELD_REHEARSAL, CUSTOM_FIELD_TRIAL, CUSTOM_FIELD_UPDATE, EXTENSIBLE
 
@@ -181,10 +189,10 @@ async def _check(req: Request, values: Mapping[str, Any], before: Mapping[str, A
     collection = next((one for one in extensible(catalogue) if one.name == values["collection"]), None)
     if collection is None:
         faults.append(FieldError("collection", "enum"))
-    elif before is None and f"x_{values['name']}" in collection.all_fields:
+    elif before is None and in_records(values) in collection.all_fields:
         faults.append(FieldError("name", "duplicate"))
     if collection is not None:
-        own = f"x_{values['name']}"
+        own = in_records(values)
         labels = {
             text for name, one in collection.all_fields.items() if name != own and one.label for text in one.label
         }
@@ -201,7 +209,7 @@ async def _refuse(req: Request, values: Mapping[str, Any], before: Mapping[str, 
         await database.lock(CUSTOM_FIELDS, collection)
     rows = await store.find({"collection": collection, **others})
     declared = database.collections.get(collection)
-    stored = {f"x_{row['name']}" for row in rows} | {f"x_{values['name']}"}
+    stored = {in_records(row) for row in (*rows, values)}
     of_plugins = [declared.fields[name] for name in declared.own if name not in stored] if declared else []
     if len(rows) + len(of_plugins) >= MOST_FIELDS:
         raise ApiError(CONFLICT, TOO_MANY_FIELDS.filled(most=MOST_FIELDS))
@@ -231,7 +239,7 @@ def _called(req: Request, collection: str) -> str:
 
 async def _rehearsal(req: Request, before: Mapping[str, Any], after: Mapping[str, Any]) -> Record:
     store = req.system_store(req.service.database.collections[after["collection"]])
-    records, filled = await store.count(), await store.count({f"x_{after['name']}": {"$ne": None}})
+    records, filled = await store.count(), await store.count({in_records(after): {"$ne": None}})
     removed = bool(after.get("removed"))
     had, has = bool(before.get("filterable")), bool(after["filterable"]) and not removed
     return {
