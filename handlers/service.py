@@ -13,10 +13,8 @@ from handlers.data.database import Database
 from handlers.data.visible.delegated_access import Passage, Passes
 from handlers.events import Events
 
-if TYPE_CHECKING:
-    from handlers.catalogue.declarations import Catalogue
-
 Part = TypeVar("Part")
+Source = TypeVar("Source")
 
 
 class Port:
@@ -78,7 +76,7 @@ class Service:
     def __post_init__(self) -> None:
         self.request_limit = TimeLimit(self.settings.request_seconds)
         self._passed_collections: frozenset[str] | None = None
-        self._derived: dict[type, Callable[[Catalogue], object]] = {}
+        self._derived: dict[type, Callable[[Any], object]] = {}
 
     @property
     def passed_collections(self) -> frozenset[str]:
@@ -100,12 +98,12 @@ class Service:
             raise ValueError(f"{kind.__name__} is provided twice")
         self.parts[kind] = part
 
-    def derive(self, kind: type[Part], make: Callable[[Catalogue], Part], catalogue: Catalogue) -> None:
+    def derive(self, kind: type[Part], make: Callable[[Source], Part], catalogue: Source) -> None:
         """Register what `make` returns for the catalogue; it is made again whenever the catalogue changes."""
         self.provide(kind, make(catalogue))
         self._derived[kind] = make
 
-    def derived_from(self, catalogue: Catalogue) -> Mapping[type, object]:
+    def derived_from(self, catalogue: object) -> Mapping[type, object]:
         """Return the catalogue and what is derived from it, to be put into `parts`: takes tens of milliseconds."""
         return {type(catalogue): catalogue, **{kind: make(catalogue) for kind, make in self._derived.items()}}
 

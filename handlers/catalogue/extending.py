@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from handlers.catalogue.declarations import Catalogue
-from handlers.data.collection import Collection
+from handlers.data.collection import Collection, extended
 from handlers.route import Route
 from handlers.schema.fields import Field
 from handlers.tables.handlers import with_columns
@@ -34,19 +34,19 @@ class Extends:
 def extend(catalogue: Catalogue, own: OwnFields) -> Catalogue:
     """Return the catalogue in which these collections have these fields too; unknown collections are passed over."""
     pairs = [
-        (one, one.extended(fields))
+        (one, extended(one, fields))
         for name, fields in own.items()
         if fields and (one := catalogue.collections.get(name))
     ]
     if not pairs:
         return catalogue
-    extended = {after.name: after for _, after in pairs}
+    changed = {after.name: after for _, after in pairs}
     responses = _Shapes((one.read, two.read) for one, two in pairs)
     responses.know((one.tree, two.tree) for one, two in pairs)
     bodies = _Shapes(form for one, two in pairs for form in ((one.update, two.update), (one.create, two.create)))
 
     def made_of(route: Route) -> Route:
-        route = with_columns(route, extended)
+        route = with_columns(route, changed)
         body, returns, query = bodies.of(route.body), responses.of(route.returns), _extend_query(route.query, pairs)
         if body is route.body and returns is route.returns and query is route.query:
             return route
@@ -54,8 +54,8 @@ def extend(catalogue: Catalogue, own: OwnFields) -> Catalogue:
 
     return replace(
         catalogue,
-        collections={**catalogue.collections, **extended},
-        biz_types={name: extended.get(one.name, one) for name, one in catalogue.biz_types.items()},
+        collections={**catalogue.collections, **changed},
+        biz_types={name: changed.get(one.name, one) for name, one in catalogue.biz_types.items()},
         routes=tuple(made_of(one) for one in catalogue.routes),
     )
 

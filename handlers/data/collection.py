@@ -72,7 +72,7 @@ class Collection(Generic[Declared]):
     `owner`: the field with the person who is responsible for a record. The core stores that person's department beside
     it (`owner_department_id`), whose people see the record too. `states`: the state machine of the records.
     `disabled`: a field, and its value in records that can no longer be chosen; `disabled_value` has the default.
-    `own`: those of the fields that others have added, see `extended`.
+    `own`: those of the fields that others have added.
     """
 
     name: str
@@ -98,10 +98,6 @@ class Collection(Generic[Declared]):
     follows: str = ""
     disabled: tuple[str, object] | None = None
     own: tuple[str, ...] = ()
-
-    def extended(self, own: Mapping[str, Field]) -> Collection[Declared]:
-        """Return a copy that has these fields of others too, with an index on each by which lists filter."""
-        return replace(self, fields={**self.fields, **own}, own=(*self.own, *own))
 
     @cached_property
     def label_field(self) -> str:
@@ -168,8 +164,7 @@ class Collection(Generic[Declared]):
     @cached_property
     def all_fields(self) -> dict[str, Field]:
         """Every field of a record, `id` first."""
-        # records that are older than an own field have no value in it, even if it is required
-        own = {name: self.fields[name].but(nullable=True) for name in self.own}
+        own = {name: self.fields[name].but(nullable=True) for name in self.own}  # older records lack even required ones
         return {"id": self.id_field, **self.fields, **own, **self.audit_fields}
 
     @cached_property
@@ -341,8 +336,7 @@ class Collection(Generic[Declared]):
         declared = [spec_of(index, self.plain) for index in self.indexes]
         name = self.default_sort.removeprefix("-")
         order = self.default_sort.removesuffix(name) + self.stored_orders.get(name, name)
-        derived = [] if self.plain else [Index(order)]
-        derived += [Index(name) for name in self.own if self.fields[name].filter]
+        derived = [] if self.plain else [Index(order), *(Index(name) for name in self.own if self.fields[name].filter)]
         if self.scoped:
             derived += [Index(self.scope_department, order), Index(self.scope_person, order)]
         if self.shared:
@@ -361,6 +355,11 @@ class Collection(Generic[Declared]):
                 spec = spec_of(Index(link.path), self.plain)
                 specs[spec.keys] = spec
         return tuple(specs.values())
+
+
+def extended(collection: Collection[Declared], own: Mapping[str, Field]) -> Collection[Declared]:
+    """Return a copy that has these fields of others too, with an index on each by which lists filter."""
+    return replace(collection, fields={**collection.fields, **own}, own=(*collection.own, *own))
 
 
 def _derived(collection: Collection, values: Values) -> Record:

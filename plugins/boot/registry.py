@@ -17,7 +17,7 @@ from traceback import extract_tb
 
 from handlers.catalogue.declarations import Catalogue
 from handlers.catalogue.extending import OwnFields, extend
-from handlers.data.collection import named
+from handlers.data.collection import extended, named
 from handlers.data.references.holders import Holders, find_holders, refusals_to_delete
 from handlers.docs.system import CORE_ROUTES
 from handlers.events import name_of
@@ -168,7 +168,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         raise RegistryError(problems)
     collections = (*CORE_COLLECTIONS, *all_of(plugins, lambda plugin: plugin.collections))
     own = _own_fields(plugins)
-    holders = find_holders(one.extended(own.get(one.name, {})) for one in collections)
+    holders = find_holders(extended(one, own.get(one.name, {})) for one in collections)
     routes = tuple(
         _with_refusals_of_holders(holders, _with_refusals_of_listeners(plugins, route))
         for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from handlers.catalogue.custom_fields import MOST_FIELDS, MOST_FILTERS
 from handlers.catalogue.extending import PREFIX, Extends
-from handlers.data.collection import THE_DEPARTMENTS, THE_USERS, named
+from handlers.data.collection import THE_DEPARTMENTS, THE_USERS, extended, named
 from handlers.schema.fields import Field
 from plugins.checks.labels import label_problems
 from plugins.checks.references import reference_problems, required_by
@@ -30,7 +30,7 @@ def own_field_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
         if owner.get(name) not in required - {plugin.name} or one.collection.plain:
             yield f"{where}: only collections with versions, of plugins that this one requires, can have them."
         known = {alias for alias, whose in owner.items() if whose in required} | {THE_USERS, THE_DEPARTMENTS}
-        yield from label_problems(where, one.collection.extended(one.fields))
+        yield from label_problems(where, extended(one.collection, one.fields))
         yield from reference_problems(where, replace(one.collection, fields=one.fields))
         for field, child in one.fields.items():
             fault = _fault(one, field, child, known)
