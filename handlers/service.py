@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from config.settings import EnvironmentSettings, Settings
 from config.time_limits import TimeLimit
 from handlers.access.actor import ANONYMOUS
 from handlers.data.database import Database
-from handlers.data.visible.delegated_access import Passage, Passes
+from handlers.data.visible.delegated_access import JointPasses, Passage, Passes
 from handlers.events import Events
 
 Part = TypeVar("Part")
@@ -93,10 +93,11 @@ class Service:
         return frozenset(one.name for one in self.database.collections.values() if delegated.concerns(one))
 
     def provide(self, kind: type[Part], part: Part) -> None:
-        """Register a running object under its type, or under a port."""
-        if kind in self.parts:
+        """Register a running object under its type, or under a port. Several may be registered as `Passes`."""
+        known: Any = self.parts.get(kind)
+        if known is not None and kind is not Passes:
             raise ValueError(f"{kind.__name__} is provided twice")
-        self.parts[kind] = part
+        self.parts[kind] = part if known is None else JointPasses((known, cast(Passes, part)))
 
     def derive(self, kind: type[Part], make: Callable[[Source], Part], catalogue: Source) -> None:
         """Register what `make` returns for the catalogue; it is made again whenever the catalogue changes."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from config.database import DatabaseUnavailable
@@ -21,6 +22,7 @@ from handlers.tasks import end
 log = logging.getLogger("tradewind.jobs")
 _RETRY_SECONDS = 1.0
 _LEASE = "job:"
+_JITTER = 0.2
 
 
 @dataclass
@@ -131,6 +133,12 @@ class Jobs:
     async def stop(self) -> None:
         """Cancel every task and wait for its end."""
         await end(self._tasks)
+
+
+def retry_at(now: datetime, attempts: int, seconds: Sequence[float]) -> datetime:
+    """Return when to try again after so many failed attempts: `seconds` has the pause after each, give or take a fifth."""
+    pause = seconds[min(attempts, len(seconds)) - 1]
+    return now + timedelta(seconds=pause * random.uniform(1 - _JITTER, 1 + _JITTER))  # noqa: S311  no secret
 
 
 def _last_run(lease: Mapping[str, Any]) -> LastRun:

@@ -58,6 +58,7 @@ from handlers.data.visible.scope import (
 )
 from handlers.operations.jobs import (
     Jobs as Jobs,  # background tasks, and periodic jobs on one instance
+    retry_at as retry_at,  # when to try again after failures
 )
 from handlers.operations.migrations import (
     Migration as Migration,  # a change of documents that older versions have stored

@@ -21,6 +21,7 @@ from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.auth.tokens import Tokens
 from plugins.auth.wecom import QrRate
 from plugins.auth.wecom_client import WecomClient
+from plugins.auth.wecom_messages import WecomMessages
 from plugins.auth.wecom_tokens import CorpToken
 from plugins.rbac.api import Directory, Policy
 
@@ -56,7 +57,9 @@ def _provide_wecom(service: Service, settings: AuthSettings) -> Iterator[None]:
         log.warning("WeCom log-in is off: settings are missing", extra={"missing": missing})
     client = WecomClient(settings)
     service.provide(WecomClient, client)
-    service.provide(CorpToken, CorpToken(service.database, client, settings, service.signing_secrets))
+    tokens = CorpToken(service.database, client, settings, service.signing_secrets)
+    service.provide(CorpToken, tokens)
+    service.provide(WecomMessages, WecomMessages(client, tokens, settings))
     service.provide(QrRate, QrRate(settings.logins_per_minute, service.settings.rate_limits == "on"))
     try:
         yield

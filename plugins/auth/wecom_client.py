@@ -1,4 +1,4 @@
-"""A client of WeCom's HTTP API, for the two calls that a log-in needs.
+"""A client of WeCom's HTTP API, for the two calls that a log-in needs, and the one that sends a message.
 
 `cgi-bin/gettoken`: https://developer.work.weixin.qq.com/document/path/91039;
 `cgi-bin/auth/getuserinfo`: https://developer.work.weixin.qq.com/document/path/98176;
@@ -87,17 +87,30 @@ class WecomClient:
             raise ApiError(WECOM_REFUSED, WECOM_OUTSIDER)
         raise WecomUnavailable(call, "a response without a person")
 
+    async def post_message(self, token: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a message of the application; return the response. Raises `TokenRejected` and `WecomUnavailable`."""
+        call = "message/send"
+        with span(f"WeCom {call}", "CLIENT", http_request_method="POST"):
+            response = await self._asked(call, {"access_token": token}, body)
+        if _errcode(call, response) in _TOKEN_REJECTED:
+            raise TokenRejected
+        return response
+
     async def _get(self, call: str, **query: str) -> dict[str, Any]:
         with span(f"WeCom {call}", "CLIENT", http_request_method="GET"):
             return await self._asked(call, query)
 
-    async def _asked(self, call: str, query: Mapping[str, str]) -> dict[str, Any]:
+    async def _asked(
+        self, call: str, query: Mapping[str, str], body: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         request = HTTPRequest(
             f"{self._settings.wecom_api_base}/cgi-bin/{call}?{urlencode(query)}",
+            "GET" if body is None else "POST",
+            body=None if body is None else orjson.dumps(body),
             connect_timeout=self._settings.wecom_connect_seconds,
             request_timeout=self._settings.wecom_request_seconds,
             follow_redirects=False,
-            headers=trace_headers(),
+            headers={**trace_headers(), **({} if body is None else {"Content-Type": "application/json"})},
         )
         try:
             response = orjson.loads((await self._http.fetch(request)).body)

@@ -23,7 +23,7 @@ from handlers.docs.openapi import check_names
 from handlers.docs.system import CORE_ROUTES
 from handlers.idempotency import IDEMPOTENCY_KEYS
 from handlers.operations.operation_log import OPERATION_LOGS
-from handlers.ports import Authenticator, Authorizer
+from handlers.ports import Authenticator, Authorizer, Passes
 from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
 from handlers.schema.errors import CORE_ERRORS, ErrorKind, ValidationFailed
 from handlers.schema.fields import Field, fields_in, obj
@@ -143,7 +143,7 @@ def _ports(plugins: Sequence[Plugin]) -> Iterator[str]:
         providers = [plugin.name for plugin in plugins if port in plugin.provides]
         if not providers:
             yield f"No plugin provides {port.__name__}; load the plugins auth and rbac, or others that do."
-        if len(providers) > 1:
+        if len(providers) > 1 and port is not Passes:
             yield f"Plugins {' and '.join(providers)} both provide {port.__name__}."
 
 

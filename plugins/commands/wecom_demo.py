@@ -1,4 +1,4 @@
-"""The stand-in for WeCom that runs beside a demo server, so that a visitor can try the QR-code log-in."""
+"""The stand-ins for WeCom and a mail server that run beside a demo server: a visitor can log in and see what is sent."""
 
 import contextlib
 import ctypes
@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 
 CORP, AGENT, SECRET = "ww-tradewind-demo", "1000002", "wecom-simulator-secret"
-FIRST_PORT = 8100
+FIRST_PORT, MAIL_PORT, MAIL_PAGE_PORT = 8100, 8025, 8101
 _PR_SET_PDEATHSIG = 1
 
 
@@ -20,7 +20,7 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
     """
     if os.environ.get("TRADEWIND_WECOM_CORP_ID"):
         return
-    port = _free_port()
+    port = _free_port(FIRST_PORT)
     address = f"http://127.0.0.1:{port}"
     given = {
         "CORP_ID": CORP,
@@ -31,19 +31,29 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
         "LOGIN_BASE": address,
     }
     os.environ.update({f"TRADEWIND_WECOM_{name}": value for name, value in given.items()})
-    command = [
-        python,
-        "-m",
-        "plugins.commands.wecom_simulator",
-        "--port",
-        str(port),
-        "--api",
-        f"http://127.0.0.1:{port_of(arguments)}",
-    ]
+    _start(python, "wecom_simulator", port=port, api=f"http://127.0.0.1:{port_of(arguments)}")
+    print(f"WeCom log-in to try: {address}/   Messages: {address}/messages", flush=True)
+
+
+def start_mail(python: str) -> None:
+    """Start the stand-in for a mail server and point the settings at it, unless one is configured already."""
+    if os.environ.get("TRADEWIND_NOTIFICATION_SMTP"):
+        return
+    port, page_port = _free_port(MAIL_PORT), _free_port(MAIL_PAGE_PORT)
+    os.environ["TRADEWIND_NOTIFICATION_SMTP"] = f"smtp://127.0.0.1:{port}?from=Tradewind%20%3Cno-reply@example.com%3E"
+    _start(python, "mail_simulator", port=port, page_port=page_port)
+    print(f"Mail that is sent: http://127.0.0.1:{page_port}/", flush=True)
+
+
+def _start(python: str, module: str, **options: "str | int") -> None:
+    """Start a stand-in, which ends with this process."""
+    given = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
     subprocess.Popen(  # noqa: S603 - our own command
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=end_with_parent
+        [python, "-m", f"plugins.commands.{module}", *given],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=end_with_parent,
     )
-    print(f"WeCom log-in to try: {address}/", flush=True)
 
 
 def end_with_parent() -> None:
@@ -64,8 +74,8 @@ def port_of(arguments: "Sequence[str]") -> str:
     return os.environ.get("TRADEWIND_PORT", "8000")
 
 
-def _free_port() -> int:
-    for wanted in (FIRST_PORT, 0):
+def _free_port(first: int) -> int:
+    for wanted in (first, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

@@ -1,7 +1,7 @@
-"""A stand-in for WeCom (企业微信) that speaks the protocol of its QR-code log-in: for tests, and for trying it out.
+"""A stand-in for WeCom (企业微信): its QR-code log-in, and messages of an application. For tests, and for trying it out.
 
 `python -m plugins.commands.wecom_simulator --port 8100 --api http://127.0.0.1:8000` plays WeCom and, at `/` and `/callback`, the
-page of a front end that logs in with it. Answers and error codes are those of
+page of a front end that logs in with it; `/messages` shows what its members were sent. Answers and error codes are those of
 https://developer.work.weixin.qq.com/document/path/90313; like the original it answers errors with HTTP 200.
 """
 
@@ -13,7 +13,7 @@ import json
 import secrets
 import signal
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -35,7 +35,9 @@ _MESSAGES = {
     40014: "invalid access_token",
     40029: "invalid code",
     42001: "access_token expired",
+    81013: "user & party & tag all invalid",
 }
+_KEPT = 200
 
 
 @dataclass
@@ -45,7 +47,8 @@ class Simulator:
     `members` and `outsiders`: id → name. `redirect_host`: the trusted domain, with its port. `token_seconds` and
     `code_seconds`: lives. `delay` seconds before each API answer. `broken`: `error` answers HTTP 500 and `garbage`
     no JSON. `reject_tokens`: every token is answered with this error code. `calls` counts API calls by name.
-    `api` is the service that `/` and `/callback` log in to. `url` is set when it serves.
+    `messages` are those that members were sent, the newest last. `api` is the service that `/` and `/callback` log in
+    to. `url` is set when it serves.
     """
 
     corp_id: str = "ww-tradewind-demo"
@@ -62,6 +65,7 @@ class Simulator:
     calls: Counter[str] = field(default_factory=Counter)
     tokens: dict[str, float] = field(default_factory=dict)
     codes: dict[str, tuple[str, float]] = field(default_factory=dict)
+    messages: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=_KEPT))
     api: str = ""
     url: str = ""
 
@@ -92,15 +96,29 @@ class Simulator:
             self.tokens[token] = now + self.token_seconds
         return {**failure(0), "access_token": token, "expires_in": max(1, round(self.tokens[token] - now))}
 
+    def fault_of(self, token: str) -> int:
+        """The error code for a token; 0 for a good one."""
+        if self.reject_tokens:
+            return self.reject_tokens
+        if token not in self.tokens:
+            return 40014
+        return 42001 if self.tokens[token] <= time.monotonic() else 0
+
+    def send(self, token: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Keep a message to a member; the same one again is dropped, as its sender asks."""
+        if fault := self.fault_of(token):
+            return failure(fault)
+        if body["touser"] not in self.members:
+            return failure(81013)
+        if body not in self.messages:
+            self.messages.append(body)
+        return {**failure(0), "msgid": f"message-{self.messages.index(body) + 1}"}
+
     def getuserinfo(self, token: str, code: str) -> dict[str, Any]:
         """Whose scan a code is; it is used up. A wrong token leaves it alone."""
+        if fault := self.fault_of(token):
+            return failure(fault)
         now = time.monotonic()
-        if self.reject_tokens:
-            return failure(self.reject_tokens)
-        if token not in self.tokens:
-            return failure(40014)
-        if self.tokens[token] <= now:
-            return failure(42001)
         person, until = self.codes.pop(code, ("", 0.0))
         if until <= now:
             return failure(40029)
@@ -144,6 +162,31 @@ class GetUserInfo(ApiHandler):
     def get(self) -> None:
         token, code = self.get_query_argument("access_token", ""), self.get_query_argument("code", "")
         self.finish(self.simulator.getuserinfo(token, code))
+
+
+class SendMessage(ApiHandler):
+    """`POST /cgi-bin/message/send?access_token=`."""
+
+    def post(self) -> None:
+        self.finish(self.simulator.send(self.get_query_argument("access_token", ""), json.loads(self.request.body)))
+
+
+class Messages(RequestHandler):
+    """`/messages`: what members were sent, the newest first."""
+
+    def initialize(self, simulator: Simulator) -> None:
+        self.simulator = simulator
+
+    def get(self) -> None:
+        shown = [self.shown(one) for one in reversed(self.simulator.messages)]
+        self.finish(page("企业微信消息（模拟）", "".join(shown) or "<p>还没有消息</p>"))
+
+    def shown(self, message: Mapping[str, Any]) -> str:
+        card = message.get("textcard", {})
+        title, text = card.get("title", ""), card.get("description") or message.get("text", {}).get("content", "")
+        link = f'<p><a href="{escape(card["url"])}">{escape(card["btntxt"])}</a></p>' if card else ""
+        member = self.simulator.members.get(message["touser"], message["touser"])
+        return f"<hr><p>{escape(member)}</p><h3>{escape(title)}</h3><pre>{escape(text)}</pre>{link}"
 
 
 class LoginPage(RequestHandler):
@@ -238,6 +281,8 @@ def application(simulator: Simulator) -> Application:
     routes: list[Any] = [
         (r"/cgi-bin/gettoken", GetToken, given),
         (r"/cgi-bin/auth/getuserinfo", GetUserInfo, given),
+        (r"/cgi-bin/message/send", SendMessage, given),
+        (r"/messages", Messages, given),
         (r"/wwlogin/sso/login", LoginPage, given),
         (r"/(?:callback)?", FrontEnd, given),
     ]

@@ -13,4 +13,4 @@ async def load(service: Service) -> None:
     directory = service.part(Directory)
     people = [await directory.by_username(name) for name in ("admin", "manager", "sales", "staff")]
     ids = [user["id"] for user in people if user]
-    await notify(service.database, ids, "announcement", WELCOME, WELCOME_BODY, key="demo:welcome")
+    await notify(service, ids, "announcement", WELCOME, WELCOME_BODY, key="demo:welcome")

@@ -6,14 +6,15 @@ So a message with a greater number is committed later, and a client that has rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from plugins.api import Actor, Message, Request, Store, utc_now
 from plugins.api.data import Database, Scope
 from plugins.api.requests import SYSTEM
-from plugins.api.values import Language
+from plugins.api.values import Language, Values
+from plugins.notification.channel_records import DELIVERIES
 from plugins.notification.record_types import Notification
 from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, PROGRESS, SENT, SIGNALS, message_id
 
@@ -31,10 +32,11 @@ def localise(message: Mapping[str, Any], language: Language) -> dict[str, Any]:
 
 
 class Inbox:
-    """Sends messages, in the transaction of the caller if there is one."""
+    """Sends messages, in the transaction of the caller if there is one. `channels` are those that have to get them too."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, channels: Sequence[str] = ()) -> None:
         self._database = database
+        self._channels = channels
 
     async def send(
         self,
@@ -47,13 +49,15 @@ class Inbox:
         *,
         key: str | None = None,
         actor: Actor = SYSTEM,
+        about: Values | None = None,
     ) -> int:
         """Put a message into the inboxes of these users; return how many received it.
 
-        `data` holds BSON values. A user gets at most one message for each `key`.
+        `data` holds BSON values, `about` further fields of the message. A user gets at most one message for each `key`.
         """
         values: dict[str, Any] = {**_make_texts("title", title, MAX_TITLE), **_make_texts("body", body, MAX_BODY)}
         values |= {"kind": kind, "link": link, "data": dict(data or {}), "unread": True, "read_at": None}
+        values |= {**(about or {}), "key": key}
         sent = 0
         # sorted, so that two senders to the same users conflict at the first one instead of deadlocking
         for user_id in sorted(set(user_ids)):
@@ -66,9 +70,18 @@ class Inbox:
         if key is not None and not await self._mark_sent(f"{user_id}:{key}"):
             return 0
         store = self._database.store(MESSAGES, actor)
-        await store.create({**values, "user_id": user_id}, id=message_id(user_id, number))
+        message = await store.create({**values, "user_id": user_id}, id=message_id(user_id, number))
+        if self._channels:
+            await self._database.driver.insert(DELIVERIES.name, self._deliveries(message))
         await self.signal(user_id)
         return 1
+
+    def _deliveries(self, message: Notification) -> list[dict[str, Any]]:
+        """Return what the queue of the channels gets, in the same transaction."""
+        now, id = message["created_at"], message["id"]
+        waiting = {"state": "waiting", "attempts": 0, "created_at": now, "next_at": now}
+        about = {"message_id": id, "user_id": message["user_id"], "kind": message["kind"], **waiting}
+        return [{"_id": f"{id}:{channel}", "channel": channel, **about} for channel in self._channels]
 
     async def _mark_sent(self, id: str) -> bool:
         sent = self._database.store(SENT)

@@ -25,7 +25,7 @@ from plugins.api import (
 )
 from plugins.notification.record_types import Notification, NotificationProgress, NotificationSent, NotificationSignal
 
-_KEPT_SECONDS = 180 * 86_400
+KEPT_SECONDS = 180 * 86_400
 MAX_TITLE, MAX_BODY, MAX_RECIPIENTS = 200, 2000, 1000
 
 # handlers read it only through `inbox.own_store`, so that users see only their own messages
@@ -63,14 +63,20 @@ MESSAGES: Collection[Notification] = Collection(
         ),
         "unread": boolean(label=("未读", "Unread"), nullable=False, read_only=True, filter=True),
         "read_at": timestamp(label=("阅读时间", "Read at"), read_only=True),
+        "announcement_id": object_id(
+            label=("公告", "Announcement"), read_only=True, ref="notification_announcements", on_delete="keep"
+        ),
+        "must_confirm": boolean(label=("需要确认", "Must be confirmed"), read_only=True),
+        "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
     },
     indexes=(
         Index("user_id", "-id"),
         Index("user_id", "unread", "-id"),
         Index("user_id", "kind", "-id"),
-        Index("created_at", expire_seconds=_KEPT_SECONDS),
+        Index("announcement_id", where={"announcement_id": {"$type": "objectId"}}),
+        Index("created_at", expire_seconds=KEPT_SECONDS),
     ),
-    internal=("title_en", "body_en"),
+    internal=("title_en", "body_en", "key"),
 )
 
 # one document for each user, written when their messages change, which wakes WebSockets on every instance
@@ -92,7 +98,7 @@ SENT: Collection[NotificationSent] = Collection(
     ids="text",
     default_sort="id",
     fields={"at": timestamp(nullable=False)},
-    indexes=(Index("at", expire_seconds=_KEPT_SECONDS),),
+    indexes=(Index("at", expire_seconds=KEPT_SECONDS),),
 )
 
 # the progress of background work, until it ends

@@ -1,1 +1,1 @@
-"""The notification centre: an inbox for each user, and a WebSocket that sends what is new."""
+"""Webhooks: changes of records are sent to other systems."""

@@ -7,13 +7,12 @@ same message id. A webhook that fails for days is disabled.
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from plugins.api import NOTIFY, Record, Service, utc_now
-from plugins.api.data import CachedSnapshot
+from plugins.api.data import CachedSnapshot, retry_at
 from plugins.api.errors import DatabaseUnavailable
 from plugins.api.ports import Accounts
 from plugins.rbac.api import people_permitted
@@ -25,7 +24,6 @@ from plugins.webhook.signing import Secrets
 
 RETRY_SECONDS: Sequence[float] = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 GIVE_UP = timedelta(days=5)
-_JITTER = 0.2
 _AT_ONCE = 8  # messages to one receiver
 _LOOKED_AT = 200  # pending deliveries of a webhook
 _WAIT_SECONDS = 0.2
@@ -130,7 +128,7 @@ class Webhooks:
         elif attempts > len(RETRY_SECONDS):
             values |= {"state": "failed"}
         else:
-            values |= {"next_at": _next_attempt(now, attempts)}
+            values |= {"next_at": retry_at(now, attempts, RETRY_SECONDS)}
         same = {"_id": delivery["id"], "state": "pending", "attempts": delivery["attempts"]}
         await self._service.database.store(DELIVERIES).update_where(same, values)
 
@@ -173,7 +171,3 @@ class Webhooks:
 def valid_secrets(hook: Hook, now: datetime) -> list[Record]:
     """Return what is stored of the secrets that sign now, the newest first."""
     return [one for one in hook["secrets"] if one["until"] is None or one["until"] > now]
-
-
-def _next_attempt(now: datetime, attempts: int) -> datetime:
-    return now + timedelta(seconds=RETRY_SECONDS[attempts - 1] * random.uniform(1 - _JITTER, 1 + _JITTER))  # noqa: S311  no secret

@@ -405,6 +405,53 @@ export const DICTIONARIES = {
    "l": {"zh": "升", "en": "Litre", "color": ""}
   }
  },
+ "notification_announcement_status": {
+  "title": {"zh": "公告状态", "en": "State of an announcement"},
+  "items": {
+   "scheduled": {"zh": "待发布", "en": "Scheduled", "color": "orange"},
+   "published": {"zh": "已发布", "en": "Published", "color": "green"},
+   "ended": {"zh": "已结束", "en": "Ended", "color": "gray"},
+   "withdrawn": {"zh": "已撤回", "en": "Withdrawn", "color": "red"}
+  }
+ },
+ "notification_channel": {
+  "title": {"zh": "通知渠道", "en": "Channel of notifications"},
+  "items": {"email": {"zh": "邮件", "en": "E-mail", "color": ""}, "wecom": {"zh": "企业微信", "en": "WeCom", "color": ""}}
+ },
+ "notification_choice": {
+  "title": {"zh": "通知方式", "en": "How to notify"},
+  "items": {
+   "on": {"zh": "立即", "en": "At once", "color": ""},
+   "off": {"zh": "关闭", "en": "Off", "color": ""},
+   "digest": {"zh": "汇总", "en": "In the digest", "color": ""}
+  }
+ },
+ "notification_delivery_rule": {
+  "title": {"zh": "通知发送规则", "en": "Rule of a delivery"},
+  "items": {
+   "always": {"zh": "公司规定", "en": "Set by the company", "color": ""},
+   "own": {"zh": "本人选择", "en": "Chosen by the person", "color": ""},
+   "default": {"zh": "默认", "en": "Default", "color": ""},
+   "off": {"zh": "本人已关闭", "en": "Switched off by the person", "color": ""},
+   "preferred": {"zh": "已由企业微信发送", "en": "Sent by WeCom instead", "color": ""},
+   "read": {"zh": "已在系统中阅读", "en": "Read meanwhile", "color": ""},
+   "gone": {"zh": "消息已删除或撤回", "en": "Deleted or withdrawn", "color": ""},
+   "disabled": {"zh": "账号已停用", "en": "Account disabled", "color": ""},
+   "no_address": {"zh": "没有地址", "en": "No address", "color": ""},
+   "bad_address": {"zh": "地址无效", "en": "Invalid address", "color": ""},
+   "dead_address": {"zh": "地址无法送达", "en": "Undeliverable address", "color": ""},
+   "not_set_up": {"zh": "渠道未启用", "en": "Channel not set up", "color": ""}
+  }
+ },
+ "notification_delivery_state": {
+  "title": {"zh": "通知发送状态", "en": "State of a delivery"},
+  "items": {
+   "waiting": {"zh": "待发送", "en": "Waiting", "color": "blue"},
+   "sent": {"zh": "已发送", "en": "Sent", "color": "green"},
+   "failed": {"zh": "失败", "en": "Failed", "color": "red"},
+   "skipped": {"zh": "未发送", "en": "Not sent", "color": "gray"}
+  }
+ },
  "notification_kind": {
   "title": {"zh": "消息类型", "en": "Notification kind"},
   "items": {
@@ -418,7 +465,28 @@ export const DICTIONARIES = {
    "payment_reminder": {"zh": "回款提醒", "en": "Payment reminder", "color": "red"},
    "ledger_difference": {"zh": "账目差异", "en": "Ledger difference", "color": "red"},
    "handover": {"zh": "工作交接", "en": "Handover", "color": "blue"},
+   "dead_address": {"zh": "地址无法送达", "en": "Undeliverable address", "color": "red"},
    "announcement": {"zh": "公告", "en": "Announcement", "color": "purple"}
+  }
+ },
+ "notification_language": {
+  "title": {"zh": "通知语言", "en": "Language of notifications"},
+  "items": {"zh": {"zh": "中文", "en": "Chinese", "color": ""}, "en": {"zh": "英文", "en": "English", "color": ""}}
+ },
+ "notification_receipt_state": {
+  "title": {"zh": "回执状态", "en": "State of a receipt"},
+  "items": {
+   "unread": {"zh": "未读", "en": "Unread", "color": "gray"},
+   "read": {"zh": "已读", "en": "Read", "color": "blue"},
+   "confirmed": {"zh": "已确认", "en": "Confirmed", "color": "green"}
+  }
+ },
+ "notification_waits_for": {
+  "title": {"zh": "通知等待原因", "en": "What a delivery waits for"},
+  "items": {
+   "quiet": {"zh": "免打扰时间", "en": "Quiet hours", "color": ""},
+   "digest": {"zh": "汇总发送", "en": "Digest", "color": ""},
+   "retry": {"zh": "重试", "en": "Another attempt", "color": ""}
   }
  },
  "rbac_data_scope": {
@@ -852,6 +920,20 @@ export const STATE_MACHINES = {
    "unship": {"from": ["partly_delivered", "delivered"], "to": "confirmed", "zh": "已确认", "en": "Confirmed"}
   }
  },
+ "notification_announcement": {
+  "initial": "scheduled",
+  "states": {
+   "scheduled": {"zh": "待发布", "en": "Scheduled"},
+   "published": {"zh": "已发布", "en": "Published"},
+   "ended": {"zh": "已结束", "en": "Ended"},
+   "withdrawn": {"zh": "已撤回", "en": "Withdrawn"}
+  },
+  "actions": {
+   "publish": {"from": ["scheduled"], "to": "published", "zh": "已发布", "en": "Published"},
+   "end": {"from": ["scheduled", "published"], "to": "ended", "zh": "已结束", "en": "Ended"},
+   "withdraw": {"from": ["scheduled", "published"], "to": "withdrawn", "zh": "撤回", "en": "Withdraw"}
+  }
+ },
  "rbac_handover": {
   "initial": "running",
   "states": {
@@ -1203,6 +1285,17 @@ export const PERMISSIONS = {
  "inventory:warehouse:restore": {"zh": "恢复仓库", "en": "restore warehouses"},
  "inventory:warehouse:update": {"zh": "修改仓库", "en": "edit warehouses"},
  "notification:announcement:create": {"zh": "消息通知：发送公告", "en": "send announcements (notifications)"},
+ "notification:announcement:list": {"zh": "查询消息通知", "en": "list notifications"},
+ "notification:announcement:read": {"zh": "查看消息通知", "en": "read notifications"},
+ "notification:announcement:withdraw": {"zh": "消息通知：撤回", "en": "withdraw (notifications)"},
+ "notification:delivery:list": {"zh": "查询通知发送记录", "en": "list deliveries of notifications"},
+ "notification:template:create": {"zh": "新增邮件模板", "en": "create E-mail templates"},
+ "notification:template:delete": {"zh": "删除邮件模板", "en": "delete E-mail templates"},
+ "notification:template:list": {"zh": "查询邮件模板", "en": "list E-mail templates"},
+ "notification:template:preview": {"zh": "邮件模板：预览", "en": "preview (E-mail templates)"},
+ "notification:template:read": {"zh": "查看邮件模板", "en": "read E-mail templates"},
+ "notification:template:restore": {"zh": "恢复邮件模板", "en": "restore E-mail templates"},
+ "notification:template:update": {"zh": "修改邮件模板", "en": "edit E-mail templates"},
  "system:authorization:explain": {"zh": "权限诊断：诊断", "en": "explain (explain a permission)"},
  "system:authorization:matrix": {"zh": "权限诊断：权限矩阵", "en": "authorization matrix (explain a permission)"},
  "system:config:list": {"zh": "查询系统设置", "en": "list settings"},

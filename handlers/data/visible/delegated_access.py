@@ -7,6 +7,7 @@ below that one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from handlers.access.actor import Actor
@@ -20,7 +21,7 @@ Wanted = Mapping[str, tuple[Collection, set[RecordId]]]
 
 
 class Passes(Protocol):
-    """Lets people read records that they are asked about. A plugin may provide it."""
+    """Lets people read records that they are asked about. Plugins may provide it, each for collections of its own."""
 
     def covers(self, collection: Collection) -> bool:
         """Return whether people are ever asked about records of this collection; without looking into the database."""
@@ -32,6 +33,26 @@ class Passes(Protocol):
 
         The implementation uses one indexed query.
         """
+
+
+@dataclass(frozen=True)
+class JointPasses:
+    """The passes of several plugins."""
+
+    each: tuple[Passes, ...]
+
+    def covers(self, collection: Collection) -> bool:
+        """Return whether one of them covers the collection."""
+        return any(one.covers(collection) for one in self.each)
+
+    async def reasons(
+        self, actor: Actor, collection: Collection, ids: Sequence[RecordId]
+    ) -> Mapping[RecordId, Message]:
+        """Return why the actor may read each of these records, by the first of them that lets them."""
+        found: dict[RecordId, Message] = {}
+        for one in reversed([one for one in self.each if one.covers(collection)]):
+            found |= await one.reasons(actor, collection, ids)
+        return found
 
 
 class Passage:

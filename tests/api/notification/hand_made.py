@@ -25,8 +25,22 @@ async def socket(maker: Maker, route: Route) -> Exercise:
     return replace(await maker.derived(route), code=40000)
 
 
+async def announcement(maker: Maker, route: Route) -> Exercise:
+    """Return a request for one to the administrator, whose time does not come."""
+    to, never = {"users": [1]}, "2199-01-01T00:00:00Z"
+    body = {"title": "an announcement", "content": "a text", "to": to, "publish_at": never}
+    return Exercise(maker.admin, route, route.path, body)
+
+
+async def confirm(maker: Maker, route: Route) -> Exercise:
+    """Return a request about a message that need not be confirmed."""
+    return replace(await of_a_message(maker, route), code=40901)
+
+
 NOTIFICATION_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/{{id}}/read": of_a_message,
     f"DELETE {AT}/{{id}}": of_a_message,
     f"GET {AT}/ws": socket,
+    f"POST {AT}/announcements": announcement,
+    f"POST {AT}/{{id}}/confirm": confirm,
 }

@@ -357,7 +357,7 @@ def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:
 def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> None:
     page = menu_page(Viewer(SITE, "en", ENTRIES, EVERYTHING), "notifications")
     (acts,) = [node for node in nodes(page) if node.get("type") == "acts"]
-    assert [one["button"]["label"] for one in acts["offers"]] == ["Open", "Mark as read", "Delete"]
+    assert [one["button"]["label"] for one in acts["offers"]] == ["Open", "Mark as read", "Confirm", "Delete"]
 
 
 TEMPLATE = re.compile(r"\$\{(?:[^}|]|\|\|)+\|(?!\|)\s*([^}]+)\}")
