@@ -47,7 +47,7 @@ class Simulator:
     `members` and `outsiders`: id → name. `redirect_host`: the trusted domain, with its port. `token_seconds` and
     `code_seconds`: lives. `delay` seconds before each API answer. `broken`: `error` answers HTTP 500 and `garbage`
     no JSON. `reject_tokens`: every token is answered with this error code. `calls` counts API calls by name.
-    `messages` are those that members were sent, the newest last. `api` is the service that `/` and `/callback` log in
+    `messages` are those that members were sent, the newest last; `sent` has the id of each. `api` is the service that `/` and `/callback` log in
     to. `url` is set when it serves.
     """
 
@@ -66,6 +66,7 @@ class Simulator:
     tokens: dict[str, float] = field(default_factory=dict)
     codes: dict[str, tuple[str, float]] = field(default_factory=dict)
     messages: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    sent: dict[str, str] = field(default_factory=dict)
     api: str = ""
     url: str = ""
 
@@ -110,9 +111,11 @@ class Simulator:
             return failure(fault)
         if body["touser"] not in self.members:
             return failure(81013)
-        if body not in self.messages:
+        key = json.dumps(body, sort_keys=True)
+        if key not in self.sent:
+            self.sent[key] = f"message-{len(self.sent) + 1}"
             self.messages.append(body)
-        return {**failure(0), "msgid": f"message-{self.messages.index(body) + 1}"}
+        return {**failure(0), "msgid": self.sent[key]}
 
     def getuserinfo(self, token: str, code: str) -> dict[str, Any]:
         """Whose scan a code is; it is used up. A wrong token leaves it alone."""

@@ -99,7 +99,7 @@ RECEIPTS: Collection[AnnouncementReceipt] = Collection(
     default_sort="user_id",
     fields=service_fields(
         announcement_id=object_id(label=("公告", "Announcement"), ref="notification_announcements", on_delete="keep"),
-        user_id=integer(label=("接收人", "Recipient"), minimum=1, ref="users", sort=True),
+        user_id=integer(label=("接收人", "Recipient"), minimum=1, ref="users", sort=True, filter=True),
         state=choice("unread", "read", "confirmed", label=("状态", "State"), filter=True),
         sent_at=timestamp(label=("送达时间", "Delivered at")),
     )

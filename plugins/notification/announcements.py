@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Action, Collection, Page, Request, Route, crud, integer, invalid, route, transitions
+from plugins.api import Action, Collection, Page, Request, Route, crud, invalid, route, transitions
 from plugins.notification.announcement_records import ANNOUNCEMENTS, RECEIPTS
 from plugins.notification.record_types import Announcement
 from plugins.rbac.api import DEPARTMENTS, ROLES, USERS, visible_users_filter
@@ -63,10 +63,7 @@ ROUTES: tuple[Route, ...] = (
         summary="List who has received, read and confirmed an announcement",
         title=("阅读情况", "Readers"),
         access="notification:announcement:read",
-        query={
-            **RECEIPTS.list_query,
-            "user_id": integer(minimum=1, nullable=False, description="Only the receipt of this person."),
-        },
+        query=RECEIPTS.list_query,
         returns=RECEIPTS.read,
         paged=True,
         collection=ANNOUNCEMENTS.name,

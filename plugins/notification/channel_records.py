@@ -11,7 +11,6 @@ from plugins.api import (
     choice,
     integer,
     obj,
-    object_id,
     service_fields,
     shape,
     text,
@@ -41,7 +40,7 @@ RULES = (
     "not_set_up",  # this service has no such channel
 )
 EVERY_KIND = "*"
-_CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
+_CLOCK = r"^(([01][0-9]|2[0-3]):[0-5][0-9])?$"  # empty is none
 _KIND = text(
     label=("消息类型", "Kind"),
     required=True,
@@ -50,7 +49,7 @@ _KIND = text(
     example="approval_task",
     description="A kind of message, or `*` for all others.",
 )
-CHANNEL = choice(*CHANNELS, label=("渠道", "Channel"), filter=True, nullable=False)
+CHANNEL = choice(*CHANNELS, label=("渠道", "Channel"), nullable=False)
 
 # the queue, and the record of what became of each message on each channel: at most one by the `_id`
 DELIVERIES: Collection[NotificationDelivery] = Collection(
@@ -61,9 +60,9 @@ DELIVERIES: Collection[NotificationDelivery] = Collection(
     ids="text",
     default_sort="-created_at",
     fields=service_fields(
-        message_id=object_id(label=("消息", "Notification"), filter=True),
+        message=text(label=("消息编号", "Notification"), max_length=24, filter=True),
         user_id=integer(label=("接收人", "Recipient"), minimum=1, ref="users", filter=True),
-        kind=text(label=("消息类型", "Kind"), max_length=64, filter=True),
+        kind=text(label=("消息类型", "Kind"), max_length=64),
         channel=CHANNEL,
         state=choice("waiting", "sent", "failed", "skipped", label=("状态", "State"), filter=True),
         attempts=integer(label=("尝试次数", "Attempts"), minimum=0),
@@ -85,8 +84,10 @@ DELIVERIES: Collection[NotificationDelivery] = Collection(
     indexes=(
         Index("state", "next_at"),
         Index("digest", where={"digest": {"$type": "string"}}),
-        Index("message_id"),
-        Index("user_id", "-created_at"),
+        Index("message", "-created_at", "-id"),
+        Index("user_id", "-created_at", "-id"),
+        Index("state", "-created_at", "-id"),
+        Index("-created_at", "-id"),
         Index("created_at", expire_seconds=KEPT_SECONDS),
     ),
 )
@@ -181,6 +182,11 @@ TEMPLATES: Collection[NotificationTemplate] = Collection(
     indexes=(Index("kind", "language", unique=True),),
 )
 PREVIEW = shape("NotificationTemplatePreview", **{name: TEMPLATES.fields[name] for name in ("subject", "text", "html")})
+_MAX_RENDERED = 2_000_000
+RENDERED = shape(
+    "RenderedNotification",
+    **{name: field.but(rules={"maxLength": _MAX_RENDERED}) for name, field in (PREVIEW.fields or {}).items()},
+)
 
 _ON_CHANNEL = obj(
     "NotificationOnChannel",

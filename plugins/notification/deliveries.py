@@ -20,7 +20,7 @@ async def list_deliveries(req: Request) -> Page:
 async def explain(req: Request) -> Record:
     """Return where a message of the caller comes from, and what became of it on each channel."""
     message = await own_store(req).get(req.path["id"])
-    rows = await req.system_store(DELIVERIES).find({"message_id": message["id"]})
+    rows = await req.system_store(DELIVERIES).find({"message": str(message["id"])})
     known: dict[str, Any] = {row["channel"]: row for row in rows}
     inbox = {"channel": "inbox", "state": "sent", "attempts": 1, "ended_at": message["created_at"]}
     return {

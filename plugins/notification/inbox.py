@@ -80,7 +80,7 @@ class Inbox:
         """Return what the queue of the channels gets, in the same transaction."""
         now, id = message["created_at"], message["id"]
         waiting = {"state": "waiting", "attempts": 0, "created_at": now, "next_at": now}
-        about = {"message_id": id, "user_id": message["user_id"], "kind": message["kind"], **waiting}
+        about = {"message": str(id), "user_id": message["user_id"], "kind": message["kind"], **waiting}
         return [{"_id": f"{id}:{channel}", "channel": channel, **about} for channel in self._channels]
 
     async def _mark_sent(self, id: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 
@@ -10,12 +11,13 @@ from plugins.api.data import CachedSnapshot
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import Dictionaries
 from plugins.api.values import Language
-from plugins.notification.channel_records import EVERY_KIND, PREVIEW, TEMPLATES
+from plugins.notification.channel_records import EVERY_KIND, PREVIEW, RENDERED, TEMPLATES
 from plugins.notification.messages import MAIL_HTML, MAIL_TEXT, WELCOME, WELCOME_BODY
 from plugins.notification.record_types import NotificationTemplate
 from plugins.notification.templates import MailTemplate, RenderedMail, TemplateRefused, check, render
 
 _AT = "/api/v1/notifications/templates"
+log = logging.getLogger("tradewind.notification")
 _SOURCES = ("subject", "text", "html")
 
 
@@ -41,7 +43,12 @@ class Templates:
         given = {**values, "kind": kinds[kind].label.text(language) if kind in kinds else kind}
         known = await self._known.current()
         chosen = known.get((kind, language)) or known.get((EVERY_KIND, language))
-        return render(chosen or _ours(language), given)
+        if chosen is not None:
+            try:
+                return render(chosen, given)
+            except TemplateRefused as refused:
+                log.warning("a template of notifications is not used", extra={"kind": kind, "fault": str(refused)})
+        return render(_ours(language), given)
 
 
 def _ours(language: Language) -> MailTemplate:
@@ -63,7 +70,7 @@ async def update(req: Request) -> NotificationTemplate:
 
 
 async def preview(req: Request) -> Record:
-    """Return a template with an example filled in."""
+    """Return a template with an example filled in. Raises 40001 for what a template may not have."""
     _check(req.body)
     title, body = WELCOME.text(req.language), WELCOME_BODY.text(req.language)
     values = {"title": title, "body": body, "link": "https://example.com/", "name": req.actor.name, "kind": title}
@@ -90,6 +97,6 @@ ROUTES: tuple[Route, ...] = (
         title=("预览邮件模板", "Preview"),
         access="notification:template:preview",
         body=PREVIEW,
-        returns=PREVIEW,
+        returns=RENDERED,
     ),
 )

@@ -110,7 +110,7 @@ class NotificationDelivery(TypedDict):
     """A record of `notification_deliveries`."""
 
     id: str
-    message_id: StoredId
+    message: str
     user_id: int
     kind: str
     channel: Literal["email", "wecom"]

@@ -40,7 +40,7 @@ _IN_DIGEST = 50
 class _Known:
     """What is decided by, for a batch."""
 
-    messages: Mapping[Any, Notification]
+    messages: Mapping[str, Notification]
     people: Mapping[int, Person]
     company: Company
     now: datetime
@@ -75,20 +75,20 @@ class Sender:
     async def _find_due(self) -> list[NotificationDelivery]:
         """Return what is due now on channels that work; of a digest that is due, all of it."""
         working = [name for name in self._channels if self._paused.get(name, 0) <= time.monotonic()]
-        due = {"state": "waiting", "next_at": {"$lte": utc_now()}, "channel": {"$in": working}}
+        due: dict[str, Any] = {"state": "waiting", "next_at": {"$lte": utc_now()}, "channel": {"$in": working}}
         rows = await self._deliveries.find(due, limit=_BATCH) if working else []
         digests = sorted({row["digest"] for row in rows if row["digest"]})
         if not digests:
             return rows
-        gathered = await self._deliveries.find({"digest": {"$in": digests}, "state": "waiting"}, sort="created_at")
+        gathered = await self._deliveries.find({**due, "digest": {"$in": digests}}, sort="created_at")
         return [*(row for row in rows if not row["digest"]), *gathered]
 
     async def _load(self, rows: Sequence[NotificationDelivery]) -> _Known:
         store = self._service.database.store(MESSAGES)
-        found = await store.find({"_id": {"$in": [row["message_id"] for row in rows]}})
+        found = await store.find({"_id": {"$in": [MESSAGES.parse_id(row["message"]) for row in rows]}})
         people = await load_people(self._service, [row["user_id"] for row in rows])
         company = await Company.load(self._service)
-        return _Known({one["id"]: one for one in found}, people, company, utc_now())
+        return _Known({str(one["id"]): one for one in found}, people, company, utc_now())
 
     async def _handle(self, rows: Sequence[NotificationDelivery], known: _Known) -> None:
         ready = [(row, rule) for row in rows if (rule := await self._decide(row, known))]
@@ -103,7 +103,7 @@ class Sender:
         claimed = [row for row, rule in ready if await self._claim(row, {**taken, "rule": rule})]
         if not claimed:
             return
-        messages = [known.messages[row["message_id"]] for row in claimed]
+        messages = [known.messages[row["message"]] for row in claimed]
         outcome = await self._send(channel, person, claimed, messages, known.company)
         if outcome.down:
             self._paused[channel.name] = time.monotonic() + _PAUSE_SECONDS
@@ -112,7 +112,7 @@ class Sender:
 
     async def _decide(self, row: NotificationDelivery, known: _Known) -> str | None:
         """Return the rule by which a delivery is sent now; otherwise note why it is not, and when it is due."""
-        message, person = known.messages.get(row["message_id"]), known.people.get(row["user_id"])
+        message, person = known.messages.get(row["message"]), known.people.get(row["user_id"])
         decision = self._decision(row, message, person, known)
         values: dict[str, Any] = {"rule": decision.rule, "waits_for": decision.waits_for}
         if not decision.sent:

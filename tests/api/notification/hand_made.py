@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from handlers.route import Route
-from plugins.testing import expect
+from plugins.testing import expect, unique
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 AT = "/api/v1/notifications"
@@ -37,10 +37,26 @@ async def confirm(maker: Maker, route: Route) -> Exercise:
     return replace(await of_a_message(maker, route), code=40901)
 
 
+async def template(maker: Maker, route: Route) -> Exercise:
+    """Return a request for a template of a kind that has none."""
+    derived = await maker.derived(route)
+    return replace(derived, body={**derived.body, "kind": unique("kind"), "text": "{{ body }}", "html": None})
+
+
+async def preferences(maker: Maker, route: Route) -> Exercise:
+    """Return a request that switches off what may be."""
+    kinds = [{"kind": "*", "email": "off", "wecom": "digest"}]
+    return replace(await maker.derived(route), body={"kinds": kinds, "digest_at": "18:00"})
+
+
 NOTIFICATION_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/{{id}}/read": of_a_message,
     f"DELETE {AT}/{{id}}": of_a_message,
     f"GET {AT}/ws": socket,
+    f"GET {AT}/{{id}}/why": of_a_message,
+    f"PUT {AT}/preferences": preferences,
+    f"POST {AT}/templates": template,
+    f"PATCH {AT}/templates/{{id}}": template,
     f"POST {AT}/announcements": announcement,
     f"POST {AT}/{{id}}/confirm": confirm,
 }

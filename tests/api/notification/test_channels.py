@@ -233,7 +233,7 @@ async def test_what_was_sent_is_listed_in_the_data_scope_and_explained_to_the_re
     message = await outside.notify(reader)
     await outside.deliver()
     watcher = await outside.people.person(["notification:delivery:list"])
-    everything = f"{AT}/deliveries?message_id={message}"
+    everything = f"{AT}/deliveries?message={message}"
     assert [one["state"] for one in expect(await outside.people.admin.get(everything))["items"]].count("sent") == 1
     assert expect(await watcher.get(everything))["items"] == []
     expect(await outside.people.admin.get(f"{AT}/{message}/why"), 40400)
