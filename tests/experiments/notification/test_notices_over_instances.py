@@ -46,6 +46,11 @@ class Instances:
     async def start(self) -> None:
         process = spawn(self.env, self.folder / unique("instance"))
         self.running.append(process)
+
+        async def is_ready() -> bool:
+            return bool(process.lines("ready"))
+
+        await eventually(is_ready, seconds=180, every=0.2)
         self.urls.append(await process.url())
 
     async def kill_at_random(self) -> None:
