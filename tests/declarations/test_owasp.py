@@ -25,14 +25,16 @@ HTTP_CLIENTS = {
     "urllib.request",
     "http.client",
     "smtplib",
+    "aiosmtplib",
 }
-# who may call out, to addresses of the settings: WeCom, the object store, public files, the client of the tests, and
+# who may call out, to addresses of the settings: WeCom, the mail server, the object store, public files, the client of the tests, and
 # the stand-in for WeCom, a program of its own beside a demo; and webhooks, to addresses outside that people choose
 CALL_OUT = {
     "plugins/auth/wecom_client.py",
     "plugins/commands/diagnosis/storage.py",
     "plugins/commands/wecom_simulator.py",
     "plugins/files/s3.py",
+    "plugins/notification/mail.py",
     "plugins/testing/__init__.py",
     "plugins/webhook/posting.py",
 }

@@ -23,7 +23,7 @@ import pytest
 from config.database import Driver, open_driver
 from plugins.commands.mail_simulator import MailSimulator, receiving_mail
 from plugins.commands.wecom_simulator import Simulator, simulating
-from plugins.testing import Client, eventually, expect, unique
+from plugins.testing import PASSWORD, Client, eventually, expect, unique
 from tests.support.server_process import ServerProcess, environment, spawn
 
 pytestmark = pytest.mark.gen_test(timeout=1800)
@@ -105,7 +105,7 @@ async def hire(admin: Client, driver: Driver, wecom: Simulator) -> list[int]:
     quiet = {f"quiet_{name}": f"{now + timedelta(hours=hours):%H:%M}" for name, hours in (("from", -1), ("to", 3))}
     ids = []
     for place in range(PEOPLE):
-        body = {"username": f"person-{place}", "email": f"p{place}@example.com", "role_ids": []}
+        body = {"username": f"person-{place}", "password": PASSWORD, "email": f"p{place}@example.com", "role_ids": []}
         ids.append(expect(await admin.post("/api/v1/system/users", body))["id"])
         if DEAD <= place < DEAD + QUIET:
             await driver.update_one("notification_preferences", {"_id": ids[-1]}, {"$set": quiet}, upsert=True)
