@@ -138,18 +138,24 @@ async def load_people(service: Service, user_ids: Sequence[int]) -> dict[int, Pe
     """Return the people with these ids who exist."""
     database, ids = service.database, sorted(set(user_ids))
     users = await database.store(USERS).find({"_id": {"$in": ids}})
-    chosen = {one["id"]: one for one in await database.store(PREFERENCES).find({"_id": {"$in": ids}})}
+    stored = await database.store(PREFERENCES).find({"_id": {"$in": ids}})
     names = [address_id(id, channel) for id in ids for channel in CHANNELS]
     dead = {one["id"]: one for one in await database.store(ADDRESSES).find({"_id": {"$in": names}})}
-    blank = cast(NotificationPreferences, {**PREFERENCES.blank, **PREFERENCES.defaults})
+    chosen = {one["id"]: one for one in stored}
     return {
         user["id"]: Person(
             user,
-            chosen.get(user["id"], blank),
+            _completed(chosen.get(user["id"])),
             {name: found for name in CHANNELS if (found := dead.get(address_id(user["id"], name))) is not None},
         )
         for user in users
     }
+
+
+def _completed(stored: ReadOnlyRecord | None) -> NotificationPreferences:
+    """Return preferences with the defaults for what was never chosen."""
+    chosen = {name: value for name, value in (stored or {}).items() if value is not None}
+    return cast(NotificationPreferences, {**PREFERENCES.blank, **PREFERENCES.defaults, **chosen})
 
 
 def address_id(user_id: int, channel: str) -> str:

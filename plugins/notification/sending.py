@@ -8,6 +8,7 @@ which mail programs and WeCom recognise the repetition.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any
 
 from plugins.api import Service, utc_now
 from plugins.api.data import retry_at
+from plugins.api.errors import DatabaseUnavailable
 from plugins.api.values import Language
 from plugins.notification.channel_records import ADDRESSES, DELIVERIES
 from plugins.notification.channels import Channel, Channels, Letter, Outcome
@@ -28,8 +30,10 @@ from plugins.notification.record_types import Notification, NotificationDelivery
 from plugins.notification.records import MESSAGES
 from plugins.rbac.api import people_permitted
 
+log = logging.getLogger("tradewind.notification")
 RETRY_SECONDS: Sequence[float] = (30, 300, 1800, 7200, 21_600, 43_200)
 _CLAIMED = timedelta(seconds=120)  # longer than any attempt
+_AFTER_FAULT = timedelta(minutes=10)
 _PAUSE_SECONDS = 15.0  # of a channel on which nothing can be sent
 _BATCH = 200
 _AT_ONCE = 8
@@ -67,7 +71,7 @@ class Sender:
                 rows.sort(key=lambda row: row["digest"] or "")
                 groups = [[*of] for digest, of in groupby(rows, lambda row: row["digest"] or row["id"])]
                 for start in range(0, len(groups), _AT_ONCE):
-                    await asyncio.gather(*(self._handle(group, known) for group in groups[start : start + _AT_ONCE]))
+                    await asyncio.gather(*(self._try(group, known) for group in groups[start : start + _AT_ONCE]))
         finally:
             for channel in self._channels.values():
                 channel.close()
@@ -89,6 +93,18 @@ class Sender:
         people = await load_people(self._service, [row["user_id"] for row in rows])
         company = await Company.load(self._service)
         return _Known({str(one["id"]): one for one in found}, people, company, utc_now())
+
+    async def _try(self, rows: Sequence[NotificationDelivery], known: _Known) -> None:
+        """Handle rows so that what fails for another reason than the database waits, and stops no other."""
+        try:
+            await self._handle(rows, known)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:
+            log.exception("a notification is not sent", extra={"delivery": rows[0]["id"]})
+            due = {"_id": {"$in": [row["id"] for row in rows]}, "state": "waiting"}
+            later = {"next_at": utc_now() + _AFTER_FAULT, "waits_for": "retry", "answer": type(error).__name__}
+            await self._deliveries.update_many(due, {"$set": later})
 
     async def _handle(self, rows: Sequence[NotificationDelivery], known: _Known) -> None:
         ready = [(row, rule) for row in rows if (rule := await self._decide(row, known))]

@@ -148,6 +148,18 @@ async def test_quiet_hours_hold_back_until_their_end_and_what_was_read_meanwhile
     assert outside.mails_to(reader) == []
 
 
+async def test_what_cannot_be_handled_waits_and_stops_no_other(outside: Outside) -> None:
+    broken, reader = await outside.person(), await outside.person()
+    await outside.running.service.database.driver.update_one(
+        "notification_preferences", {"_id": broken.user["userId"]}, {"$set": {"kinds": 7}}, upsert=True
+    )
+    stuck, message = await outside.notify(broken), await outside.notify(reader)
+    await outside.deliver()
+    assert (await outside.why(reader, message))["state"] == "sent"
+    told = await outside.why(broken, stuck)
+    assert (told["state"], told["waits_for"], told["answer"]) == ("waiting", "retry", "TypeError")
+
+
 async def test_a_digest_is_one_mail_with_everything_until_then(outside: Outside) -> None:
     reader = await outside.person()
     now = datetime.now(outside.running.service.settings.zone)
