@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from handlers.access.actor import Actor
@@ -51,6 +53,22 @@ class Approvals(Port):
     async def pending(self, biz_type: str, resource_id: str) -> str | None:
         """Return the id of the approval that the record waits for."""
         return None
+
+
+class Absences(Port):
+    """Knows who is away. A plugin may provide it; without one, everybody is there."""
+
+    async def away(self, user_ids: Sequence[int], at: datetime) -> frozenset[int]:
+        """Return those of the people who are away at a moment, such as on approved leave."""
+        return frozenset()
+
+
+class WorkingTime(Port):
+    """Knows when people work. A plugin may provide it; without one, every hour counts."""
+
+    async def after(self, start: datetime, duration: timedelta) -> datetime:
+        """Return the moment at which this much working time has passed since `start`."""
+        return start + duration
 
 
 class OptionValues:  # no protocol: plugins ask for it by `part`, and a type checker wants a class that can exist

@@ -31,6 +31,7 @@ from handlers.operations.processes import (
     ProcessState as ProcessState,  # what a process reports about itself
 )
 from handlers.ports import (
+    Absences as Absences,  # port: who is away, such as on leave
     Accounts as Accounts,  # port: finds people, for work on their behalf
     Approvals as Approvals,  # port: which records wait in a flow
     Authenticator as Authenticator,  # port: who the caller is
@@ -39,6 +40,7 @@ from handlers.ports import (
     OptionValues as OptionValues,  # port: the settings that administrators change
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
     Passes as Passes,  # port: what people may read because they are asked about it
+    WorkingTime as WorkingTime,  # port: when people work
 )
 from handlers.routing import (
     Router as Router,  # finds the route of a path

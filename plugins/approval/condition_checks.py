@@ -9,11 +9,11 @@ from typing import Any
 
 from plugins.api import Field, Service
 from plugins.api.errors import FieldError
-from plugins.api.records import Catalogue, Dictionaries, approval_fields
+from plugins.api.records import Catalogue, Dictionaries
+from plugins.approval.facts import NUMBERS, fields_of, find_field
 
 EQUALITY = ("eq", "ne", "in", "not_in", "exists")
 _ORDER = ("gt", "gte", "lt", "lte")
-_NUMBERS = ("integer", "number", "money", "quantity")
 _TIMES = ("day", "timestamp")
 _LISTS = ("in", "not_in")
 # these operators require a value; for the others null is meaningful
@@ -27,28 +27,39 @@ async def find_faults(service: Service, flow: Mapping[str, Any]) -> list[FieldEr
     `biz_type`, whose requests have any fields.
     """
     catalogue = service.part(Catalogue)
-    collection = catalogue.biz_types.get(flow["biz_type"])
-    shown = approval_fields(catalogue.routes, collection) if collection is not None else None
+    shown = fields_of(catalogue, flow["biz_type"])
     if shown is None:
         entry = (await service.part(Dictionaries).current()).get("biz_type", {}).get(flow["biz_type"])
         if entry is None or not entry.enabled:
             return [FieldError("biz_type", "dictionary")]
     faults: list[FieldError] = []
-    for number, condition in enumerate(flow.get("conditions") or ()):
-        fault = _find_fault(condition, shown)
+    for where, condition in placed_conditions(flow):
+        fault = _find_fault(catalogue, condition, shown)
         if fault is not None:
-            faults.append(FieldError(f"conditions[{number}].{fault[0]}", fault[1]))
+            faults.append(FieldError(f"{where}.{fault[0]}", fault[1]))
     return faults
 
 
-def _find_fault(condition: Mapping[str, Any], shown: Mapping[str, Field] | None) -> tuple[str, str] | None:
+def placed_conditions(flow: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the conditions of a flow and of its branches, each with its place in the body."""
+    for number, condition in enumerate(flow.get("conditions") or ()):
+        yield f"conditions[{number}]", condition
+    for number, node in enumerate(flow.get("nodes") or ()):
+        for index, branch in enumerate(node.get("branches") or ()):
+            for place, condition in enumerate(branch.get("conditions") or ()):
+                yield f"nodes[{number}].branches[{index}].conditions[{place}]", condition
+
+
+def _find_fault(
+    catalogue: Catalogue, condition: Mapping[str, Any], shown: Mapping[str, Field] | None
+) -> tuple[str, str] | None:
     """Return the part of a condition that is wrong, and the rule that it breaks."""
     op, value = condition["op"], condition.get("value")
     if op in _WITH_VALUE and value is None:
         return "value", "required"
     if shown is None:
         return None
-    field = _find_field(shown, condition["field"].split("."))
+    field = find_field(catalogue, shown, condition["field"].split("."))
     if field is None:
         return "field", "unknown"
     if field.kind != "any" and op not in operators_of(field):
@@ -61,16 +72,6 @@ def _find_fault(condition: Mapping[str, Any], shown: Mapping[str, Field] | None)
     return None if fits else ("value", "type")
 
 
-def _find_field(shown: Mapping[str, Field], path: list[str]) -> Field | None:
-    """Return the field at a path of names; what is within a list or has no declared fields has no path."""
-    field = shown.get(path[0])
-    if field is None or len(path) == 1:
-        return field
-    if field.kind == "mapping":
-        return field.items if len(path) == 2 else None
-    return _find_field(field.fields or {}, path[1:])
-
-
 def operators_of(field: Field) -> Iterator[str]:
     """Yield the operators that make sense for a field."""
     if field.kind in ("object", "mapping"):
@@ -79,13 +80,13 @@ def operators_of(field: Field) -> Iterator[str]:
         yield from ("contains", "exists")
     else:
         yield from EQUALITY
-        yield from _ORDER if field.kind in (*_NUMBERS, *_TIMES) else ()
+        yield from _ORDER if field.kind in (*NUMBERS, *_TIMES) else ()
         yield from ("contains",) if field.kind == "text" else ()
 
 
 def _fits(field: Field, value: Any) -> bool:
     """Return whether a field can have this value; numbers may be texts."""
-    if field.kind in _NUMBERS:
+    if field.kind in NUMBERS:
         return not isinstance(value, bool) and _is_number(value)
     if field.kind == "boolean":
         return isinstance(value, bool)

@@ -13,16 +13,20 @@ _LARGEST = 2**63
 
 def matches(conditions: Iterable[Mapping[str, Any]] | None, record: Mapping[str, Any]) -> bool:
     """Return whether every condition holds for the record."""
-    return all(_holds(one["op"], _value(record, one["field"]), one.get("value")) for one in conditions or ())
+    return all(holds(one["op"], value_at(record, one["field"]), one.get("value")) for one in conditions or ())
 
 
-def _value(record: Any, path: str) -> Any:
+def value_at(record: Any, path: str) -> Any:
+    """Return the value at a path of names: a fact under the whole path, or what is within the record."""
+    if isinstance(record, Mapping) and path in record:
+        return record[path]
     for name in path.split("."):
         record = record.get(name) if isinstance(record, Mapping) else None
     return record
 
 
-def _holds(op: str, value: Any, wanted: Any) -> bool:
+def holds(op: str, value: Any, wanted: Any) -> bool:
+    """Return whether one condition holds for a value."""
     if op == "exists":
         return (value is not None) == (wanted is not False)
     if op in ("in", "not_in"):

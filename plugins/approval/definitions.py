@@ -8,16 +8,18 @@ from typing import Any
 from plugins.api import Request, Route, crud
 from plugins.api.data import restore
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.approval.condition_checks import find_faults
+from plugins.approval.condition_checks import find_faults, placed_conditions
 from plugins.approval.conditions import check_storable
 from plugins.approval.editors import refuse_own_gain
-from plugins.approval.people import DEFAULT_RULE, names_anybody
+from plugins.approval.panels import DEFAULT_RULE
+from plugins.approval.people import PLACES, names_anybody
 from plugins.approval.record_types import ApprovalDefinition
 from plugins.approval.records import DEFINITIONS, INITIATOR
+from plugins.approval.tree import find_tree_faults, parts_of
 from plugins.rbac.api import DEPARTMENTS, REFUSES_ONESELF, ROLES, USERS
 
 _REFERENCES = {"users": USERS, "roles": ROLES, "department_leader": DEPARTMENTS}
-_NODE_DEFAULTS = {"mode": "any", "on_reject": "end", "absent": DEFAULT_RULE}
+_NODE_DEFAULTS = {"mode": "any", "on_reject": "end", "absent": DEFAULT_RULE, "approvers": {}}
 
 
 async def create(req: Request) -> ApprovalDefinition:
@@ -65,19 +67,35 @@ async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str
     for number, node in enumerate(nodes):
         if node["key"] in keys[: number + 1]:
             faults.append(FieldError(f"nodes[{number}].key", "duplicate"))
-        faults += await _find_missing(req, f"nodes[{number}].substitutes", node.get("substitutes") or {})
-        missing = await _find_missing(req, f"nodes[{number}].approvers", node["approvers"])
-        if not missing and not await names_anybody(req.service, node["approvers"]):
-            missing = [FieldError(f"nodes[{number}].approvers", "required")]
-        faults += missing
+        faults += await _find_faults(req, f"nodes[{number}]", node)
     faults += await _find_missing(req, "copies", values.get("copies") or {})
-    if not {"biz_type", "conditions"}.isdisjoint(values):
+    faults += [] if faults else find_tree_faults(nodes)
+    if not {"biz_type", "conditions", "nodes"}.isdisjoint(values):
         faults += await find_faults(req.service, {**before, **values})
     if faults:
         raise ValidationFailed(faults)
-    for number, condition in enumerate(values.get("conditions") or ()):
-        check_storable(f"conditions[{number}].value", condition.get("value"))
+    for where, condition in placed_conditions(values):
+        check_storable(f"{where}.value", condition.get("value"))
     return {**values, **({"nodes": nodes} if "nodes" in values else {})}
+
+
+async def _find_faults(req: Request, where: str, node: Mapping[str, Any]) -> list[FieldError]:
+    """Return the faults of one node by itself."""
+    missing = [await _find_missing(req, f"{where}.{name}", node.get(name) or {}) for name in PLACES]
+    faults = [fault for found in missing for fault in found]
+    if not faults and not parts_of(node) and not await names_anybody(req.service, node["approvers"], req.now):
+        faults.append(FieldError(f"{where}.approvers", "required"))
+    deadline = node.get("deadline") or {}
+    if deadline.get("then") == "agree" and node["mode"] != "any":
+        faults.append(FieldError(f"{where}.deadline.then", "invalid"))  # several signatures are several persons
+    if (deadline.get("remind") or 0) >= deadline.get("hours", 1):
+        faults.append(FieldError(f"{where}.deadline.remind", "maximum"))
+    names = [branch["name"] for branch in node.get("branches") or ()]
+    faults += [
+        FieldError(f"{where}.branches[{at}].name", "duplicate") for at, one in enumerate(names) if one in names[:at]
+    ]
+    empty = [at for at, lane in enumerate(node.get("lanes") or ()) if not lane["nodes"]]
+    return faults + [FieldError(f"{where}.lanes[{at}].nodes", "minItems") for at in empty]
 
 
 def _drop_nulls(node: Mapping[str, Any]) -> dict[str, Any]:

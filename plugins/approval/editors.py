@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Request
-from plugins.approval.people import get_rule
+from plugins.approval.panels import get_rule
+from plugins.approval.people import PLACES
 from plugins.approval.records import DEFINITIONS
 from plugins.rbac.api import Directory, Policy, refuse_oneself
 
 Flow = Mapping[str, Any]
+_RULING = ("key", "mode", "on_reject", "deadline", "choice", "branches", "lanes")
 _APPLYING = ("biz_type", "conditions", "enabled", "priority")  # these decide to which requests a flow applies
 
 
@@ -49,14 +51,13 @@ async def _names_caller(req: Request, flow: Flow | None) -> bool:
 
 
 def _places(flow: Flow) -> list[Flow]:
-    """Return whom each node asks, also as substitutes, and whom the flow copies."""
-    nodes = flow.get("nodes") or ()
-    asked = [node.get(name) or {} for node in nodes for name in ("approvers", "substitutes")]
-    return [*asked, flow.get("copies") or {}]
+    """Return whom each node asks, also as substitutes, and whom the nodes and the flow copy."""
+    nodes = [*(flow.get("nodes") or ()), flow]
+    return [one.get(name) or {} for one in nodes for name in PLACES]
 
 
 def _deciding(flow: Flow) -> Any:
     """Return what decides who is asked about what; what a form sends back as null makes no difference."""
     places = [{name: value for name, value in one.items() if value} for one in _places(flow)]
-    modes = [(node["key"], node["mode"], node["on_reject"], get_rule(node)) for node in flow["nodes"]]
-    return places, modes, [flow.get(name) for name in _APPLYING]
+    modes = [(get_rule(node), {name: node.get(name) or None for name in _RULING}) for node in flow["nodes"]]
+    return places, modes, [flow.get(name) for name in (*_APPLYING, "repeated")]

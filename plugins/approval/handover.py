@@ -12,7 +12,8 @@ from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, advance, build_context, save
 from plugins.approval.flow import Approval, Assignee
 from plugins.approval.messages import NOT_OF_ONES_OWN, OWN_APPROVERS, TOO_FEW
-from plugins.approval.people import find_excluded, find_substitutes, get_rule
+from plugins.approval.panels import get_rule
+from plugins.approval.people import load_staff
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
 
 
@@ -51,7 +52,9 @@ async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
     _refuse_own(move, approvals)
     for before in approvals:
         approval = flow.copy_approval(before)
-        await _reassign(build_context(move.req), approval, move)
+        _end_advice(approval, move)
+        while (task := flow.find_task(approval, move.from_id)) is not None:
+            await _reassign(build_context(move.req), approval, task, move)
         if approval["status"] == before["status"] and approval["round"] == before["round"]:
             # the receiver is notified of the handover as a whole, not of each task
             changes = {name: value for name, value in flow.select_stored(approval).items() if value != before.get(name)}
@@ -60,31 +63,38 @@ async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
             await save(build_context(move.req), before, approval)
 
 
-async def _reassign(context: ApprovalContext, approval: Approval, move: Move) -> None:
+def _end_advice(approval: Approval, move: Move) -> None:
+    """Cancel what the person was asked for advice about: nobody else gives it for them."""
+    while (task := flow.find_task(approval, move.from_id, status="advice")) is not None:
+        flow.complete_task(approval, task, "cancelled", move.req.now, None)
+
+
+async def _reassign(context: ApprovalContext, approval: Approval, task: dict[str, Any], move: Move) -> None:
     """Give the task to the receiver, or to a substitute if the receiver was asked already or may not decide on it.
 
     The substitute is not the one who hands over, unless they are a super administrator.
     """
-    task = flow.find_task(approval, move.from_id)
-    if task is None:
-        return
-    behind = await find_excluded(context.service, flow.people_behind(approval))
-    excluded = behind.union([move.from_id], () if context.actor.is_super else [context.actor.user_id])
-    asked = flow.get_statuses(approval).keys()
-    node = flow.get_node(approval, approval["node"])
-    substitutes = await find_substitutes(context.service, node, approval, excluded)
+    visit, behind = flow.visit_of(approval, task), flow.people_behind(approval)
+    node = flow.get_node(approval, task["node"])
+    staff = await load_staff(context.service, [node], [approval["initiator_id"]], context.now, *behind)
+    actor = () if context.actor.is_super else [context.actor.user_id]
+    excluded = staff.excluded(behind).union([move.from_id], actor)
+    asked = flow.get_statuses(approval, visit).keys()
+    substitutes = staff.substitutes(node, approval["initiator_id"], excluded)
     chosen = next((one for one in (move.to_id, *substitutes) if one not in excluded and one not in asked), None)
     flow.complete_task(approval, task, "reassigned", context.now, None)
-    enough = bool(approval["todo"]) and node["mode"] == "any"
+    waiting = "pending" in flow.get_statuses(approval, visit).values()
+    enough = waiting and node["mode"] == "any"
     if move.to_id in asked and enough:
         chosen = None  # one decision is enough, and the receiver is asked for it already
     to = str(chosen) if chosen is not None else None
-    flow.add_history(approval, context.actor.user_id, "reassign", context.now, None, to)
+    flow.add_history(approval, context.actor.user_id, "reassign", context.now, None, to, task["node"])
     if chosen is not None:
-        flow.add_task(approval, Assignee(chosen, move.from_id, None if chosen == move.to_id else get_rule(node)))
-    elif not flow.get_statuses(approval):
+        rule = None if chosen == move.to_id else get_rule(node)
+        flow.add_task(approval, visit, Assignee(chosen, move.from_id, rule))
+    elif not flow.get_statuses(approval, visit):
         raise ApiError(CONFLICT, NOT_OF_ONES_OWN)
-    elif not flow.can_pass(approval):
+    elif not flow.can_pass(approval, visit):
         raise ApiError(CONFLICT, TOO_FEW.filled(node=node["name"]))
     else:
         await advance(context, approval)
@@ -135,6 +145,7 @@ HOLDINGS = (
     # before the tasks, so that the nodes that follow ask the receiver
     Holding(DEFINITIONS, "nodes.approvers.users", _replace_approver, label=_APPROVER, decides=True),
     Holding(DEFINITIONS, "nodes.substitutes.users", label=_SUBSTITUTE, decides=True),
+    Holding(DEFINITIONS, "nodes.copies.users", label=Message("节点抄送人", "Copied person of a node"), decides=True),
     Holding(DEFINITIONS, "copies.users", label=Message("抄送人", "Copied person"), decides=True),
     Holding(INSTANCES, "nodes.approvers.users", _move_places, _to_be_asked, label=_APPROVER, decides=True),
     Holding(INSTANCES, "nodes.substitutes.users", _move_places, _to_substitute, label=_SUBSTITUTE, decides=True),

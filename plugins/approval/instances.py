@@ -83,6 +83,8 @@ async def update(req: Request) -> dict[str, Any]:
     if chosen != before["definition_id"] and req.actor.user_id != before["initiator_id"] and not req.actor.is_super:
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
     values = {**req.body, **await _derive_from_definition(req)}
+    if not {"record", "definition_id"}.isdisjoint(values):
+        values["kept"] = []  # who agreed did so about other content
     version = values.pop("version")
     check_storable("record", values.get("record"))
     changed = await req.store(INSTANCES).update(

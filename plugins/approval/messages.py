@@ -23,6 +23,11 @@ OWN_APPROVERS = Message(
 )
 NOT_ASKED = Message("该用户在该审批中没有待处理的任务", "This person has no pending task in this approval")
 TOO_FEW = Message("节点“{node}”的审批人不足", "The node “{node}” has too few approvers")
+NO_BRANCH = Message("节点“{node}”没有适用的分支，或无人审批", "No branch of “{node}” applies, or it asks nobody")
+NO_ADVICE = Message("您在该审批中没有待答复的意见征询", "You are not asked for advice in this approval")
+TOO_MANY_NODES = Message("审批节点过多，不能再加签", "This approval has too many nodes to add a signer")
+NOT_CONCERNED = Message("仅审批的参与人可操作", "Only people who take part in this approval may do this")
+ADDED_NODE = Message("{node}（加签）", "{node} (added signer)")
 TOO_LONG = Message("审批流转次数过多", "This approval has too many steps")
 
 ASKED = Message("待您审批：{title}", "Waiting for your approval: {title}")
@@ -38,6 +43,14 @@ LEFT_TASKS = Message(
     "{name} 的账号已停用，仍有 {count} 个待审批任务，请改派",
     "The account of {name} is disabled; {count} approvals wait for them: please reassign them",
 )
+REPLACED = Message(
+    "审批人暂缺，已按流程规则改由他人审批：{title}",
+    "Approvers are missing; by the rule of the flow somebody else is asked: {title}",
+)
+ADVICE = Message("征求您的意见：{title}", "You are asked for advice: {title}")
+ADVISED = Message("已答复您的意见征询：{title}", "Your request for advice was answered: {title}")
+MENTIONED = Message("有人在审批中提到您：{title}", "You are mentioned in an approval: {title}")
+OVERDUE = Message("审批已超过时限：{title}", "The time limit of this approval is over: {title}")
 REMINDED = Message("催办审批：{title}", "Still waiting for your approval: {title}")
 ASKED_IN = Message(
     "审批“{title}”的审批人、抄送人或发起人",

@@ -19,7 +19,13 @@ from plugins.approval.records import INSTANCES
 from plugins.approval.states import TASK_STATES
 
 _MOST = 1000  # approvals that one look-up reads
-_ASKED = ("pending", *(TASK_STATES.after(name) for name, one in TASK_STATES.transitions.items() if one.decides))
+_ASKED = (
+    "pending",
+    "waiting",
+    "advice",
+    "advised",
+    *(TASK_STATES.after(name) for name, one in TASK_STATES.transitions.items() if one.decides),
+)
 
 
 class ApprovalPasses:
@@ -44,9 +50,9 @@ class ApprovalPasses:
 
 
 def _asks(user_id: int) -> Mapping[str, Any]:
-    """Return the filter on approvals that the person started, is copied on, is asked in, or has decided on."""
+    """Return the filter on approvals that the person started, is copied on, mentioned or asked in, or decided on."""
     task = {"tasks": {"$elemMatch": {"user_id": user_id, "status": {"$in": list(_ASKED)}}}}
-    return {"$or": [{"initiator_id": user_id}, {"copied": user_id}, task]}
+    return {"$or": [{"initiator_id": user_id}, {"copied": user_id}, {"mentioned": user_id}, task]}
 
 
 def _biz_types(catalogue: Catalogue) -> Mapping[str, list[str]]:

@@ -25,6 +25,29 @@ class ApprovalApprovers(TypedDict):
     initiator_leader: NotRequired[int | None]
 
 
+class ApprovalDeadline(TypedDict):
+    """An object within `ApprovalDefinition`."""
+
+    hours: int
+    remind: NotRequired[int | None]
+    then: Literal["remind", "escalate", "agree", "reject", "return"]
+
+
+class ApprovalBranch(TypedDict):
+    """An object within `ApprovalDefinition`."""
+
+    name: str
+    conditions: list[ApprovalCondition]
+    nodes: list[str]
+
+
+class ApprovalLane(TypedDict):
+    """An object within `ApprovalDefinition`."""
+
+    name: str
+    nodes: list[str]
+
+
 class ApprovalNode(TypedDict):
     """An object within `ApprovalDefinition`."""
 
@@ -35,6 +58,12 @@ class ApprovalNode(TypedDict):
     absent: NotRequired[Literal["leader", "substitute", "refuse"] | None]
     substitutes: NotRequired[ApprovalApprovers | None]
     on_reject: Literal["end", "back"]
+    copies: NotRequired[ApprovalApprovers | None]
+    deadline: NotRequired[ApprovalDeadline | None]
+    reason: NotRequired[Literal["reject", "always"] | None]
+    choice: NotRequired[bool | None]
+    branches: NotRequired[list[ApprovalBranch] | None]
+    lanes: NotRequired[list[ApprovalLane] | None]
 
 
 class ApprovalDefinition(TypedDict):
@@ -46,6 +75,7 @@ class ApprovalDefinition(TypedDict):
     conditions: list[ApprovalCondition]
     nodes: list[ApprovalNode]
     copies: ApprovalApprovers | None
+    repeated: Literal["ask", "skip"] | None
     enabled: bool
     priority: int
     version: int
@@ -58,6 +88,15 @@ class ApprovalDefinition(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class ApprovalBranchTaken(TypedDict):
+    """An object within `ApprovalInstance`."""
+
+    node: str
+    name: str
+    branch: str
+    index: int
+
+
 class ApprovalTask(TypedDict):
     """An object within `ApprovalInstance`."""
 
@@ -66,7 +105,8 @@ class ApprovalTask(TypedDict):
     user_id: int
     on_behalf_of: NotRequired[int | None]
     absent: NotRequired[Literal["delegate", "leader", "substitute"] | None]
-    status: Literal["pending", "agreed", "rejected", "sent_back", "transferred", "reassigned", "cancelled"]
+    repeated: NotRequired[bool | None]
+    status: Literal["pending", "waiting", "advice", "advised", "agreed", "rejected", "sent_back", "transferred", "reassigned", "cancelled"]
     acted_at: NotRequired[datetime | None]
     comment: NotRequired[str | None]
 
@@ -94,10 +134,13 @@ class ApprovalInstance(TypedDict):
     status: Literal["draft", "pending", "approved", "rejected", "returned", "withdrawn"]
     initiator_id: int
     nodes: list[ApprovalNode]
+    taken: list[ApprovalBranchTaken]
     node: str | None
+    current: list[str] | None
     tasks: list[ApprovalTask]
     history: list[ApprovalStep]
     copied: list[int]
+    mentioned: list[int]
     submitted_at: datetime | None
     finished_at: datetime | None
     version: int
@@ -111,6 +154,12 @@ class ApprovalInstance(TypedDict):
     round: NotRequired[object]
     needed: NotRequired[object]
     behind: NotRequired[object]
+    visits: NotRequired[object]
+    passed: NotRequired[object]
+    kept: NotRequired[object]
+    repeated: NotRequired[object]
+    choices: NotRequired[object]
+    due: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
     shared_with: NotRequired[list[int]]

@@ -22,6 +22,7 @@ from plugins.api import (
 )
 from plugins.approval.record_types import ApprovalDefinition, ApprovalDelegation
 from plugins.approval.states import STATES, TASK_STATES
+from plugins.approval.tree import MAX_NODES
 from plugins.rbac.api import USERS
 
 INITIATOR = "initiator"
@@ -76,13 +77,62 @@ APPROVERS = obj(
     description="Everybody named here is asked. A node names at least one enabled person; `absent` of the node says who "
     "is asked if that is not so any more.",
 )
+_KEY = r"^[a-z][a-z0-9_-]*$"
+_KEYS = array(
+    text(max_length=64, pattern=_KEY, nullable=False),
+    label=("节点", "Nodes"),
+    max_items=MAX_NODES,
+    nullable=False,
+    required=True,
+    description="The keys of the nodes in it, in their order.",
+)
+BRANCH = obj(
+    "ApprovalBranch",
+    {
+        "name": text(label=("分支名称", "Branch name"), required=True, max_length=100, example="大额"),
+        "conditions": array(
+            CONDITION,
+            label=("适用条件", "Conditions"),
+            max_items=20,
+            required=True,
+            nullable=False,
+            description="The branch applies if all of them hold; without any, always.",
+        ),
+        "nodes": _KEYS,
+    },
+)
+LANE = obj(
+    "ApprovalLane",
+    {"name": text(label=("并行线名称", "Lane name"), required=True, max_length=100, example="财务"), "nodes": _KEYS},
+)
+DEADLINE = obj(
+    "ApprovalDeadline",
+    {
+        "hours": integer(
+            label=("时限（工作小时）", "Working hours"), required=True, minimum=1, maximum=2000, example=16
+        ),
+        "remind": integer(
+            label=("提前提醒（工作小时）", "Remind before (working hours)"), minimum=1, maximum=2000, example=4
+        ),
+        "then": choice(
+            "remind",
+            "escalate",
+            "agree",
+            "reject",
+            "return",
+            label=("超时处理", "When it is over"),
+            default="remind",
+            description="`remind`: who is asked is told. `escalate`: the leaders above them are asked in their place, "
+            "or user 1. `agree`, only with the mode `any`, or `reject`: the node is decided so. `return`: the request "
+            "goes back to the initiator.",
+        ),
+    },
+)
 ABSENCES = ("leader", "substitute", "refuse")
 NODE_FIELDS = {
-    "key": text(
-        label=("节点标识", "Key"), required=True, max_length=64, pattern=r"^[a-z][a-z0-9_-]*$", example="leader"
-    ),
+    "key": text(label=("节点标识", "Key"), required=True, max_length=64, pattern=_KEY, example="leader"),
     "name": text(label=("节点名称", "Node name"), required=True, max_length=100, example="部门负责人"),
-    "approvers": APPROVERS.but(label=("审批人", "Approvers"), required=True, nullable=False),
+    "approvers": APPROVERS.but(label=("审批人", "Approvers"), nullable=False),
     "mode": text(
         label=("审批方式", "Mode"),
         max_length=16,
@@ -107,6 +157,36 @@ NODE_FIELDS = {
         label=("驳回后处理", "On rejection"),
         default="end",
         description="`end`: the approval ends; `back`: the request goes back to the initiator.",
+    ),
+    "copies": APPROVERS.but(
+        label=("节点抄送人", "Copied people"), description="Who is notified when the node is reached."
+    ),
+    "deadline": DEADLINE.but(label=("审批时限", "Time limit")),
+    "reason": choice(
+        "reject",
+        "always",
+        label=("必须填写意见", "Comment required"),
+        description="Whether a decision needs a comment: to reject or send back, or always.",
+    ),
+    "choice": boolean(
+        label=("发起人自选", "Initiator chooses"),
+        description="The initiator may choose among the people whom the node names, or among its branches that apply.",
+    ),
+    "branches": array(
+        BRANCH,
+        label=("条件分支", "Branches"),
+        min_items=2,
+        max_items=20,
+        description="A node with branches has no approvers: a request goes through the nodes of the first branch that "
+        "applies. Nodes that a branch or lane names are not part of the main sequence.",
+    ),
+    "lanes": array(
+        LANE,
+        label=("并行审批", "Lanes"),
+        min_items=2,
+        max_items=10,
+        description="A node with lanes has no approvers: a request goes through all lanes at the same time, and on once "
+        "all of them have agreed.",
     ),
 }
 NODE = obj("ApprovalNode", NODE_FIELDS)
@@ -133,9 +213,15 @@ DEFINITIONS: Collection[ApprovalDefinition] = Collection(
             default=[],
             description="The flow applies if all of them hold.",
         ),
-        "nodes": array(NODE, label=("审批节点", "Nodes"), required=True, min_items=1, max_items=30),
+        "nodes": array(NODE, label=("审批节点", "Nodes"), required=True, min_items=1, max_items=MAX_NODES),
         "copies": APPROVERS.but(
             label=("抄送人", "Copied people"), description="Who is notified of each request besides the approvers."
+        ),
+        "repeated": choice(
+            "ask",
+            "skip",
+            label=("连续节点的同一审批人", "Who agreed at the node before"),
+            description="`ask`, the default: they are asked again; `skip`: their agreement counts at the next node too.",
         ),
         "enabled": boolean(label=("启用", "Enabled"), default=True, filter=True),
         "priority": integer(
@@ -169,9 +255,22 @@ TASK = obj(
             ref="users",
         ),
         "absent": ABSENT,
+        "repeated": boolean(
+            label=("沿用上一节点", "Repeated"),
+            description="The person agreed at the node before, and was not asked again.",
+        ),
         "status": TASK_STATES.choice(label=("处理状态", "Status")),
         "acted_at": timestamp(label=("处理时间", "Acted at")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
+    },
+)
+TAKEN = obj(
+    "ApprovalBranchTaken",
+    {
+        "node": text(label=("节点", "Node"), nullable=False),
+        "name": text(label=("节点名称", "Node name"), nullable=False),
+        "branch": text(label=("分支名称", "Branch name"), nullable=False),
+        "index": integer(label=("分支序号", "Index"), minimum=0, nullable=False),
     },
 )
 STEP = obj(
@@ -214,17 +313,36 @@ INSTANCES = Collection(
         "status": STATES.choice(label=("审批状态", "Status"), filter=True),
         **service_fields(
             initiator_id=integer(label=("发起人", "Initiator"), filter=True, ref="users"),
-            nodes=array(NODE, label=("审批节点", "Nodes"), max_items=30),
+            nodes=array(
+                NODE,
+                label=("审批节点", "Nodes"),
+                max_items=MAX_NODES,
+                description="Those that the request goes through, without the branches that did not apply.",
+            ),
+            taken=array(
+                TAKEN, label=("所经分支", "Branches taken"), max_items=MAX_NODES, history=False, nullable=False
+            ),
         ),
         "node": text(
             label=("当前节点", "Current node"),
             read_only=True,
-            description="The key of the node whose approvers are asked now.",
+            description="The key of the node whose approvers are asked now; of several in parallel lanes, the first.",
+        ),
+        "current": array(
+            text(nullable=False),
+            label=("当前各节点", "Current nodes"),
+            read_only=True,
+            max_items=MAX_NODES,
+            history=False,
+            description="The keys of all nodes whose approvers are asked now.",
         ),
         **service_fields(
             tasks=array(TASK, label=("审批任务", "Tasks"), max_items=10_000, history=False),
             history=array(STEP, label=("审批记录", "History"), max_items=10_000, history=False),
-            copied=array(integer(), label=("抄送人", "Copied people"), max_items=1000, ref="users"),
+            copied=array(integer(), label=("抄送人", "Copied people"), max_items=10_000, ref="users"),
+            mentioned=array(
+                integer(), label=("提到的人", "Mentioned people"), max_items=10_000, ref="users", history=False
+            ),
         ),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True, sort=True),
         "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True, sort=True),
@@ -237,8 +355,21 @@ INSTANCES = Collection(
         Index("status", "-created_at"),
         Index("biz_type", "resource_id", unique=True, where={"status": "pending", "resource_id": {"$type": "string"}}),
         Index("resource_id", "biz_type"),
+        Index("due", where={"status": "pending"}),
     ),
-    internal=("todo", "done", "round", "needed", "behind"),
+    internal=(
+        "todo",
+        "done",
+        "round",
+        "needed",
+        "behind",
+        "visits",
+        "passed",
+        "kept",
+        "repeated",
+        "choices",
+        "due",
+    ),
     states=STATES,
 )
 _NAME = shape("ApprovalPerson", id=integer(nullable=False), name=text(nullable=False))
@@ -328,10 +459,98 @@ DELEGATIONS: Collection[ApprovalDelegation] = Collection(
 )
 
 _COMMENT_FIELD = {"comment": text(label=("审批意见", "Comment"), max_length=1000, example="同意")}
+_NODE_FIELD = {
+    "node": text(
+        label=("节点", "Node"),
+        max_length=64,
+        description="Needed by somebody who is asked at several current nodes; by default the first.",
+    )
+}
 ACT_BODY = shape("ApprovalAct", **_COMMENT_FIELD)
+DECIDE_BODY = shape("ApprovalDecide", **_COMMENT_FIELD, **_NODE_FIELD)
+SUBMIT_BODY = shape(
+    "ApprovalSubmit",
+    **_COMMENT_FIELD,
+    choices=array(
+        shape(
+            "ApprovalChoice",
+            node=text(label=("节点", "Node"), required=True, max_length=64),
+            branch=text(label=("分支名称", "Branch name"), max_length=100),
+            users=array(
+                integer(minimum=1, ref="rbac_users"), label=("审批人", "Approvers"), max_items=MAX_PEOPLE, unique=True
+            ),
+        ),
+        label=("发起人自选", "The initiator's choices"),
+        max_items=MAX_NODES,
+        description="For nodes with `choice`: which of the people whom it names are asked, or which branch is taken.",
+    ),
+)
+BATCH_BODY = shape(
+    "ApprovalBatch",
+    action=choice("agree", "reject", label=("操作", "Action"), required=True),
+    ids=array(
+        object_id(required=True, nullable=False),
+        label=("审批单", "Approvals"),
+        required=True,
+        min_items=1,
+        max_items=100,
+        unique=True,
+    ),
+    reason=text(label=("审批意见", "Comment"), max_length=1000),
+)
+BATCH = shape(
+    "ApprovalBatchResult",
+    items=array(
+        shape(
+            "ApprovalBatchItem",
+            id=object_id(nullable=False),
+            code=integer(nullable=False, description="0, or the error of this task."),
+            message=text(nullable=False),
+            status=text(description="The state of the approval now; null if the task was refused."),
+        ),
+        nullable=False,
+    ),
+)
+SIGNER_BODY = shape(
+    "ApprovalAddSigner",
+    **_COMMENT_FIELD,
+    **_NODE_FIELD,
+    user_id=integer(minimum=1, ref="rbac_users", required=True, description="The person who must agree as well."),
+    place=choice(
+        "before",
+        "after",
+        label=("加签方式", "Place"),
+        required=True,
+        description="Before the approvers of this node, whose tasks wait meanwhile, or after them.",
+    ),
+)
+ADVICE_BODY = shape(
+    "ApprovalAskAdvice",
+    **_COMMENT_FIELD,
+    **_NODE_FIELD,
+    user_id=integer(minimum=1, ref="rbac_users", required=True, description="Who is asked, and decides nothing."),
+)
+ADVISE_BODY = shape("ApprovalAdvise", comment=text(label=("意见", "Advice"), max_length=1000, required=True))
+COMMENT_BODY = shape(
+    "ApprovalCommentBody",
+    comment=text(label=("评论", "Comment"), max_length=1000, required=True),
+    mentions=array(
+        integer(minimum=1, ref="rbac_users"),
+        label=("提到的人", "Mentioned people"),
+        max_items=20,
+        unique=True,
+        description="They are told, and may read the approval and its record from then on.",
+    ),
+)
 BACK_BODY = shape(
     "ApprovalSendBack",
     **_COMMENT_FIELD,
+    **_NODE_FIELD,
+    keep=boolean(
+        label=("保留已同意的节点", "Keep agreements"),
+        description="The nodes in between that agreed are not asked again; after the initiator, only if the content stays "
+        "as it was.",
+    ),
     to=text(
         label=("退回到", "Send back to"),
         max_length=64,
@@ -340,10 +559,13 @@ BACK_BODY = shape(
         description="`initiator`, or the key of an earlier node.",
     ),
 )
-TRANSFER_BODY = shape("ApprovalTransfer", **_COMMENT_FIELD, user_id=integer(minimum=1, ref="rbac_users", required=True))
+TRANSFER_BODY = shape(
+    "ApprovalTransfer", **_COMMENT_FIELD, **_NODE_FIELD, user_id=integer(minimum=1, ref="rbac_users", required=True)
+)
 REASSIGN_BODY = shape(
     "ApprovalReassign",
     **_COMMENT_FIELD,
+    **_NODE_FIELD,
     from_user_id=integer(
         label=("原审批人", "Current assignee"),
         minimum=1,

@@ -15,10 +15,12 @@ from plugins.api import CONFLICT, Actor, ApiError, Message, Service, utc_now
 from plugins.api.data import Database
 from plugins.api.events import APPROVAL_FINISHED
 from plugins.api.ports import Approvals
+from plugins.api.records import Catalogue
 from plugins.api.requests import SYSTEM
 from plugins.approval import flow
 from plugins.approval.conditions import matches
 from plugins.approval.engine import ApprovalContext, begin, save
+from plugins.approval.facts import gather_facts
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION
 from plugins.approval.options import WITHOUT_DEFINITION
 from plugins.approval.record_types import ApprovalDefinition
@@ -33,7 +35,7 @@ _MAX_TITLE = 200
 async def on_requested(service: Service, payload: Mapping[str, Any]) -> None:
     """Start the approval of a record, or resume a returned one. If no flow matches, an option decides."""
     context = _build_context(service, payload)
-    definition = await find_definition(service, payload["biz_type"], payload["record"])
+    definition = await find_definition(service, payload["biz_type"], payload["record"], context.actor.user_id)
     if definition is None:
         await _apply_fallback(context, payload)
         return
@@ -56,9 +58,13 @@ async def on_cancelled(service: Service, payload: Mapping[str, Any]) -> None:
     await service.database.transaction(work)
 
 
-async def find_definition(service: Service, biz_type: str, record: Mapping[str, Any]) -> ApprovalDefinition | None:
+async def find_definition(
+    service: Service, biz_type: str, record: Mapping[str, Any], initiator_id: int | None = None
+) -> ApprovalDefinition | None:
     """Return the first enabled flow for this type of record whose conditions hold, by priority, or None."""
-    return first_of(await find_enabled(service, biz_type), record)
+    flows = await find_enabled(service, biz_type)
+    conditions = [condition for one in flows for condition in one["conditions"]]
+    return first_of(flows, await gather_facts(service, biz_type, conditions, record, initiator_id))
 
 
 async def find_enabled(service: Service, biz_type: str) -> Sequence[ApprovalDefinition]:
@@ -71,15 +77,18 @@ def first_of(flows: Sequence[ApprovalDefinition], record: Mapping[str, Any]) -> 
     return next((one for one in flows if matches(one["conditions"], record)), None)
 
 
-async def applies(service: Service, definition: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
+async def applies(
+    service: Service, definition: Mapping[str, Any], record: Mapping[str, Any], initiator_id: int
+) -> bool:
     """Return whether a request of one's own with these values may go through this flow.
 
     Its conditions hold, and no other flow whose conditions hold comes before it by priority. Of several with the same
     priority the initiator chooses.
     """
-    first = await find_definition(service, definition["biz_type"], record)
+    biz_type, conditions = definition["biz_type"], definition["conditions"]
+    first = await find_definition(service, biz_type, record, initiator_id)
     due = first is None or first["priority"] >= definition["priority"]
-    return due and matches(definition["conditions"], record)
+    return due and matches(conditions, await gather_facts(service, biz_type, conditions, record, initiator_id))
 
 
 def _build_context(service: Service, payload: Mapping[str, Any]) -> ApprovalContext:
@@ -131,10 +140,19 @@ async def _start(context: ApprovalContext, payload: Mapping[str, Any], definitio
         raise ApiError(CONFLICT, ALREADY_PENDING)
     stored = before or await _create(context, payload, definition)
     approval = flow.copy_approval(stored) | _record_values(payload, definition)
+    if _typed(context.service, stored) != _typed(context.service, approval):
+        approval["kept"] = []  # who agreed did so about other content
     behind = {*flow.people_behind(stored), context.actor.user_id, *payload.get("own", ())}
     approval["behind"] = sorted(filter(None, behind))
     await begin(context, approval)
     await save(context, stored, approval)
+
+
+def _typed(service: Service, approval: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what people entered of the record of an approval, without what the service adds."""
+    collection, record = service.part(Catalogue).biz_types.get(approval["biz_type"]), approval["record"]
+    names = record.keys() if collection is None else record.keys() & (collection.create.fields or {}).keys()
+    return {name: record[name] for name in names}
 
 
 async def _create(

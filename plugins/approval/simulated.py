@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Field, anything, array, boolean, choice, integer, mapping, obj, object_id, shape, text
-from plugins.approval.records import ABSENT, CONDITION, DEFINITIONS, MAX_PEOPLE, NODE_FIELDS, OPERATORS
+from plugins.approval.records import ABSENT, CONDITION, DEFINITIONS, MAX_PEOPLE, NODE_FIELDS, OPERATORS, TAKEN
 
 SIMULATE_BODY = shape(
     "ApprovalSimulate",
@@ -25,6 +25,7 @@ _WHO: dict[str, Field] = {
         obj(
             None,
             {name: child.but(nullable=False) for name, child in NODE_FIELDS.items() if name in ("key", "name", "mode")}
+            | {"lanes": NODE_FIELDS["lanes"]}
             | {
                 "approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False),
                 "needed": integer(
@@ -36,6 +37,8 @@ _WHO: dict[str, Field] = {
         ),
         nullable=False,
     ),
+    "taken": array(TAKEN, label=("所经分支", "Branches taken"), nullable=False),
+    "open_node": text(label=("无适用分支的节点", "Open node"), description="The node of which no branch applies."),
     "copies": array(_ASKED, label=("抄送人", "Copied people"), max_items=1000, nullable=False),
 }
 SIMULATION = shape(

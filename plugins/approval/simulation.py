@@ -25,9 +25,12 @@ from plugins.api.records import Catalogue, Dictionaries, Entries, approval_field
 from plugins.api.spreadsheets import labels_of
 from plugins.approval.condition_checks import EQUALITY, operators_of
 from plugins.approval.conditions import matches
-from plugins.approval.flow import Assignee
+from plugins.approval.engine import plan
+from plugins.approval.facts import conditions_of, gather_facts
+from plugins.approval.flow import Assignee, Panel
 from plugins.approval.names import list_names
-from plugins.approval.people import find_places, resolve_approvers, resolve_people
+from plugins.approval.panels import Staff
+from plugins.approval.people import load_staff
 from plugins.approval.records import APPROVERS, DEFINITIONS
 from plugins.approval.requests import find_enabled, first_of
 from plugins.approval.simulated import SIMULATE_BODY, SIMULATION, TRIAL, TRIAL_BODY, TYPES
@@ -85,8 +88,10 @@ async def simulate_flow(req: Request) -> dict[str, Any]:
     """Return the people that each node of a flow would ask now, and who would be copied."""
     definition = await req.store(DEFINITIONS).get(req.path["id"])
     initiator_id = await _initiator(req, req.actor.user_id)
-    asked = await _ask(req, definition, {"initiator_id": initiator_id})
-    return {"matches": matches(definition["conditions"], req.body.get("record") or {}), **asked}
+    record, biz_type = req.body.get("record") or {}, definition["biz_type"]
+    asked = await _ask(req, definition, {"initiator_id": initiator_id, "record": record})
+    facts = await gather_facts(req.service, biz_type, definition["conditions"], record, initiator_id)
+    return {"matches": matches(definition["conditions"], facts), **asked}
 
 
 async def simulate(req: Request) -> dict[str, Any]:
@@ -99,11 +104,13 @@ async def simulate(req: Request) -> dict[str, Any]:
         creator, behind = found.get("creator_id") or creator, people_behind(found)
         record = {**await approval_record(req, collection, found), **record} if collection is not None else record
     flows = await find_enabled(req.service, biz_type)
-    first = first_of(flows, record)
     initiator_id = await _initiator(req, creator)
-    approval = {"initiator_id": initiator_id, "behind": behind}
-    asked = await _ask(req, first, approval) if first is not None else {"nodes": [], "copies": []}
-    failed = {one["id"]: [each for each in one["conditions"] if not matches([each], record)] for one in flows}
+    conditions = [each for one in flows for each in conditions_of(one)]
+    facts = await gather_facts(req.service, biz_type, conditions, record, initiator_id)
+    first = first_of(flows, facts)
+    approval = {"initiator_id": initiator_id, "behind": behind, "record": record}
+    asked = await _ask(req, first, approval) if first is not None else {"nodes": [], "taken": [], "copies": []}
+    failed = {one["id"]: [each for each in one["conditions"] if not matches([each], facts)] for one in flows}
     tried = [{"id": one["id"], "name": one["name"], "failed": failed[one["id"]]} for one in flows]
     return {
         "definition_id": first["id"] if first is not None else None,
@@ -135,22 +142,30 @@ async def _initiator(req: Request, otherwise: int | None) -> int:
 
 async def _ask(req: Request, definition: Mapping[str, Any], approval: Mapping[str, Any]) -> dict[str, Any]:
     nodes, initiator_id = [], approval["initiator_id"]
-    for node in definition["nodes"]:
-        panel = await resolve_approvers(req.service, node, approval, req.now)
-        reasons = await _reasons(req, node, initiator_id)
+    path = await plan(req.service, definition, approval["record"], initiator_id, {})
+    behind = approval.get("behind") or ()
+    staff = await load_staff(req.service, [*path.nodes, definition], [initiator_id], req.now, *behind)
+    for node in path.nodes:
+        panel = staff.panel(node, approval) if not node.get("lanes") else Panel((), 0)
+        reasons = await _reasons(req, staff, node, initiator_id)
         nodes.append({**node, "approvers": await _add_names(req, panel.people, reasons), "needed": panel.needed})
-    copies = await resolve_people(req.service, definition["copies"], initiator_id)
-    return {"nodes": nodes, "copies": await _add_names(req, [*map(Assignee, copies)], {})}
+    copies = staff.named(definition["copies"], initiator_id)
+    return {
+        "nodes": nodes,
+        "taken": path.taken,
+        "open_node": path.open_node,
+        "copies": await _add_names(req, [*map(Assignee, copies)], {}),
+    }
 
 
-async def _reasons(req: Request, node: Mapping[str, Any], initiator_id: int) -> dict[int | str, str]:
+async def _reasons(req: Request, staff: Staff, node: Mapping[str, Any], initiator_id: int) -> dict[int | str, str]:
     """Return why a node names each person, and what its rule for absence is called."""
     entries = (await req.part(Dictionaries).current()).get("approval_absent", {})
     found: dict[int | str, str] = {rule: entry.label.text(req.language) for rule, entry in entries.items()}
     for name, given in node["approvers"].items():
         label = (APPROVERS.fields or {})[name].label
         if label is not None and given:
-            for user_id in await find_places(req.service, {name: given}, initiator_id):
+            for user_id in staff.places({name: given}, initiator_id):
                 found.setdefault(user_id or "", label.text(req.language))
     return found
 

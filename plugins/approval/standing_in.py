@@ -14,7 +14,8 @@ from plugins.api.requests import SYSTEM
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, save
 from plugins.approval.flow import Approval
-from plugins.approval.people import find_delegate, find_excluded, stand_in
+from plugins.approval.panels import Staff, stand_in
+from plugins.approval.people import load_staff
 from plugins.approval.records import DELEGATIONS, INSTANCES, MAX_STEPS
 
 SECONDS = 60
@@ -32,7 +33,8 @@ async def settle_due(service: Service) -> None:
 async def settle(context: ApprovalContext, delegation: Mapping[str, Any]) -> None:
     """Give the tasks of both people of a delegation to whoever decides in their place now."""
     service, now = context.service, context.now
-    last = await find_delegate(service, delegation["delegate_id"], now, frozenset())
+    staff = await load_staff(service, [], [delegation["user_id"], delegation["delegate_id"]], now)
+    last = staff.delegate(delegation["delegate_id"], frozenset())
     people = sorted({delegation["user_id"], delegation["delegate_id"], last or delegation["delegate_id"]})
     for one in await service.database.store(INSTANCES).find({"todo": {"$in": people}}):
         await service.database.transaction(partial(_settle_one, context, one["id"], frozenset(people)))
@@ -46,21 +48,26 @@ async def _settle_one(context: ApprovalContext, id: Any, people: frozenset[int])
     if before is None or len(before["history"]) >= MAX_STEPS:
         return
     approval = flow.copy_approval(before)
-    excluded = await find_excluded(context.service, flow.people_behind(approval))
     waiting = [one for one in approval["tasks"] if one["status"] == "pending" and one["user_id"] in people]
+    owners = {_owner_of(task) for task in waiting}
+    staff = await load_staff(context.service, [], owners, context.now, *flow.people_behind(approval))
     for task in waiting[: MAX_STEPS - len(before["history"])]:
-        await _move(context, approval, task, excluded)
+        _move(context, approval, task, staff)
     if approval["tasks"] != before["tasks"]:
         await save(context, before, approval)
 
 
-async def _move(context: ApprovalContext, approval: Approval, task: dict[str, Any], excluded: frozenset[int]) -> None:
+def _owner_of(task: Mapping[str, Any]) -> int:
+    """Return the person whose task it is, whoever decides in their place."""
+    return int(task["on_behalf_of"] if task.get("absent") == "delegate" else task["user_id"])
+
+
+def _move(context: ApprovalContext, approval: Approval, task: dict[str, Any], staff: Staff) -> None:
     """Give a task to whoever decides in place of its person now, unless they are asked at this node already."""
-    delegated = task.get("absent") == "delegate"
-    owner = task["on_behalf_of"] if delegated else task["user_id"]
-    now = await find_delegate(context.service, owner, context.now, excluded)
-    if now is None or now == task["user_id"] or now in flow.get_statuses(approval):
+    owner, visit = _owner_of(task), flow.visit_of(approval, task)
+    now = staff.delegate(owner, staff.excluded(flow.people_behind(approval)))
+    if now is None or now == task["user_id"] or now in flow.get_statuses(approval, visit):
         return
     flow.complete_task(approval, task, "reassigned", context.now, None)
-    flow.add_history(approval, owner, "delegate", context.now, None, str(now))
-    flow.add_task(approval, stand_in(now, owner))
+    flow.add_history(approval, owner, "delegate", context.now, None, str(now), task["node"])
+    flow.add_task(approval, visit, stand_in(now, owner))

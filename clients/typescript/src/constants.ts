@@ -582,6 +582,9 @@ export const STATE_MACHINES = {
   "initial": "pending",
   "states": {
    "pending": {"zh": "待处理", "en": "Pending"},
+   "waiting": {"zh": "等待加签", "en": "Waits for an added signer"},
+   "advice": {"zh": "征求意见", "en": "Asked for advice"},
+   "advised": {"zh": "已答复意见", "en": "Advised"},
    "agreed": {"zh": "已同意", "en": "Agreed"},
    "rejected": {"zh": "已驳回", "en": "Rejected"},
    "sent_back": {"zh": "已退回", "en": "Sent back"},
@@ -595,7 +598,11 @@ export const STATE_MACHINES = {
    "send-back": {"from": ["pending"], "to": "sent_back", "zh": "退回", "en": "Send back"},
    "transfer": {"from": ["pending"], "to": "transferred", "zh": "转办", "en": "Transfer"},
    "reassign": {"from": ["pending"], "to": "reassigned", "zh": "改派", "en": "Reassign"},
-   "cancel": {"from": ["pending"], "to": "cancelled", "zh": "取消", "en": "Cancel"}
+   "wait": {"from": ["pending"], "to": "waiting", "zh": "等待加签", "en": "Wait for an added signer"},
+   "resume": {"from": ["waiting"], "to": "pending", "zh": "加签完成", "en": "Resume"},
+   "ask-advice": {"from": ["pending"], "to": "advice", "zh": "征求意见", "en": "Ask for advice"},
+   "advise": {"from": ["advice"], "to": "advised", "zh": "答复意见", "en": "Advise"},
+   "cancel": {"from": ["pending", "waiting", "advice"], "to": "cancelled", "zh": "取消", "en": "Cancel"}
   }
  },
  "cms_article": {

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from handlers.data.database import utc_now
-from plugins.approval.people import resolve_approvers, resolve_people
+from plugins.approval.people import load_staff
 from plugins.approval.records import INSTANCES as APPROVALS
 from plugins.approval.requests import find_definition
 from plugins.boot.runtime import Running
@@ -301,11 +301,9 @@ async def held(at: Company, initiators: Sequence[int]) -> Held:
 
 async def named(at: Company, flow: Mapping[str, Any], initiator: int) -> set[int]:
     service, about = at.running.service, {"initiator_id": initiator, "behind": [initiator]}
-    asked = [await resolve_approvers(service, one, about, utc_now()) for one in flow["nodes"]]
-    return {
-        *(one.user_id for panel in asked for one in panel.people),
-        *await resolve_people(service, flow["copies"], initiator),
-    }
+    staff = await load_staff(service, [*flow["nodes"], flow], [initiator], utc_now())
+    asked = [staff.panel(one, about) for one in flow["nodes"]]
+    return {*(one.user_id for panel in asked for one in panel.people), *staff.named(flow["copies"], initiator)}
 
 
 async def led(at: Company, initiators: Sequence[int]) -> set[int]:
