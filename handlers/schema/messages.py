@@ -143,6 +143,8 @@ RULES: dict[str, Message] = {
     ),
     "policy": Message("不符合密码策略", "does not meet the password policy"),
     "reused": Message("不能与最近使用过的密码相同", "must differ from recently used passwords"),
+    "uncovered": Message("有取值不符合任何分支", "does not cover all values"),
+    "unreachable": Message("没有取值会进入该分支", "has a part that no value leads to"),
     "invalid": Message("取值无效", "is not valid"),
     "cost": Message("内容过于复杂，无法处理", "is too complex to be processed"),
 }

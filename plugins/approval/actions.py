@@ -119,22 +119,21 @@ async def decide_several(req: Request) -> dict[str, Any]:
     """Agree or reject several tasks of the caller, each on its own: one that is refused does not stop the others."""
     action = req.body["action"]
     decided = next(one for one in ROUTES if one.path.endswith(f"/{action}"))
-    error = await refusal(req.actor, decided, req.part(Authorizer))
-    if error is not None:
-        raise ApiError(error)
+    denied = await refusal(req.actor, decided, req.part(Authorizer))
     step = _agree if action == "agree" else _reject
     req.body["comment"] = req.body.get("reason")
     items: list[dict[str, Any]] = []
     for id in req.body["ids"]:
         try:
+            if denied is not None:
+                raise ApiError(denied)
             saved = await _change(req, id, step)
             items.append({"id": id, "code": 0, "message": "", "status": saved["status"]})
         except ApiError as failure:
             if not failure.expected:
                 raise
-            items.append(
-                {"id": id, "code": failure.kind.code, "message": failure.reason.text(req.language), "status": None}
-            )
+            message = failure.reason.text(req.language)
+            items.append({"id": id, "code": failure.kind.code, "message": message, "status": None})
     return {"items": items}
 
 

@@ -11,6 +11,7 @@ from plugins.api.errors import FieldError, ValidationFailed
 from plugins.approval.condition_checks import find_faults, placed_conditions
 from plugins.approval.conditions import check_storable
 from plugins.approval.editors import refuse_own_gain
+from plugins.approval.flow_check import coverage_faults
 from plugins.approval.panels import DEFAULT_RULE
 from plugins.approval.people import PLACES, names_anybody
 from plugins.approval.record_types import ApprovalDefinition
@@ -19,6 +20,7 @@ from plugins.approval.tree import find_tree_faults, parts_of
 from plugins.rbac.api import DEPARTMENTS, REFUSES_ONESELF, ROLES, USERS
 
 _REFERENCES = {"users": USERS, "roles": ROLES, "department_leader": DEPARTMENTS}
+_CHECKED = frozenset({"biz_type", "conditions", "nodes", "enabled"})
 _NODE_DEFAULTS = {"mode": "any", "on_reject": "end", "absent": DEFAULT_RULE, "approvers": {}}
 
 
@@ -72,6 +74,9 @@ async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str
     faults += [] if faults else find_tree_faults(nodes)
     if not {"biz_type", "conditions", "nodes"}.isdisjoint(values):
         faults += await find_faults(req.service, {**before, **values})
+    merged = {"enabled": True, "conditions": [], **before, **values}
+    if not faults and merged["enabled"] and not _CHECKED.isdisjoint(values):
+        faults += coverage_faults(req, {**merged, **({"nodes": nodes} if nodes else {})})
     if faults:
         raise ValidationFailed(faults)
     for where, condition in placed_conditions(values):

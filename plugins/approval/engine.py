@@ -163,16 +163,17 @@ async def _set_deadlines(context: ApprovalContext, approval: Approval) -> None:
 async def send_reminders(context: ApprovalContext, instance: Mapping[str, Any]) -> None:
     """Remind the current approvers, at most once an hour."""
     key = f"approval:{instance['id']}:{instance['round']}:{context.now:%Y%m%d%H}"
-    await _notify(context, instance, set(instance["todo"]), "approval_task", REMINDED, key=key)
+    await notify(context, instance, set(instance["todo"]), "approval_task", REMINDED, key=key)
 
 
 async def notify_changes(context: ApprovalContext, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Notify people who were asked or copied since `before`; at the end, notify the initiator and emit the outcome."""
-    await _notify(context, now, set(now["todo"]) - _already_asked(before, now), "approval_task", ASKED)
+    asked = {task["user_id"] for task in now["tasks"] if task["status"] == "pending"}
+    await notify(context, now, asked - _already_asked(before, now), "approval_task", ASKED)
     known = set(before["copied"]) if before["status"] == "pending" else set()
     if now["status"] == "pending" or before["status"] == "pending":
-        await _notify(context, now, set(now["copied"]) - known, "approval_copy", COPIED)
-        await _notify(context, now, _concerned(before, now), "approval_task", REPLACED)
+        await notify(context, now, set(now["copied"]) - known, "approval_copy", COPIED)
+        await notify(context, now, _concerned(before, now), "approval_task", REPLACED)
     if before["status"] == "pending" != now["status"]:
         await _finish(context, now)
 
@@ -183,7 +184,7 @@ def _already_asked(before: Mapping[str, Any], now: Mapping[str, Any]) -> set[int
         return set()
     known = {task["round"] for task in before["tasks"]}
     again = {task["user_id"] for task in now["tasks"] if task["status"] == "pending" and task["round"] not in known}
-    return set(before["todo"]) - again
+    return {task["user_id"] for task in before["tasks"] if task["status"] == "pending"} - again
 
 
 def _concerned(before: Mapping[str, Any], now: Mapping[str, Any]) -> set[int]:
@@ -201,7 +202,7 @@ async def _finish(context: ApprovalContext, instance: Mapping[str, Any]) -> None
     outcome = STATES.states[instance["status"]]
     if instance["initiator_id"] != context.actor.user_id:
         ended = Message(ENDED.zh.replace("{outcome}", outcome.zh), ENDED.en.replace("{outcome}", outcome.en.lower()))
-        await _notify(context, instance, {instance["initiator_id"]}, "approval_result", ended)
+        await notify(context, instance, {instance["initiator_id"]}, "approval_result", ended)
     if instance["resource_id"] is not None:
         last = instance["history"][-1]
         await context.emit(
@@ -215,12 +216,19 @@ async def _finish(context: ApprovalContext, instance: Mapping[str, Any]) -> None
         )
 
 
-async def _notify(
+async def notify(
     context: ApprovalContext, instance: Mapping[str, Any], to: set[int], kind: str, sentence: Message, **more: str
 ) -> None:
-    if not to:
-        return
+    """Notify people, if there are any, of an approval."""
+    if to:
+        await context.emit(NOTIFY, user_ids=sorted(to), kind=kind, **message_about(instance, sentence), **more)
+
+
+def message_about(instance: Mapping[str, Any], sentence: Message) -> dict[str, Any]:
+    """Return the title, the link and the data of a notification about an approval."""
     id, title = str(instance["id"]), instance["title"]
-    data = {"instance_id": id, "biz_type": instance["biz_type"], "resource_id": instance["resource_id"]}
-    text = Message(sentence.zh.replace("{title}", title), sentence.en.replace("{title}", title))
-    await context.emit(NOTIFY, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data, **more)
+    return {
+        "title": Message(sentence.zh.replace("{title}", title), sentence.en.replace("{title}", title)),
+        "link": _LINK.format(id=id),
+        "data": {"instance_id": id, "biz_type": instance["biz_type"], "resource_id": instance["resource_id"]},
+    }

@@ -13,6 +13,7 @@ from typing import Any
 
 from plugins.api import Collection, Field, Service, money
 from plugins.api.records import Catalogue, approval_fields
+from plugins.api.requests import as_json
 from plugins.rbac.api import USERS, Directory
 
 INITIATOR_FIELDS = ("department_id",)
@@ -47,7 +48,8 @@ def find_field(catalogue: Catalogue, shown: Mapping[str, Field], path: Sequence[
         return _summed(field, rest)
     if field.ref is not None:
         target = _referred(catalogue, field)
-        return readable(target).get(rest[0]) if target is not None and len(rest) == 1 else None
+        found = readable(target).get(rest[0]) if target is not None and len(rest) == 1 else None
+        return found.but(nullable=True, required=False) if found is not None else None  # the record may be deleted
     return find_field(catalogue, field.fields or {}, rest)
 
 
@@ -62,7 +64,7 @@ def _summed(field: Field, rest: Sequence[str]) -> Field | None:
     if len(rest) != 2 or rest[1] != SUM or field.items is None:
         return None
     one = (field.items.fields or {}).get(rest[0])
-    return money(label=one.label) if one is not None and one.kind in NUMBERS else None
+    return money(label=one.label, nullable=field.nullable) if one is not None and one.kind in NUMBERS else None
 
 
 def _referred(catalogue: Catalogue, field: Field) -> Collection | None:
@@ -106,7 +108,7 @@ async def _find_fact(
     if target is None or rest[0] not in readable(target):
         return None
     found = await service.database.store(target).find_one({"_id": target.parse_id(str(value))})
-    return found.get(rest[0]) if found is not None else None
+    return as_json(target.read, found).get(rest[0]) if found is not None else None
 
 
 def _add_up(values: Iterable[Any]) -> str | None:

@@ -18,10 +18,11 @@ FIRST_USER = 1
 
 @dataclass(frozen=True)
 class Person:
-    """What decides whether somebody is asked. `present`: enabled, not on leave, and with the permission to decide."""
+    """What decides whether somebody is asked. `permitted`: with the permission to agree; `away`: on leave, for example."""
 
     enabled: bool = True
-    present: bool = True
+    permitted: bool = True
+    away: bool = False
     is_super: bool = False
     leaders: Sequence[int] = ()  # above the person, the nearest first
 
@@ -42,7 +43,11 @@ class Staff:
 
     def is_present(self, user_id: int) -> bool:
         """Return whether the person can be asked now."""
-        return user_id in self.people and self.people[user_id].enabled and self.people[user_id].present
+        return self.may_decide(user_id) and not self.people[user_id].away
+
+    def may_decide(self, user_id: int) -> bool:
+        """Return whether the person could decide, were they not away."""
+        return self.is_enabled(user_id) and self.people[user_id].permitted
 
     def excluded(self, behind: Iterable[int]) -> frozenset[int]:
         """Return those of the people `behind` a request who may not decide on it."""

@@ -7,6 +7,7 @@ delegates and as targets of a transfer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -68,8 +69,8 @@ async def load_staff(
         related = {*person.leaders, *filter(None, [delegates.get(user_id)])}
         waiting |= related - people.keys()
     away = await service.part(Absences).away(sorted(people), now)
-    present = {id: _without(one) if id in away else one for id, one in people.items()}
-    return Staff(present, department_leaders, holders, delegates, await may_decide_on_own(service.parts))
+    known = {id: replace(one, away=id in away) for id, one in people.items()}
+    return Staff(known, department_leaders, holders, delegates, await may_decide_on_own(service.parts))
 
 
 def places_of(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -84,11 +85,7 @@ def _to_person(rules: Rules, user: Mapping[str, Any] | None) -> Person:
     grant = rules.grant(rules.enabled(user.get("role_ids") or ()))
     may_decide = is_super or user["id"] == FIRST_USER or DECIDE in grant.permissions
     leaders = tuple(rules.leaders(user.get("department_id")))
-    return Person(user["status"] == "enabled", may_decide, is_super, leaders)
-
-
-def _without(person: Person) -> Person:
-    return Person(person.enabled, False, person.is_super, person.leaders)
+    return Person(user["status"] == "enabled", may_decide, is_super=is_super, leaders=leaders)
 
 
 async def _find_holders(service: Service, rules: Rules, roles: frozenset[int]) -> list[int]:

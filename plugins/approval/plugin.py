@@ -7,7 +7,19 @@ from plugins.api.data import Filter
 from plugins.api.events import APPROVAL_CANCELLED, APPROVAL_REQUESTED
 from plugins.api.ports import Approvals, OwnRequests, Passes
 from plugins.api.reports import Figures, Period, summed
-from plugins.approval import actions, definitions, delegations, demo, instances, names, requests, simulation
+from plugins.approval import (
+    actions,
+    collaboration,
+    definitions,
+    delegations,
+    demo,
+    flow_check,
+    instances,
+    names,
+    requests,
+    simulation,
+)
+from plugins.approval.deadlines import SECONDS as DUE_SECONDS, handle_due
 from plugins.approval.handover import HOLDINGS
 from plugins.approval.lifespan import start
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_FEW, TOO_LONG
@@ -29,6 +41,7 @@ def _pending(period: Period) -> Filter:
 DASHBOARDS = (summed("overview", Figures(INSTANCES, {"pending_approvals": 1}, where=_pending)),)
 
 
+_DUE = Message("处理超时的审批", "Handle approvals whose time is over")
 _SETTLE = Message("委托开始或结束时移交审批任务", "Move tasks when delegations start or end")
 plugin = Plugin(
     name="approval",
@@ -52,8 +65,11 @@ plugin = Plugin(
         Listener(SESSIONS_VOID, on_sessions_void),
     ),
     migrations=(FITTING,),
-    jobs=(Job("approval.delegations", SECONDS, settle_due, _SETTLE),),
-    routes=routes_of(definitions, simulation, instances, actions, names, delegations),
+    jobs=(
+        Job("approval.delegations", SECONDS, settle_due, _SETTLE),
+        Job("approval.deadlines", DUE_SECONDS, handle_due, _DUE),
+    ),
+    routes=routes_of(definitions, flow_check, simulation, instances, actions, collaboration, names, delegations),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=OPTIONS,

@@ -67,4 +67,6 @@ PERMISSIONS = {
     "approval:task:reject": Message("驳回", "Reject"),
     "approval:task:send-back": Message("退回", "Send back"),
     "approval:task:transfer": Message("转办", "Transfer"),
+    "approval:task:add-signer": Message("加签", "Add a signer"),
+    "approval:task:ask-advice": Message("征求意见", "Ask for advice"),
 }

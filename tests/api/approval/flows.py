@@ -12,8 +12,9 @@ from plugins.testing import Client, People, Reply, expect, unique
 AT = "/api/v1/approvals"
 INSTANCES, DEFINITIONS = f"{AT}/instances", f"{AT}/definitions"
 ALLOWED = {"approval_own_requests": "ask"}
+TASK_ACTIONS = ("list", "agree", "reject", "send-back", "transfer", "add-signer", "ask-advice")
 EVERYTHING = [
-    *(f"approval:task:{action}" for action in ("list", "agree", "reject", "send-back", "transfer")),
+    *(f"approval:task:{action}" for action in TASK_ACTIONS),
     *(f"approval:instance:{action}" for action in ("list", "read", "create", "update", "delete", "submit", "withdraw")),
     *(f"approval:delegation:{action}" for action in ("list", "read", "create", "delete")),
 ]

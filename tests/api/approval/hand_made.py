@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from handlers.route import Route
-from plugins.testing import unique
-from tests.api.approval.flows import AT, DEFINITIONS, ask, define, draft, node
+from plugins.testing import People, expect, unique
+from tests.api.approval.flows import AT, DEFINITIONS, EVERYTHING, act, ask, define, draft, id_of, node
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 ONE = f"{AT}/instances/{{id}}"
@@ -36,6 +37,24 @@ async def transfer(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
 
 
+async def add_signer(maker: Maker, route: Route) -> Exercise:
+    exercise = await transfer(maker, route)
+    return replace(exercise, body={**exercise.body, "place": "after"})
+
+
+async def advise(maker: Maker, route: Route) -> Exercise:
+    """A request about which an approver asks the administrator for advice."""
+    boss = await People(maker.admin).person(EVERYTHING)
+    made = await ask(maker.admin, await define(maker.admin, node("first", boss)))
+    expect(await act(boss, made, "ask-advice", user_id=id_of(maker.admin)))
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"comment": "fine"}, record=made)
+
+
+async def batch(maker: Maker, route: Route) -> Exercise:
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    return Exercise(maker.admin, route, path_with(route, ""), {"action": "agree", "ids": [made["id"]]}, record=made)
+
+
 async def reassign(maker: Maker, route: Route) -> Exercise:
     made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
     body = {"from_user_id": 1, "user_id": (await maker.person()).user["userId"]}
@@ -58,6 +77,10 @@ APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {ONE}/submit": of_a_draft,
     **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back")},
     f"POST {ONE}/transfer": transfer,
+    f"POST {ONE}/ask-advice": transfer,
+    f"POST {ONE}/add-signer": add_signer,
+    f"POST {ONE}/advise": advise,
+    f"POST {AT}/tasks/batch": batch,
     f"POST {ONE}/reassign": reassign,
     f"POST {ONE}/remind": remind,
     f"POST {AT}/simulate": trial,

@@ -252,7 +252,7 @@ async def test_every_record_with_an_approval_opens_for_who_is_asked_and_for_nobo
     route = endpoint(collection, "GET")
     assert route is not None
     record, other = await maker.record(collection.name), await maker.record(collection.name)
-    asked = await people.admin.log_in((await people.account())["username"])
+    asked = await people.admin.log_in((await people.account([await people.role(["approval:task:agree"])]))["username"])
     one, another = path_with(route, str(record["id"])), path_with(route, str(other["id"]))
     expect(await asked.get(one), 40300)
     await begin(collection, record, asked, people, tradewind)

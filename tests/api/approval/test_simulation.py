@@ -15,7 +15,7 @@ MOST_CONDITIONS = 20
 
 
 async def test_a_trial_on_a_record_tells_whom_its_submission_will_ask_and_why(admin: Client, people: People) -> None:
-    seller, boss, board = [await people.person(SELLING) for _ in range(3)]
+    seller, boss, board = [await people.person([*SELLING, "approval:task:agree"]) for _ in range(3)]
     made = await contract(seller, "1200.00", name=unique("contract"))
     mine = {"field": "name", "op": "eq", "value": made["name"]}
     nodes = [node("first", boss), node("second", board)]
