@@ -17,8 +17,13 @@ async def load_calendar(service: Service, employee: Employee | None) -> Calendar
     if employee is None or employee["attendance_group_id"] is None:
         return None
     group = await service.database.store(GROUPS).find_one({"_id": employee["attendance_group_id"]})
-    shift = await service.database.store(SHIFTS).find_one({"_id": group["shift_id"]}) if group else None
-    return _build_calendar(group, shift) if group and shift else None
+    return await calendar_of_group(service, group) if group else None
+
+
+async def calendar_of_group(service: Service, group: AttendanceGroup) -> Calendar | None:
+    """Return the calendar of an attendance group, or None if its shift is gone."""
+    shift = await service.database.store(SHIFTS).find_one({"_id": group["shift_id"]})
+    return _build_calendar(group, shift) if shift else None
 
 
 async def find_employee(service: Service, user_id: int) -> Employee | None:

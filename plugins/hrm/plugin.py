@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Job, Listener, Message, Plugin, View, conflicts, routes_of, tables
+from plugins.api.ports import Absences, WorkingTime
 from plugins.api.records import Holding
 from plugins.hrm import (
     allowances,
@@ -50,6 +51,7 @@ plugin = Plugin(
     name="hrm",
     title=Message("人事考勤", "HRM"),
     requires=("rbac", "system"),
+    provides=(Absences, WorkingTime),
     start=start,
     demo=demo.load,
     collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES, ALLOWANCES),

@@ -19,8 +19,10 @@ from typing import Any, cast
 
 from plugins.api import Record, Service, day_of, utc_now
 from plugins.api.data import Jobs, SingleFlight
+from plugins.api.ports import Absences, WorkingTime
 from plugins.api.values import RecordId, start_of, store_quantity
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
+from plugins.hrm.availability import CompanyHours, PeopleOnLeave
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.departments import department_on
@@ -265,6 +267,11 @@ def _build_values(
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the `Reconciliation`, which keeps two runs of `reconcile_soon` in this process from overlapping."""
+    """Provide the `Reconciliation`, which keeps two runs of `reconcile_soon` in this process from overlapping.
+
+    And the answers to others: who is on leave, and when people work.
+    """
     service.provide(Reconciliation, Reconciliation())
+    service.provide(Absences, PeopleOnLeave(service))
+    service.provide(WorkingTime, CompanyHours(service))
     yield
