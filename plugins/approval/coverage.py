@@ -167,7 +167,8 @@ def _candidates(field: Field | None, conditions: Sequence[Mapping[str, Any]]) ->
     if field is None:
         yield from _numbers(None, named)
         yield from _texts(named, parts)
-        yield from (True, False, [], *([part] for part in parts))
+        yield from (True, False)
+        yield from _lists(parts)
     elif field.kind == "array":
         yield from _lists([one.get("value") for one in conditions if one["op"] == "contains"])
     elif field.kind in ("object", "mapping"):

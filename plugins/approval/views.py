@@ -52,6 +52,8 @@ VIEWS = (
             "copies": {"type": "hidden"},
             "nodes": {"type": "flow", "types": _TYPES},
             "nodes.key": {"type": "hidden"},
+            "nodes.branches": {"type": "hidden"},
+            "nodes.lanes": {"type": "hidden"},
             "nodes.mode": {"type": "quorum"},
             "nodes.substitutes": {"visibleOn": "${absent == 'substitute'}"},
         },
