@@ -67,7 +67,7 @@ CHECKED = shape(
             values=mapping(
                 anything(), nullable=False, description="Values, by the field of the conditions, that show the fault."
             ),
-            record_id=text(
+            resource_id=text(
                 label=("业务单据", "Record"),
                 description="A record of the last year that shows it, if the caller may read one.",
             ),
@@ -88,7 +88,7 @@ class _Fault:
     finding: Finding
     initiator_id: int | None = None
     people: Sequence[int] = ()
-    record_id: str | None = None
+    resource_id: str | None = None
 
 
 def find_coverage(req: Request, flow: Flow) -> list[Finding]:
@@ -138,7 +138,7 @@ async def _shown(req: Request, fault: _Fault) -> dict[str, Any]:
         "node": one.node,
         "branch": one.branch,
         "values": dict(one.values),
-        "record_id": fault.record_id,
+        "resource_id": fault.resource_id,
         "initiator_id": fault.initiator_id,
         "people": await list_names(req, fault.people),
         "blocks": one.rule in _FIELDS,
@@ -184,7 +184,7 @@ async def _with_record(req: Request, flow: Flow, fault: _Fault) -> _Fault:
         facts = await gather_facts(req.service, flow["biz_type"], conditions, record, initiator)
         path = await plan(req.service, flow, record, initiator, {})
         if matches(conditions, facts) and path.open_node == fault.finding.node:
-            return _Fault(fault.finding, record_id=str(id))
+            return _Fault(fault.finding, resource_id=str(id))
     return fault
 
 

@@ -52,7 +52,8 @@ VIEWS = (
             "copies": {"type": "hidden"},
             "nodes": {"type": "flow", "types": _TYPES},
             "nodes.key": {"type": "hidden"},
-            "nodes.branches": {"type": "hidden"},
+            # without items all of a branch is sent, also the values of conditions, which no control is for
+            "nodes.branches": {"type": "hidden", "items": None},
             "nodes.lanes": {"type": "hidden"},
             "nodes.mode": {"type": "quorum"},
             "nodes.substitutes": {"visibleOn": "${absent == 'substitute'}"},

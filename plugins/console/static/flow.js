@@ -190,7 +190,7 @@ export function registerFlow(library, { createElement, Component }) {
     sequence(keys, holder, fixed) {
       const { texts } = this.state, { trial } = this.props;
       const add = (at) => (fixed ? null : createElement("li", { key: `add-${at}`, className: "add" }, this.tool("add", "+", "addNode", () => this.editNode({ keys, at, holder })),
-        this.tool("branches", "⑂", "addBranches", () => this.fork({ keys, at, holder }, "branches")), this.tool("lanes", "∥", "addLanes", () => this.fork({ keys, at, holder }, "lanes"))));
+        this.tool("branches", "◇", "addBranches", () => this.fork({ keys, at, holder }, "branches")), this.tool("lanes", "∥", "addLanes", () => this.fork({ keys, at, holder }, "lanes"))));
       const cards = keys.flatMap((key, at) => {
         const index = this.nodes.findIndex((one) => one.key === key), node = this.nodes[index], place = { keys, at, holder };
         if (!node) return [];

@@ -19,6 +19,13 @@ async def of_a_flow(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, ""), body)
 
 
+async def changed_flow(maker: Maker, route: Route) -> Exercise:
+    """A change of a flow's nodes, which are a tree; the shapes of branches alone do not say so."""
+    made = await define(maker.admin, node("first", maker.admin), enabled=False)
+    body = {"version": made["version"], "name": unique("flow"), "nodes": [node("other", maker.admin)], "priority": 7}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
 async def of_a_draft(maker: Maker, route: Route) -> Exercise:
     definition = await define(maker.admin, node("first", maker.admin))
     made = await draft(maker.admin, definition)
@@ -74,6 +81,7 @@ async def trial(maker: Maker, route: Route) -> Exercise:
 
 APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {DEFINITIONS}": of_a_flow,
+    f"PATCH {DEFINITIONS}/{{id}}": changed_flow,
     f"POST {ONE}/submit": of_a_draft,
     **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back")},
     f"POST {ONE}/transfer": transfer,

@@ -179,7 +179,7 @@ async def test_the_check_shows_a_real_record_that_no_branch_takes(admin: Client)
     nodes = [fork("f", when("a", "x", amount=("lt", 500)), when("b", "y", amount=("eq", None))), node("x"), node("y")]
     flow = await define(admin, *nodes, biz_type=kind, enabled=False)
     found = expect(await admin.post(f"{DEFINITIONS}/{flow['id']}/check"))["faults"]
-    assert [(one["rule"], one["record_id"]) for one in found] == [("uncovered", large["id"])]
+    assert [(one["rule"], one["resource_id"]) for one in found] == [("uncovered", large["id"])]
     assert (await read(admin, small))["status"] == "draft"
 
 
