@@ -38,6 +38,7 @@ _STORED_FIELDS = (
     "choices",
     "due",
     "round",
+    "needed",
     "tasks",
     "history",
     "todo",
@@ -120,13 +121,15 @@ def _defaults() -> Approval:
         "choices": {},
         "due": None,
         "mentioned": [],
+        "needed": None,
     }
 
 
 def copy_approval(instance: Mapping[str, Any]) -> Approval:
     """Return a copy of an approval to work on."""
     approval = {**_defaults(), **deepcopy(dict(instance))}
-    if approval["status"] == "pending" and not approval["visits"]:  # of a version without lanes
+    # a version without lanes, which may still serve beside this one, moves on by `node`, `round` and `needed` alone
+    if approval["status"] == "pending" and approval["node"] not in [one["node"] for one in current_visits(approval)]:
         visit = {"node": approval["node"], "round": approval["round"], "needed": approval.get("needed")}
         keys = [node["key"] for node in approval["nodes"]]
         approval.update(visits=[visit], current=[visit["node"]], passed=keys[: keys.index(visit["node"])])
@@ -387,6 +390,7 @@ def _refresh(approval: Approval) -> None:
     tasks, current = approval["tasks"], [one["node"] for one in current_visits(approval)]
     approval["current"] = current
     approval["node"] = current[0] if current else None
+    approval["needed"] = current_visits(approval)[0]["needed"] if current else None
     approval["todo"] = sorted({task["user_id"] for task in tasks if task["status"] in ("pending", "advice")})
     approval["done"] = sorted({task["user_id"] for task in tasks if task["status"] in _ACTED})
     involved = {task["user_id"] for task in tasks} | {task["on_behalf_of"] for task in tasks} - {None}
