@@ -11,9 +11,20 @@ from contextlib import suppress
 
 from plugins.api import Field, money, text
 from plugins.approval.coverage import Coverage
+from plugins.approval.flow import copy_approval
 from plugins.approval.tree import MAX_DEPTH, find_tree_faults
-from tests.declarations.approval.engine_driver import stored, submit
-from tests.declarations.approval.flow_model import Ask, Branch, Flow, Lanes, Model, begin, random_company, random_flow
+from tests.declarations.approval.engine_driver import Driven, stored, submit
+from tests.declarations.approval.flow_model import (
+    Ask,
+    Branch,
+    Company,
+    Flow,
+    Lanes,
+    Model,
+    begin,
+    random_company,
+    random_flow,
+)
 
 ACTIONS = ("agree", "agree", "agree", "agree", "reject", "send-back", "transfer")
 AMOUNTS = [one / 2 for one in range(-2, 21)]
@@ -155,3 +166,22 @@ def test_nodes_deeper_than_allowed_are_no_tree() -> None:
         assert not [*find_tree_faults(stored(inner))]
         inner = [Branch(f"b{number}", [(float("-inf"), 5, inner), (5, float("inf"), [])])]
     assert {one.rule for one in find_tree_faults(stored(inner))} == {"levels"}
+
+
+def test_an_approval_of_a_version_without_lanes_goes_on() -> None:
+    """It says which node is the current one, and nothing else; so does one that such a version moved on meanwhile."""
+    company = Company([1, 2, 3, 4], set(), set(), {}, {})
+    flow: Flow = [Ask(f"n{number}", [number], 0, "any", "end", "leader", []) for number in (2, 3, 4)]
+    driven = submit(flow, 1, company, 1, skip=False)
+    assert driven is not None
+    for moved in (False, True):
+        old = {name: value for name, value in driven.approval.items() if moved or name not in ("visits", "passed")}
+        if moved:
+            old.update(
+                node="n3", round=2, needed=1, tasks=[{**old["tasks"][0], "node": "n3", "round": 2, "user_id": 3}]
+            )
+        on = Driven(copy_approval(old), company)
+        who = 3 if moved else 2
+        assert on.act(who, f"n{who}", "agree", None)
+        assert on.waiting == {(f"n{who + 1}", who + 1)}
+        assert on.approval["passed"] == [f"n{number}" for number in range(2, who + 1)]
