@@ -53,7 +53,7 @@ async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
     for before in approvals:
         approval = flow.copy_approval(before)
         _end_advice(approval, move)
-        while (task := flow.find_task(approval, move.from_id)) is not None:
+        while (task := _find_task(approval, move.from_id)) is not None:
             await _reassign(build_context(move.req), approval, task, move)
         if approval["status"] == before["status"] and approval["round"] == before["round"]:
             # the receiver is notified of the handover as a whole, not of each task
@@ -61,6 +61,11 @@ async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
             await move.store.update(before["id"], changes)
         else:
             await save(build_context(move.req), before, approval)
+
+
+def _find_task(approval: Approval, user_id: int) -> dict[str, Any] | None:
+    """Return a task of the person, also one that waits for an added signer."""
+    return flow.find_task(approval, user_id) or flow.find_task(approval, user_id, status="waiting")
 
 
 def _end_advice(approval: Approval, move: Move) -> None:
@@ -82,16 +87,17 @@ async def _reassign(context: ApprovalContext, approval: Approval, task: dict[str
     asked = flow.get_statuses(approval, visit).keys()
     substitutes = staff.substitutes(node, approval["initiator_id"], excluded)
     chosen = next((one for one in (move.to_id, *substitutes) if one not in excluded and one not in asked), None)
+    before = task["status"]
     flow.complete_task(approval, task, "reassigned", context.now, None)
-    waiting = "pending" in flow.get_statuses(approval, visit).values()
-    enough = waiting and node["mode"] == "any"
+    left = flow.get_statuses(approval, visit).values()
+    enough = node["mode"] == "any" and not {"pending", "waiting"}.isdisjoint(left)
     if move.to_id in asked and enough:
         chosen = None  # one decision is enough, and the receiver is asked for it already
     to = str(chosen) if chosen is not None else None
     flow.add_history(approval, context.actor.user_id, "reassign", context.now, None, to, task["node"])
     if chosen is not None:
         rule = None if chosen == move.to_id else get_rule(node)
-        flow.add_task(approval, visit, Assignee(chosen, move.from_id, rule))
+        flow.add_task(approval, visit, Assignee(chosen, move.from_id, rule), before)
     elif not flow.get_statuses(approval, visit):
         raise ApiError(CONFLICT, NOT_OF_ONES_OWN)
     elif not flow.can_pass(approval, visit):
@@ -123,7 +129,8 @@ async def _move_delegations(move: Move, delegations: Sequence[Record]) -> None:
 
 
 def _asked(user_id: int, now: datetime) -> Mapping[str, Any]:
-    return {"todo": user_id}
+    waiting = {"status": "pending", "tasks": {"$elemMatch": {"user_id": user_id, "status": "waiting"}}}
+    return {"$or": [{"todo": user_id}, waiting]}
 
 
 def _waiting(user_id: int, now: datetime) -> Mapping[str, Any]:

@@ -40,6 +40,16 @@ async def test_an_added_signer_before_is_asked_first_and_what_was_agreed_counts(
     assert waiting(expect(await act(two, made, "agree"))) == {id_of(last)}
 
 
+async def test_a_task_that_waits_for_an_added_signer_is_handed_over(admin: Client, people: People) -> None:
+    me, one, signer, heir = await several(people, 4)
+    made = await ask(me, await define(admin, node("one", one)))
+    expect(await act(one, made, "add-signer", user_id=id_of(signer), place="before"))
+    handover = f"/api/v1/system/users/{id_of(one)}/handover"
+    expect(await admin.post(handover, {"to": id_of(heir)}))
+    assert waiting(await read(me, made)) == {id_of(signer)}
+    assert waiting(expect(await act(signer, made, "agree"))) == {id_of(heir)}
+
+
 async def test_an_added_signer_after_is_asked_next_also_within_a_lane(admin: Client, people: People) -> None:
     me, one, two, signer = await several(people, 4)
     lanes = {"key": "lanes", "name": "lanes", "lanes": [{"name": key, "nodes": [key]} for key in ("one", "two")]}
