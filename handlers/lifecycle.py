@@ -32,7 +32,7 @@ from handlers.request import Request
 from handlers.results import encode_result
 from handlers.route import METHODS, PUBLIC, SUPER, Route
 from handlers.routing import Router
-from handlers.schema.envelope import failed
+from handlers.schema.envelope import failed, repeat
 from handlers.schema.errors import (
     BAD_REQUEST,
     FORBIDDEN,
@@ -95,6 +95,8 @@ async def respond(request: Request) -> Response:
     if error is not None:
         headers = {**request.response_headers, **error.headers}
         response = Response(error.kind.status, failed(error, request.language), headers)
+    if isinstance(request.route, Route) and request.route.aliases:
+        response.body = repeat(response.body, request.route.aliases)
     conclude(request, response.status, error.kind.code if error else 0, (time.perf_counter() - started) * 1000)
     request_context.reset(token)
     return response

@@ -89,6 +89,7 @@ class RouteOptions(TypedDict, total=False):
     before_password_change: bool
     bare: str | None
     instead: str | None
+    aliases: Mapping[str, str]
     tag: str
     title: tuple[str, str]
     description: str
@@ -118,6 +119,8 @@ class Route:
     `before_password_change`: may be used while the caller must change the password.
     `bare`: the media type of a response without an envelope. `instead`: the media type of the `Response` that the
     handler returns in place of data if the query asks for it.
+    `aliases`: fields of the envelope that its responses, also those of errors, repeat under another name, for front ends
+    that read that one: `{"message": "msg"}`.
     `collection`: the collection whose data scope the route applies, for explanations and tests.
     `refusals`: errors that the handler itself may raise because of the record or the request; the explanation of an
     authorisation lists them. `events`: events that the handler emits and whose listeners may refuse the request too.
@@ -151,6 +154,7 @@ class Route:
     before_password_change: bool = False
     bare: str | None = None
     instead: str | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
     tag: str = ""
     description: str = ""
     operation: str = ""

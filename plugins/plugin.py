@@ -78,6 +78,7 @@ class Plugin:
     title: Message
     api: int = 1
     version: str = ""
+    optional: bool = False
     requires: tuple[str, ...] = ()
     collections: tuple[Collection, ...] = ()
     routes: tuple[Route, ...] = ()

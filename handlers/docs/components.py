@@ -38,12 +38,14 @@ class NameTaken(ValueError):
     """Two different components have the same name; the message says which."""
 
 
-def wrap(code: JsonSchema, data: JsonSchema) -> JsonSchema:
-    """Return the schema of the envelope around `data`."""
+def wrap(code: JsonSchema, data: JsonSchema, aliases: Mapping[str, str] | None = None) -> JsonSchema:
+    """Return the schema of the envelope around `data`, with the fields that it repeats under other names."""
+    fields = {"code": code, "msg": {"type": "string"}, "data": data}
+    fields |= {alias: fields[name] for alias, name in (aliases or {}).items()}
     return {
         "type": "object",
-        "properties": {"code": code, "msg": {"type": "string"}, "data": data},
-        "required": ["code", "msg", "data"],
+        "properties": fields,
+        "required": [*fields],
         "additionalProperties": False,
     }
 

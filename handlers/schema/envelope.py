@@ -88,6 +88,14 @@ def failed(error: ApiError, language: Language = "zh") -> bytes:
     return to_json({"code": error.kind.code, "msg": error.reason.text(language), "data": error_data(error, language)})
 
 
+def repeat(body: bytes, aliases: Mapping[str, str]) -> bytes:
+    """Return an envelope with some of its fields under another name too; a body that is no envelope is unchanged."""
+    envelope = orjson.loads(body)
+    if not isinstance(envelope, dict):
+        return body
+    return to_json({**envelope, **{alias: envelope[name] for alias, name in aliases.items()}})
+
+
 def error_data(error: ApiError, language: Language) -> object:
     """Return the `data` of an error; for a validation failure each field with its rule and message, at most 100."""
     if isinstance(error, MissingPermission):

@@ -14,7 +14,7 @@ from plugins.auth.lockout import admitted, count_failure, refuse_locked, unlocke
 from plugins.auth.login_log import note, note_typed
 from plugins.auth.login_rate import take_attempt
 from plugins.auth.profile import PERMISSIONS, USER_INFO, user_info
-from plugins.auth.records import LOGIN_BODY, REFRESH_BODY
+from plugins.auth.records import LOGIN_BODY, REFRESH_BODY, SESSIONS
 from plugins.auth.sessions import Issued, Sessions, TokenReused
 from plugins.rbac.api import USERS, Directory, Passwords, Policy
 
@@ -108,21 +108,35 @@ async def refresh(req: Request) -> dict[str, Any]:
     token = req.body.get("refreshToken") or req.body.get("refresh_token")
     if not token:
         raise invalid("refreshToken", "required")
+    return _token_pair(await rotate(req, token))
+
+
+async def rotate(req: Request, token: str) -> Issued:
+    """Exchange a refresh token for a new pair of tokens, and log its reuse. Raises 40102."""
     try:
-        issued = await req.part(Sessions).refresh(token)
+        return await req.part(Sessions).refresh(token)
     except TokenReused as reused:
         session = reused.session
         await note(
             req, "token_reuse", session["username"], {"id": session["user_id"]}, REFRESH_REFUSED.code, session["id"]
         )
         raise
-    return _token_pair(issued)
 
 
 async def logout(req: Request) -> None:
     """End the session of this request."""
     await req.part(Sessions).end({"_id": req.actor.session_id}, "logout")
     await note(req, "logout", req.actor.username, {"id": req.actor.user_id}, 0, req.actor.session_id)
+
+
+async def end_session_of(req: Request, token: str) -> None:
+    """End the session of a refresh token, unless it is over. Raises 40102 if the token is invalid or expired."""
+    sessions = req.part(Sessions)
+    claims = sessions.tokens.read_refresh(token)
+    own = {"_id": claims["sid"], "user_id": claims["user_id"]}
+    session = await req.system_store(SESSIONS).find_one(own)
+    if session is not None and await sessions.end(own, "logout"):
+        await note(req, "logout", session["username"], {"id": session["user_id"]}, 0, session["id"])
 
 
 async def _session_data(req: Request, issued: Issued) -> dict[str, Any]:

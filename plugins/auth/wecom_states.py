@@ -14,9 +14,8 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
-from tornado.httputil import parse_cookie
-
 from plugins.api import ApiError, Collection, Index, Message, Request, shape, text, timestamp
+from plugins.auth.cookies import OwnCookie, is_same_origin
 from plugins.auth.errors import WECOM_REFUSED, WECOM_STATE_ELSEWHERE, WECOM_STATE_REFUSED
 from plugins.auth.sessions import Sessions
 
@@ -62,9 +61,8 @@ BINDING = shape("WecomBinding", wecom_user_id=text(nullable=False))
 
 
 STATE_LIFE = timedelta(minutes=5)
-_COOKIE = "wecom-browser"
+_COOKIE = OwnCookie("wecom-browser")
 _NONCE = re.compile(r"^[A-Za-z0-9_-]{43}$")
-_LOCAL = re.compile(r"^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$")
 
 
 async def begin(req: Request) -> str:
@@ -78,9 +76,9 @@ async def begin(req: Request) -> str:
 
 async def use_for_login(req: Request, state: str) -> None:
     """Use up a state that is not bound to another browser or session. Raises 40011."""
-    mine = _hash(_cookie(req))
+    mine = _hash(_COOKIE.read(req))
     # a browser on a page of the service's own origin got a bound state, so it may not finish another client's scan
-    browsers = [mine] if _is_same_origin(req) else [None, mine]
+    browsers = [mine] if is_same_origin(req) else [None, mine]
     await _use(req, state, {"browser": {"$in": browsers}, "session_id": {"$in": [None, await _find_session(req)]}})
 
 
@@ -115,36 +113,12 @@ async def _find_session(req: Request) -> str | None:
 
 def _keep_browser(req: Request) -> str | None:
     """Set a cookie that identifies the browser in all its tabs, and return the hash to store; None for others."""
-    if not _is_same_origin(req):
+    if not is_same_origin(req):
         return None
-    known = _cookie(req)
+    known = _COOKIE.read(req)
     nonce = known if _NONCE.match(known) else secrets.token_urlsafe(32)
-    name = _cookie_name(req)
-    secure = "; Secure" if name != _COOKIE else ""
-    life = int(STATE_LIFE.total_seconds())
-    req.response_headers["Set-Cookie"] = f"{name}={nonce}; Max-Age={life}; Path=/; HttpOnly; SameSite=Strict{secure}"
+    _COOKIE.write(req, nonce, STATE_LIFE)
     return _hash(nonce)
-
-
-def _is_same_origin(req: Request) -> bool:
-    """Return whether a browser sends the request from a page of the service's own origin, and so with cookies.
-
-    Pages cannot set the header `Sec-Fetch-Site` (https://www.w3.org/TR/fetch-metadata/), and browsers send it only to
-    secure or local addresses.
-    """
-    return req.headers.get("Sec-Fetch-Site") == "same-origin"
-
-
-def _cookie(req: Request) -> str:
-    return parse_cookie(req.headers.get("Cookie", "")).get(_cookie_name(req), "")
-
-
-def _cookie_name(req: Request) -> str:
-    """Return the name of the cookie. Its prefix keeps other hosts from writing it (RFC 6265bis section 4.1.3.2).
-
-    On a local address it has no prefix, because not every browser accepts it there.
-    """
-    return _COOKIE if _LOCAL.match(req.headers.get("Host", "")) else f"__Host-{_COOKIE}"
 
 
 def _hash(value: str) -> str:

@@ -57,7 +57,7 @@ def built_in_names() -> list[str]:
 
 
 def load_plugins(names: Sequence[str]) -> list[Plugin]:
-    """Load the named plugins and those that they require, in order; without names, all built-in ones.
+    """Load the named plugins and those that they require, in order; without names, all built-in ones but optional ones.
 
     `+name` loads a plugin in addition to the built-in ones. External plugins are found by the entry-point group
     `tradewind.plugins`. Raises `RegistryError`.
@@ -66,15 +66,17 @@ def load_plugins(names: Sequence[str]) -> list[Plugin]:
     external, problems = _find_installed(built_in)
     loaded: dict[str, Plugin] = {}
     with_built_in = not names or any(name.startswith("+") for name in names)
+    wanted = {name.removeprefix("+") for name in names}
     waiting = [*(built_in if with_built_in else ()), *(name.removeprefix("+") for name in names)]
     while waiting:
         name = waiting.pop(0)
         if name in loaded:
             continue
         plugin = _load(name, built_in, external, problems)
-        if plugin is not None:
+        if plugin is not None and not (plugin.optional and name not in wanted):
             loaded[name] = plugin
             waiting += plugin.requires
+            wanted.update(plugin.requires)
     plugins = list(loaded.values())
     try:
         plugins = in_order(plugins)
