@@ -9,12 +9,13 @@ from os.path import commonpath
 from typing import Any
 
 from handlers.catalogue.dictionaries import Entries, Entry
+from handlers.data.collection import Collection
 from handlers.data.lists.filters import make_cursor
 from handlers.docs.components import Components, wrap
-from handlers.route import PUBLIC, Route
+from handlers.route import PUBLIC, SUPER, Route
 from handlers.schema.envelope import PAGE_FIELDS
 from handlers.schema.fields import NOTHING, Field, array, obj, text
-from handlers.schema.json_schema import LABEL, JsonSchema, Mode, json_schema
+from handlers.schema.json_schema import LABEL, REFERENCE, JsonSchema, Mode, json_schema, reference_of
 from handlers.schema.messages import Language
 
 _LEAST = 3  # operations that a resource needs for its own tag
@@ -62,11 +63,16 @@ _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON; x-websocket-messages
 
 
 def describe(
-    routes: Iterable[Route], version: str, language: Language = "en", dictionaries: Entries | None = None
+    routes: Iterable[Route],
+    version: str,
+    language: Language = "en",
+    dictionaries: Entries | None = None,
+    collections: Iterable[Collection] = (),
 ) -> dict[str, Any]:
     """Return the OpenAPI document of `routes`, in which the titles of fields are their labels in `language`.
 
     `x-dictionary` of a field names one of the `dictionaries`, whose values the document lists in `x-dictionaries`.
+    `x-reference` of a field names one of the `collections`, or its alias if they are not given.
     Raises `NameTaken` if two shapes or two errors have the same name.
     """
     from apispec import APISpec  # imported late: it takes a moment, and most processes never serve the document
@@ -87,7 +93,7 @@ def describe(
     by_path: dict[str, dict[str, Any]] = {}
     for route in routes:
         by_path.setdefault(route.path, {})[route.method.lower()] = {
-            **_operation(route, components, records),
+            **_operation(route, components, records, language),
             "tags": [tags[route.name]],
         }
     for path, operations in by_path.items():
@@ -95,7 +101,7 @@ def describe(
     hooks = {name: _webhook(name, body, components) for route in routes for name, body in route.sends.items()}
     document: dict[str, Any] = {**spec.to_dict(), **({"webhooks": hooks} if hooks else {})}
     document["components"] = {part: dict(sorted(named.items())) for part, named in document["components"].items()}
-    titled: dict[str, Any] = _in_language(document, language)
+    titled: dict[str, Any] = _in_language(document, language, _aliases(collections))
     listed = {type: options_of(entries, language) for type, entries in (dictionaries or {}).items()}
     return {**titled, **({"x-dictionaries": listed} if listed else {})}
 
@@ -108,15 +114,23 @@ def options_of(entries: Mapping[str, Entry], language: Language) -> list[dict[st
     ]
 
 
-def _in_language(part: Any, language: Language) -> Any:
-    """Return the part of a document with the labels of fields in one language as titles."""
+def _aliases(collections: Iterable[Collection]) -> dict[str, str]:
+    return {one.alias: one.name for one in collections if one.alias}
+
+
+def _in_language(part: Any, language: Language, names: Mapping[str, str]) -> Any:
+    """Return the part of a document with the labels of fields in one language as titles, and names in place of aliases."""
     if isinstance(part, dict):
         title = {"title": part[LABEL][language]} if isinstance(part.get(LABEL), dict) else {}
-        return {**{name: _in_language(one, language) for name, one in part.items() if name != LABEL}, **title}
-    return [_in_language(one, language) for one in part] if isinstance(part, list) else part
+        rest = {name: _in_language(one, language, names) for name, one in part.items() if name != LABEL}
+        if isinstance(reference := part.get(REFERENCE), dict) and reference.get("collection") in names:
+            mode: Mode = "input" if "picker" in reference else "reply"
+            rest[REFERENCE] = reference_of(names[reference["collection"]], mode, reference.get("label"))
+        return {**rest, **title}
+    return [_in_language(one, language, names) for one in part] if isinstance(part, list) else part
 
 
-def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
+def check_names(routes: Iterable[Route], collections: Iterable[Collection] = ()) -> dict[str, JsonSchema]:
     """Return the named schemas of the document. Raises `NameTaken` as `describe` does, in a fifth of its time."""
     routes = tuple(routes)
     components = Components()
@@ -124,7 +138,7 @@ def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
         for field, mode in _shapes(route):
             json_schema(field, mode, components.named)
     components.failures({kind for route in routes for kind in route.every_error})
-    schemas: dict[str, JsonSchema] = _in_language(components.schemas, "en")
+    schemas: dict[str, JsonSchema] = _in_language(components.schemas, "en", _aliases(collections))
     return schemas
 
 
@@ -136,10 +150,13 @@ def _shapes(route: Route) -> Iterator[tuple[Field, Mode]]:
         yield page_of(route.returns) if route.paged else route.returns, "reply"
 
 
-def _operation(route: Route, components: Components, records: Mapping[str, Mapping[str, Field]]) -> dict[str, Any]:
+def _operation(
+    route: Route, components: Components, records: Mapping[str, Mapping[str, Field]], language: Language
+) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": operation_id(route),
         "summary": route.summary,
+        "description": _description(route, language),
         "parameters": [*_in_path(route, records), *_in_query(route), *_in_header(route)],
         "responses": {**_success(route, components), **components.failures(route.every_error)},
         "security": [] if route.access == PUBLIC else [{"bearer": []}],
@@ -151,8 +168,6 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
             **operation["responses"]["200"],
             "description": "The part that `Range` asks for",
         }
-    if route.description:
-        operation["description"] = route.description
     if route.messages:
         operation["x-websocket-messages"] = {
             name: json_schema(message, "reply", components.named) for name, message in route.messages.items()
@@ -167,6 +182,18 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
         schema = json_schema(route.form, "input", components.named)
         operation["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
     return operation
+
+
+def _description(route: Route, language: Language) -> str:
+    """Return what the route says of itself, who may use it, and the refusals of its own with their messages."""
+    if route.guarded:
+        who = f"Needs the permission `{route.access}`."
+    else:
+        who = {PUBLIC: "Needs no log-in.", SUPER: "For super administrators."}.get(route.access, "Needs a log-in.")
+    own = ((one.kind.code, one.sentence.text(language)) for one in route.refusals if one.sentence)
+    refusals = dict.fromkeys(f"- {code}: {sentence}" for code, sentence in own)
+    listed = "\n\nMay be refused with:\n\n" + "\n".join(refusals) if refusals else ""
+    return f"{route.description} {who}".strip() + listed
 
 
 _SIGNED = {
@@ -324,7 +351,8 @@ def _success(route: Route, components: Components) -> dict[str, Any]:
     if route.bare:
         content = {media: {"schema": _bare_schema(media)} for media in _media_types(route.bare)}
     else:
-        content = {"application/json": {"schema": wrap({"type": "integer", "const": 0}, _data(route, components))}}
+        envelope = wrap({"type": "integer", "const": 0}, _data(route, components), route.aliases)
+        content = {"application/json": {"schema": envelope}}
         content |= {media: {"schema": _bare_schema(media)} for media in _media_types(route.instead or "") if media}
     names = ["X-Request-ID"]
     if route.etag:

@@ -130,15 +130,16 @@ def _require_listed(req: Request) -> None:
 class Description:
     """The OpenAPI document of this process, built for each language on the first request for it."""
 
-    def __init__(self, routes: tuple[Route, ...]) -> None:
-        self._routes = routes
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
         self._texts: dict[Language, tuple[Entries, bytes]] = {}
 
     def text(self, language: Language, dictionaries: Entries) -> bytes:
         """Return the document as JSON; building it, also after a change of a dictionary, takes a fifth of a second."""
         entries, text = self._texts.get(language, (None, b""))
         if entries is not dictionaries:
-            text = to_json(describe(self._routes, VERSION, language, dictionaries))
+            routes, collections = self._catalogue.routes, self._catalogue.collections.values()
+            text = to_json(describe(routes, VERSION, language, dictionaries, collections))
             self._texts[language] = dictionaries, text
         return text
 

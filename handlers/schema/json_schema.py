@@ -12,6 +12,7 @@ from handlers.schema.naming import name_shape
 JsonSchema = dict[str, Any]
 Mode = Literal["input", "reply"]
 DICTIONARY = "x-dictionary"  # our own keyword: the type of the dictionary that a field is bound to
+REFERENCE = "x-reference"  # our own keyword: the collection that a field refers to, its picker, the name beside it
 LABEL = "x-label"  # our own keyword: the label of a field in both languages; documents have a title instead
 
 
@@ -63,12 +64,18 @@ def object_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], J
     if mode == "reply":
         fields |= {sibling.name: name_shape(sibling) for sibling in field.siblings if not sibling.own}
     required = [name for name, child in fields.items() if child.required or mode == "reply"]
-    schema: JsonSchema = {
-        "type": "object",
-        "properties": {name: json_schema(child, mode, component) for name, child in fields.items()},
-        "additionalProperties": False,
-    }
+    properties = {name: json_schema(child, mode, component) for name, child in fields.items()}
+    for sibling in field.siblings:
+        if sibling.beside in properties:
+            properties[sibling.beside][REFERENCE] = reference_of(sibling.target, mode, sibling.name)
+    schema: JsonSchema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**schema, "required": required} if required else schema
+
+
+def reference_of(collection: str, mode: Mode, label: str | None = None) -> JsonSchema:
+    """Return the value of `x-reference`. Only what a body may refer to surely has a picker; `label` is in responses."""
+    picker = {"picker": f"/api/v1/meta/options/{collection}"} if mode == "input" else {}
+    return {"collection": collection, **picker, **({"label": label} if label else {})}
 
 
 def _amount_schema(field: Field, mode: Mode) -> JsonSchema:

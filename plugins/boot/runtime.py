@@ -292,7 +292,7 @@ def _derive(service: Service, catalogue: Catalogue, traced: bool) -> None:
     service.derive(Router, lambda known: Router(traced_routes(known.routes) if traced else known.routes), catalogue)
     checks_all = service.settings.checks_every_response
     service.derive(ResponseChecks, lambda _: ResponseChecks(every=checks_all), catalogue)
-    service.derive(Description, lambda known: Description(known.routes), catalogue)
+    service.derive(Description, Description, catalogue)
 
 
 def catalogue_of(settings: Settings, plugins: Sequence[Plugin], check: bool = True) -> Catalogue:

@@ -47,7 +47,8 @@ def description(plugins: Sequence[str]) -> bytes:
     from handlers.docs.openapi import describe
     from plugins.boot.registry import freeze, load_plugins
 
-    document = describe(freeze(load_plugins(plugins)).routes, VERSION)
+    catalogue = freeze(load_plugins(plugins))
+    document = describe(catalogue.routes, VERSION, collections=catalogue.collections.values())
     document["paths"] = dict(sorted(document["paths"].items()))
     return (indented(document) + "\n").encode()
 

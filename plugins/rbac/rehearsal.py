@@ -47,7 +47,7 @@ _CHANGE = obj(
         ),
         "row_names": mapping(
             integer(nullable=False),
-            label=("可见数据行", "Rows"),
+            label=("各类数据行", "Rows by name"),
             nullable=False,
             description="The same, by the name of the records in the caller's language.",
         ),

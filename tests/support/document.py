@@ -8,4 +8,5 @@ from handlers.docs.openapi import describe
 from handlers.schema.envelope import to_json
 from tests.support.catalogue import CATALOGUE
 
-DOCUMENT: dict[str, Any] = json.loads(to_json(describe(CATALOGUE.routes, VERSION)))
+_DESCRIBED = describe(CATALOGUE.routes, VERSION, collections=CATALOGUE.collections.values())
+DOCUMENT: dict[str, Any] = json.loads(to_json(_DESCRIBED))
