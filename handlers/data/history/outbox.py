@@ -11,6 +11,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence, Set
 from typing import Any
 
+from cachetools import TTLCache
+
 from config.database import DatabaseUnavailable, Document, Driver
 from handlers.data.collection import HISTORY, UNSENT, Collection
 from handlers.data.history.history import Change, History, total_changes
@@ -20,6 +22,8 @@ log = logging.getLogger("tradewind.outbox")
 HandOn = Callable[[Document, Sequence[Change]], Awaitable[None]]
 _RECORDS_AT_ONCE = 100
 _CHANGES_AT_ONCE = 50
+_MOST_FAILED = 10_000  # of a collection
+_FAILED_SECONDS = 60
 
 
 class Outbox:
@@ -29,14 +33,19 @@ class Outbox:
         self._driver = driver
         self._history = history
         self.wanted: Set[str] = frozenset()
+        # by collection, the ids of records that failed within the last minute
+        self._failed: dict[str, TTLCache[object, bool]] = {}
 
     async def hand_on(self, collection: Collection, receive: HandOn) -> int:
         """Await `receive` with stored records and their unsent changes, oldest first; return for how many records.
 
         After a failure at any point the same changes are handed on again, so `receive` must be repeatable. A record that
-        fails for another reason than the database is logged and waits, and stops no other.
+        fails for another reason than the database is logged and waits for a minute, and stops no other.
         """
-        marked = {f"{HISTORY}.{UNSENT}": {"$type": "number"}}
+        failed = self._failed.setdefault(collection.name, TTLCache(_MOST_FAILED, _FAILED_SECONDS))
+        marked: Document = {f"{HISTORY}.{UNSENT}": {"$type": "number"}}
+        if failed:
+            marked["_id"] = {"$nin": [*failed]}
         count = 0
         for document in await self._driver.find(collection.name, marked, limit=_RECORDS_AT_ONCE):
             try:
@@ -45,6 +54,7 @@ class Outbox:
             except DatabaseUnavailable:
                 raise
             except Exception:
+                failed[document["_id"]] = True
                 log.exception("changes not handed on", extra={"collection": collection.name})
         return count
 

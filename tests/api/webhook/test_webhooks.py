@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from handlers.data.collection import Collection
+from handlers.data.history.outbox import HandOn, Outbox
 from plugins.api.data import CachedSnapshot
 from plugins.api.errors import DatabaseUnavailable
 from plugins.boot.runtime import Running
@@ -241,6 +243,32 @@ async def test_nobody_gets_rows_by_a_webhook_that_they_do_not_see(admin: Client,
     chief = await people.person(["system:webhook:create"], "department", department)
     body = {"name": "hook", "url": "https://example.com", "account_id": strong, "events": ["*"]}
     expect(await chief.post(HOOKS, body), 40300)
+
+
+async def test_as_many_torn_records_as_are_read_at_once_hold_up_no_other(
+    hooked: Running, admin: Client, people: People, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = hooked.service.database
+    handed = Outbox.hand_on
+
+    async def torn(outbox: Outbox, collection: Collection, receive: HandOn) -> int:
+        async def without_torn(document: Any, changes: Any) -> None:
+            assert not document["name"].startswith("torn"), "it cannot be read"
+            await receive(document, changes)
+
+        return await handed(outbox, collection, without_torn)
+
+    monkeypatch.setattr(Outbox, "hand_on", torn)
+    monkeypatch.setattr("handlers.data.history.outbox._RECORDS_AT_ONCE", 3)
+    await hook(hooked, people, receiver.url, ["crm_customers.create"])
+    prefix = unique("torn")
+    for number in range(3):
+        expect(await admin.post(CUSTOMERS, {"name": f"{prefix} {number}"}))
+    made = await customer(admin)
+    assert [one.type for one in await arrived(receiver, made["id"], 1)] == ["crm_customers.create"]
+    again = {"name": {"$regex": f"^{prefix}"}, "_history.unsent": {"$type": "number"}}
+    assert await database.driver.count("crm_customers", again) == 3, "they wait, and are not lost"
+    await database.driver.delete_many("crm_customers", again)
 
 
 async def test_records_that_no_webhook_waits_for_are_not_marked(hooked: Running, admin: Client, people: People) -> None:
