@@ -50,6 +50,9 @@ async function stream(request: Outgoing, size: number, onProgress: Progress, fet
     body: whole.body?.pipeThrough(counting) ?? null,
     signal: request.signal ?? null,
     duplex: "half",
+    // else Node keeps a copy of everything that was sent, for a redirect that a stream cannot follow anyway
+    redirect: "error",
+    window: null,
   } as RequestInit);
 }
 
