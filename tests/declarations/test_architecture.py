@@ -29,7 +29,7 @@ FILES = sorted(
     for folder in ("config", "handlers", "plugins", "scripts", ".")
     for path in (ROOT / folder).glob("*.py" if folder == "." else "**/*.py")
 )
-REQUIRES = {plugin.name: plugin.requires for plugin in load_plugins(())}
+REQUIRES = {plugin.name: plugin.requires for plugin in load_plugins(built_in_names())}
 
 
 @cache
