@@ -54,13 +54,15 @@ async def encode_result(request: Request, route: Route, result: object) -> bytes
 def _project_page(shape: Field, page: Page) -> tuple[Sequence[object], object]:
     """Return the items of a page with the fields of `shape` only, and the `data` that consists of them."""
     items = [project(shape, item) for item in page.items]
-    data = {
+    data: dict[str, object] = {
         "items": items,
         "total": page.total,
         "page": page.page,
         "page_size": page.page_size,
         "next_cursor": page.next_cursor,
     }
+    if shape.sortable_amounts:
+        data["sums"] = page.sums
     return items, data
 
 

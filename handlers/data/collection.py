@@ -21,7 +21,19 @@ from handlers.data.states import StateMachine
 from handlers.data.visible.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
 from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
-from handlers.schema.fields import Field, array, boolean, fields_in, integer, obj, object_id, text, timestamp, tree_of
+from handlers.schema.fields import (
+    Field,
+    array,
+    boolean,
+    choice,
+    fields_in,
+    integer,
+    obj,
+    object_id,
+    text,
+    timestamp,
+    tree_of,
+)
 from handlers.schema.messages import Message
 from handlers.schema.values import Declared, Record, RecordId, Values
 
@@ -37,6 +49,7 @@ _SEARCH = (
     "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do "
     "not matter; digits find phone numbers however they are written; Chinese is found by pinyin and by initials too."
 )
+_SUM = "Amounts whose sums over all matching records `sums` answers; null where more than 10,000 match."
 _SORT = "Fields to sort by, separated by commas; `-` before a field sorts it in descending order. Any of"
 MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
@@ -303,6 +316,8 @@ class Collection(Generic[Declared]):
             "with_total": boolean(default=True, description="`false` omits the count: `total` is then null."),
             "cursor": text(max_length=2000, description="`next_cursor` of the previous page.", example=None),
         }
+        if amounts := self.read.sortable_amounts:
+            paging["sum"] = array(choice(*amounts), max_items=len(amounts), unique=True, description=_SUM)
         search = {"q": text(max_length=100, description=_SEARCH, example="a")} if self.searchable else {}
         return {name: child.but(nullable=False) for name, child in {**paging, **search, **self.filters}.items()}
 

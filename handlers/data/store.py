@@ -114,9 +114,9 @@ class Store(SeveralUpdates[Row]):
 
         `shown` are the fields that the caller may see, or None for all; search ignores the others, sort refuses them.
         """
-        rows, total, next_cursor = await self._pager().read(query, filter, fields, shown)
-        items = [self._record(row) for row in rows]
-        return Page(items, total, query["page"], query["page_size"], next_cursor)
+        page = await self._pager().read(query, filter, fields, shown)
+        items = [self._record(row) for row in page.items]
+        return Page(items, page.total, page.page, page.page_size, page.next_cursor, page.sums)
 
     def search(self, query: str, fields: Container[str]) -> Filter:
         """Return the filter for the records that `q` finds by these fields alone."""

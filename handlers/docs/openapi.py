@@ -14,7 +14,7 @@ from handlers.data.lists.filters import make_cursor
 from handlers.docs.components import Components, wrap
 from handlers.route import PUBLIC, SUPER, Route
 from handlers.schema.envelope import PAGE_FIELDS
-from handlers.schema.fields import NOTHING, Field, array, obj, text
+from handlers.schema.fields import NOTHING, Field, array, mapping, money, obj, text
 from handlers.schema.json_schema import LABEL, REFERENCE, JsonSchema, Mode, json_schema, reference_of
 from handlers.schema.messages import Language
 
@@ -59,6 +59,7 @@ Every response has an `X-Request-ID`; send one of your own to follow a request t
 _BEARER = (
     "The `accessToken` of a log-in; for a program, the key of a service account (`tw_…`), which never needs a refresh."
 )
+_SUMS = "The amounts that `sum` names, of all pages; null without it, or if more than 10,000 records match."
 _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON; x-websocket-messages describes them."
 
 
@@ -370,8 +371,10 @@ def _data(route: Route, components: Components) -> JsonSchema:
 
 def page_of(record: Field) -> Field:
     """Return the shape of one page of a list of `record`."""
-    items = array(record, max_items=200, nullable=False)
-    return obj(record.title and f"{record.title}Page", {"items": items, **PAGE_FIELDS}, nullable=False)
+    fields = {"items": array(record, max_items=200, nullable=False), **PAGE_FIELDS}
+    if record.sortable_amounts:
+        fields["sums"] = mapping(money(nullable=False), description=_SUMS)
+    return obj(record.title and f"{record.title}Page", fields, nullable=False)
 
 
 def _media_types(bare: str) -> list[str]:

@@ -166,6 +166,11 @@ class Field:
         return tuple(name for name, child in (self.fields or {}).items() if not child.write_only)
 
     @cached_property
+    def sortable_amounts(self) -> tuple[str, ...]:
+        """The names of the amounts of money by which lists of such objects can be sorted; pages can add them up."""
+        return tuple(name for name, child in (self.fields or {}).items() if child.kind == "money" and child.sort)
+
+    @cached_property
     def checked(self) -> tuple[tuple[str, Field], ...]:
         """The fields of an object that have a `check`."""
         return tuple((name, child) for name, child in (self.fields or {}).items() if child.check is not None)

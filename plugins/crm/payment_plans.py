@@ -45,9 +45,8 @@ async def list_plans(req: Request) -> Page:
     today = _today(req)
     filter = {"$or": [_status_filter(status, today) for status in wanted]} if wanted else None
     page = await req.store(PLANS).page(query, filter)
-    return Page(
-        [_with_status(row, today) for row in page.items], page.total, page.page, page.page_size, page.next_cursor
-    )
+    rows = [_with_status(row, today) for row in page.items]
+    return Page(rows, page.total, page.page, page.page_size, page.next_cursor, page.sums)
 
 
 async def read(req: Request) -> Record:

@@ -32,7 +32,7 @@ DONE = Message(
 )
 _OF_OTHERS = Message("该导入不属于此数据表", "The import belongs to another kind of record")
 _KIND = "import_progress"
-_PAGING = ("page", "page_size", "with_total", "cursor")
+_PAGING = ("page", "page_size", "with_total", "cursor", "sum")
 _FORM, _SUMMARY = form_of(TABLE_IMPORTS.title), summary_of(TABLE_IMPORTS)
 _FORMAT = choice("csv", "xlsx", label=("格式", "Format"), default="csv", nullable=False, example="csv")
 _HEADERS = choice(

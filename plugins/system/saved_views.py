@@ -34,7 +34,7 @@ from plugins.system.records import SAVED_VIEWS
 AT = "/api/v1/meta/views"
 MOST_OWN = 200
 _TO_SHARE_WITH_ALL = "system:config:update"
-_NO_FILTERS = ("page", "page_size", "cursor", "with_total", "sort")
+_NO_FILTERS = ("page", "page_size", "cursor", "with_total", "sort", "sum")
 
 
 async def list_views(req: Request) -> Page:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Generic
 
 import orjson
@@ -21,13 +22,17 @@ from handlers.schema.values import Item, Query
 
 @dataclass(frozen=True)
 class Page(Generic[Item]):
-    """One page of a list. `total` is None if the count was left out."""
+    """One page of a list. `total` is None if the count was left out.
+
+    `sums` are those of all matching records, by field; None if none were asked for or too many records match.
+    """
 
     items: list[Item]
     total: int | None
     page: int
     page_size: int
     next_cursor: str | None
+    sums: Mapping[str, Decimal] | None = None
 
 
 def sort_keys(collection: Collection, wanted: str | None, shown: Container[str] | None = None) -> list[tuple[str, int]]:
@@ -37,10 +42,10 @@ def sort_keys(collection: Collection, wanted: str | None, shown: Container[str] 
     them: sorting by another field would disclose its values.
     """
     keys: list[tuple[str, int]] = []
-    default = collection.default_sort if _is_shown(collection.default_sort.removeprefix("-"), shown) else "id"
+    default = collection.default_sort if is_shown(collection.default_sort.removeprefix("-"), shown) else "id"
     for part in (wanted or default).split(","):
         name = part.strip().removeprefix("-")
-        known = (name in collection.sortable and _is_shown(name, shown)) or part.strip() == default
+        known = (name in collection.sortable and is_shown(name, shown)) or part.strip() == default
         stored = "_id" if name == "id" else collection.stored_orders.get(name, name)
         if not known or stored in {key for key, _ in keys}:
             raise invalid("sort", "sort")
@@ -50,7 +55,8 @@ def sort_keys(collection: Collection, wanted: str | None, shown: Container[str] 
     return keys
 
 
-def _is_shown(name: str, shown: Container[str] | None) -> bool:
+def is_shown(name: str, shown: Container[str] | None) -> bool:
+    """Return whether the caller may see a field, if `shown` are those that they may see; None are all."""
     return shown is None or name == "id" or name in shown
 
 
@@ -87,7 +93,7 @@ def list_filter(
 
 
 def _search_clause(collection: Collection, query: str, shown: Container[str] | None, outdated: bool) -> dict[str, Any]:
-    searched = [name for name in collection.searchable if _is_shown(name, shown)]
+    searched = [name for name in collection.searchable if is_shown(name, shown)]
     if not searched:
         return {"_id": {"$in": []}}
     if not query.strip():

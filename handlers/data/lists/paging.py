@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from bson import encode
 
 from config.database import Document, Filter, NoSuchIndex
-from handlers.data.collection import SEARCHED, Collection
+from handlers.data.collection import MAX_DEPTH, SEARCHED, Collection
 from handlers.data.context import DataContext
-from handlers.data.lists.filters import after_cursor, check_depth, list_filter, make_cursor, sort_keys
+from handlers.data.lists.filters import (
+    Page,
+    after_cursor,
+    check_depth,
+    is_shown,
+    list_filter,
+    make_cursor,
+    sort_keys,
+)
 from handlers.data.lists.search import search_key
 from handlers.data.visible.visibility import Visibility
+from handlers.schema.errors import invalid
+from handlers.schema.money import exact, rounded
 from handlers.schema.values import Query
 
 _FEW = 3000  # records that are read and sorted in a few milliseconds
@@ -46,8 +57,8 @@ class Pager:
         filter: Filter | None,
         fields: Sequence[str] | None,
         shown: Container[str] | None,
-    ) -> tuple[list[Document], int | None, str | None]:
-        """Return the rows, the total and the cursor of the next page; the parameters are those of `Store.page`."""
+    ) -> Page[Document]:
+        """Return the page, whose items are documents as they are stored; the parameters are those of `Store.page`."""
         keys = sort_keys(self._collection, query.get("sort"), shown)
         page, size, cursor = query["page"], query["page_size"], query.get("cursor")
         narrowing = self.narrowing(query, shown)
@@ -68,7 +79,8 @@ class Pager:
         except NoSuchIndex:
             rows, total = await self._rows_and_total(asked, None)
         next_cursor = make_cursor(keys, rows[size - 1]) if len(rows) > size else None
-        return rows[:size], total, next_cursor
+        sums = await self._sums(matching, query["sum"], shown) if query.get("sum") else None
+        return Page(rows[:size], total, page, size, next_cursor, sums)
 
     def narrowing(self, query: Query, shown: Container[str] | None = None) -> Filter:
         """Return the filter for the parameters of a list; its search ignores fields that are not in `shown`."""
@@ -99,6 +111,18 @@ class Pager:
         counting = asyncio.gather(*(self._count(part, hint) for part in asked.counted))
         rows, totals = await asyncio.gather(self._rows(asked, hint), counting)
         return rows, sum(totals)
+
+    async def _sums(
+        self, matching: Filter, names: Sequence[str], shown: Container[str] | None
+    ) -> Mapping[str, Decimal] | None:
+        """Return the sums of these amounts; None if more than `MAX_DEPTH` records match, which are not all read."""
+        if not all(is_shown(name, shown) for name in names):
+            raise invalid("sum", "enum")
+        few = {"$limit": MAX_DEPTH + 1}
+        sums = {"$group": {"_id": None, "records": {"$sum": 1}, **{name: {"$sum": f"${name}"} for name in names}}}
+        found = await self._driver.aggregate(self._collection.name, [{"$match": matching}, few, sums])
+        group: Document = found[0] if found else {"records": 0}
+        return {name: rounded(exact(group.get(name))) for name in names} if group["records"] <= MAX_DEPTH else None
 
     async def _rows(self, asked: _PageQuery, hint: str | None) -> list[Document]:
         sorted_by = {name for name, _ in asked.keys}

@@ -234,9 +234,30 @@ async def some_rows(running: Running, count: int) -> str:
 async def test_a_page_says_where_it_is_and_how_much_there_is(probed: Running, probe_admin: Client) -> None:
     batch = await some_rows(probed, 5)
     response = await listed(probe_admin, batch=batch, page=2, page_size=2)
-    assert set(response) == {"items", "total", "page", "page_size", "next_cursor"}
+    assert set(response) == {"items", "total", "page", "page_size", "next_cursor", "sums"}
     assert (len(response["items"]), response["total"], response["page"], response["page_size"]) == (2, 5, 2, 2)
     assert response["next_cursor"]
+
+
+async def test_amounts_of_all_pages_are_added_up_as_the_list_is_filtered(probed: Running, probe_admin: Client) -> None:
+    given = [{"price": Decimal("10.50"), "rank": 1}, {"price": Decimal("-0.01"), "rank": 1}, {"rank": 1}]
+    left_out = [{"price": Decimal("7.00"), "rank": 1, "deleted": True}, {"price": Decimal("7.00"), "rank": 2}]
+    defaults = {name: pool[0] for name, pool in VALUES.items()}
+    batch, _ = await stored_rows(probed, [{**defaults, **row} for row in [*given, *left_out]])
+    response = await listed(probe_admin, batch=batch, rank=1, sum="price", page_size=1)
+    assert (response["total"], response["sums"]) == (3, {"price": "10.49"})
+    assert (await listed(probe_admin, batch=unique("none"), sum="price"))["sums"] == {"price": "0.00"}
+    assert (await listed(probe_admin, batch=batch))["sums"] is None
+    (fault,) = refused(await probe_admin.get(f"{WIDGETS_AT}?sum=stock"), 40001)["errors"]
+    assert fault["field"].startswith("sum")
+
+
+async def test_no_more_amounts_are_added_up_than_pages_are_counted(
+    probed: Running, probe_admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = await some_rows(probed, 3)
+    monkeypatch.setattr("handlers.data.lists.paging.MAX_DEPTH", 2)
+    assert (await listed(probe_admin, batch=batch, sum="price"))["sums"] is None
 
 
 async def test_a_page_holds_twenty_rows_unless_asked_otherwise(probed: Running, probe_admin: Client) -> None:
