@@ -1,6 +1,7 @@
 """Forms: the control for each field of a body."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, Message, Route, View
 from plugins.api.fields import takes_file
@@ -11,17 +12,20 @@ from plugins.console.viewer import Viewer
 
 OPTIONS = "/api/v1/meta/options/{collection}"
 _LONG = 500
+# the formats in which dates are sent; moments with the offset of the business time zone, in which they are chosen
+DAY, MONTH, MOMENT = "YYYY-MM-DD", "YYYY-MM", "YYYY-MM-DDTHH:mm:ss.SSSZ"
+_MONTHS = ("2026-11", "2026-13")  # what the pattern of a month takes, and what it does not
 _PLAIN: Mapping[str, Node] = {
     "integer": {"type": "input-number", "precision": 0},
     "number": {"type": "input-number"},
     "money": {"type": "input-text", "validations": {"isNumeric": True}},
     "quantity": {"type": "input-text", "validations": {"isNumeric": True}},
-    "day": {"type": "input-date", "valueFormat": "YYYY-MM-DD"},
+    "day": {"type": "input-date", "valueFormat": DAY},
     "timestamp": {
         "type": "input-datetime",
         "inputFormat": "YYYY-MM-DD HH:mm",
         "timeFormat": "HH:mm",
-        "valueFormat": "YYYY-MM-DDTHH:mm:ssZ",  # with the offset, from which the renderer shows the business time
+        "valueFormat": MOMENT,
     },
     "object_id": {"type": "input-text"},
 }
@@ -31,21 +35,21 @@ def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: 
     """Return the controls of a body; `labelled` are the record's fields, for the labels that the body itself lacks."""
     own = view.widgets if view is not None else {}
     made = [_own(one, own) for one in _controls(viewer, shape.fields or {}, labelled)]
-    for one in made:
-        if one["type"] == "flow":  # it edits what stands around its nodes, too
-            one["parts"] = {str(other["name"]): other for other in made if other["type"] == "hidden"}
-        if one["type"] == "menu-path":
-            shown = {menu.path: viewer.menu_title(menu) for menu in viewer.site.menus.values() if menu.resource}
-            one |= {
-                **choices({path: title for path, title in shown.items() if path}),
-                "clearable": True,
-                "searchable": True,
-            }
-        if one["type"] == "geo-position":  # evidence of a place is not typed
-            one |= {"beside": [*(shape.fields or {})], "fixed": "fix_at" in (shape.fields or {})}
-    parts = grouped(viewer, view, [(str(one["name"]), one) for one in made])
+    known = _known(viewer, [*(shape.fields or {})], made)
+    parts = grouped(viewer, view, [(str(one["name"]), {**one, **known.get(str(one["type"]), {})}) for one in made])
     below = ([node("fieldset", title=heading, body=[*nodes])] if heading else nodes for heading, nodes in parts)
     return [*(one for nodes in below for one in nodes), *totals(viewer, shape, made)]
+
+
+def _known(viewer: Viewer, names: Sequence[str], made: Sequence[Node]) -> Mapping[str, Node]:
+    """Return what controls know of their form, with fields of these names, and of the console, by their types."""
+    pages = {menu.path: viewer.menu_title(menu) for menu in viewer.site.menus.values() if menu.resource and menu.path}
+    around = {str(one["name"]): one for one in made if one["type"] == "hidden"}
+    return {
+        "flow": {"parts": around, "kinds": _PLAIN},  # it edits what stands around its nodes, too
+        "menu-path": {**choices(pages), "clearable": True, "searchable": True},
+        "geo-position": {"beside": names, "fixed": "fix_at" in names},  # evidence of a place is not typed
+    }
 
 
 def _own(control: Node, own: Mapping[str, Mapping[str, object]]) -> Node:
@@ -135,7 +139,7 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
         return {**choices(labels), "clearable": field.nullable}
     if field.kind == "boolean":
         return {"type": "switch"}
-    return _PLAIN.get(field.kind) or _text(field)
+    return plain_control(field)
 
 
 def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
@@ -152,10 +156,15 @@ def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
     return {"type": "input-array", "items": {**_control(viewer, name, item)}}
 
 
-def _text(field: Field) -> Node:
-    longest = int(field.rules.get("maxLength") or 0)
+def plain_control(field: Field) -> Node:
+    """Return the control for a value that is typed, or for a day, a month or a moment."""
+    longest, pattern = int(field.rules.get("maxLength") or 0), str(field.rules.get("pattern") or "")
+    if field.kind in _PLAIN:
+        return _PLAIN[field.kind]
     if takes_file(field):
         return {"type": "stored-file"}
     if field.secret or field.write_only:
         return {"type": "input-password"}
+    if pattern and [re.fullmatch(pattern, one) is not None for one in _MONTHS] == [True, False]:
+        return {"type": "input-month", "valueFormat": MONTH}
     return {"type": "textarea" if longest > _LONG else "input-text", **({"maxLength": longest} if longest else {})}

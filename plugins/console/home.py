@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.console.dashboards import figures_of
+from plugins.console.forms import DAY, MOMENT
 from plugins.console.lists import default_columns
 from plugins.console.nodes import Node, call, link, node, page, rows
 from plugins.console.shown import columns
@@ -11,7 +12,7 @@ from plugins.console.viewer import Viewer
 
 HOME = "home"
 _FEW, _COLUMNS, _DAYS = 5, 4, 7
-_SOON = f"${{DATETOSTR(DATEMODIFY(NOW(), {_DAYS}, 'day'), 'YYYY-MM-DD')}}"
+_SOON = f"ENDOF(DATEMODIFY(NOW(), {_DAYS}, 'day'), 'day')"
 
 
 def home_page(viewer: Viewer) -> Node:
@@ -45,8 +46,8 @@ def _due(viewer: Viewer) -> Iterator[Node]:
     for subject in viewer.site.subjects.values():
         view = viewer.site.view_of(subject.collection)
         if view is not None and view.due and f"{view.due}_to" in subject.list.query and viewer.may(subject.list):
-            moment = "T23:59:59Z" if subject.list.query[f"{view.due}_to"].kind == "timestamp" else ""
-            fixed = {**view.due_only, f"{view.due}_to": _SOON + moment, "sort": view.due}
+            format = MOMENT if subject.list.query[f"{view.due}_to"].kind == "timestamp" else DAY
+            fixed = {**view.due_only, f"{view.due}_to": f"${{DATETOSTR({_SOON}, '{format}')}}", "sort": view.due}
             title = viewer.word("due", list=viewer.say(viewer.site.title_of(subject)))
             amounts = [name for name, field in subject.fields.items() if field.kind == "money"][:1]
             first = [view.collection.label_field, view.due, *amounts, *default_columns(viewer, subject)]

@@ -14,7 +14,7 @@ from plugins.console.actions import (
     edit_offer,
     plain_requests,
 )
-from plugins.console.forms import choices, picker
+from plugins.console.forms import DAY, MOMENT, choices, picker, plain_control
 from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, as_text, call, link, node, rows, values_of
 from plugins.console.shown import MOST_COLUMNS, columns, value
 from plugins.console.site import Subject
@@ -23,13 +23,12 @@ from plugins.console.viewer import Viewer
 FILTER = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "className": "filters"}
 _FEWEST_TELLING, _AMOUNT, _FILTERS_AT_ONCE, _IN_A_ROW = 4, "amount", 4, 2
 _SIDES = ("direction", "kind")
-_PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format")
+_PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format", "sum")
 
 
 def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = None) -> Node:
     """Return the list with the actions that the viewer may take; `fixed` are parameters that it always sends."""
     fixed = fixed or {}
-    query = "&".join(f"{name}={value}" for name, value in fixed.items())
     view = viewer.site.view_of(viewer.site.records_of(subject).collection)
     id = "-".join((subject.name, *(value for value in fixed.values() if "$" not in value)))
     first, own_page = (
@@ -45,7 +44,11 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
         shown.append(node("operation", label=viewer.word("actions"), fixed="right", buttons=buttons))
     filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
     path = addressed(subject.list.path)
-    api = call("GET", f"{path}?{query}" if query else path)
+    summed = _summed(subject, first)
+    asked = "&".join(
+        [f"{name}={value}" for name, value in fixed.items()] + ([f"sum={','.join(summed)}"] if summed else [])
+    )
+    api = call("GET", f"{path}?{asked}" if asked else path)
     of_shell = (
         {"views": "view"} if not subject.list.paged or "$" in str(api["url"]) else {"views": "view", "rows": "sheet"}
     )
@@ -58,7 +61,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     if not subject.list.paged:  # a tree, which comes in one response
         more |= {"loadDataOnce": True, "expandConfig": {"expand": "first"}, "syncLocation": False}
         return node("crud", api={**api, "data": {}}, columns=shown, **more)
-    sizes = [*_totals(viewer, subject, first), "statistics", "pagination", "switch-per-page"]
+    sizes = [*(_totals(viewer, subject, summed) if summed else ()), "statistics", "pagination", "switch-per-page"]
     return rows(api, shown, footerToolbar=sizes, perPageAvailable=[*PAGE_SIZES], **more)
 
 
@@ -113,16 +116,29 @@ def _own_page(viewer: Viewer, subject: Subject) -> str:
     return f"#/records/{records.name}/" if viewer.may(records.read) and not subject.nested else ""
 
 
-def _totals(viewer: Viewer, subject: Subject, first: Sequence[str]) -> Iterator[Node]:
-    """Yield the sums of the amounts that the page shows, unless its rows are of two sides, such as in and out."""
-    money = [name for name in first if name in subject.fields and subject.fields[name].kind == "money"]
-    if money:
-        sums = (f"{viewer.label(name, subject.fields[name])} {as_text(f'items | total:{name}')}" for name in money)
-        words = f"{viewer.word('sums')} {' · '.join(sums)}"
-        sides = "".join(
-            f" && !ARRAYSOME(items, one => one.{name} != items[0].{name})" for name in _SIDES if name in subject.fields
-        )
-        yield node("tpl", tpl=words, className="sums", visibleOn=f"${{items && items.length > 1{sides}}}")
+def _summed(subject: Subject, first: Sequence[str]) -> list[str]:
+    """Return the amounts that are added up: what the list can, and no prices, which people enter by other names."""
+    asked = subject.list.query.get("sum")
+    names = asked.items.rules["enum"] if asked is not None and asked.items is not None else ()
+    return [name for name in first if name in names and (name == _AMOUNT or subject.fields[name].read_only)]
+
+
+def _totals(viewer: Viewer, subject: Subject, names: Sequence[str]) -> Iterator[Node]:
+    """Yield the sums of amounts: of all pages or, where the list has too many rows, of the page that is shown.
+
+    There are none while rows are of two sides, such as in and out: all of a list are of one if its filter says so.
+    """
+    sides = [name for name in _SIDES if name in subject.fields]
+    alike = "".join(f" && !ARRAYSOME(items, one => one.{name} != items[0].{name})" for name in sides)
+    filtered = "".join(f" && (total == items.length || ({name} && !CONTAINS({name}, ',')))" for name in sides)
+    whole = f"sums && items && items.length{alike}{filtered}"
+    for word, shown, seen in (
+        ("sum", "sums.{} | amount", whole),
+        ("sums", "items | total:{}", f"items && items.length > 1{alike} && !({whole})"),
+    ):
+        sums = (f"{viewer.label(one, subject.fields[one])} {as_text(shown.format(one))}" for one in names)
+        words = f"{viewer.word(word)} {' · '.join(sums)}"
+        yield node("tpl", tpl=words, className="sums", visibleOn=f"${{{seen}}}")
 
 
 def _bulk(viewer: Viewer, subject: Subject, id: str, desk: bool) -> Iterator[Node]:
@@ -214,9 +230,7 @@ def filter_controls(
 def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *, ranged: bool) -> Node | None:
     end = f"{name.removesuffix('_from')}_to"
     if ranged and parameter.kind in ("day", "timestamp"):
-        moments = {"valueFormat": "YYYY-MM-DDTHH:mm:ss[Z]", "utc": True}
-        given = {"valueFormat": "YYYY-MM-DD"} if parameter.kind == "day" else moments
-        return {"type": "input-date-range", "extraName": end, **given}
+        return {"type": "input-date-range", "extraName": end, "valueFormat": DAY if parameter.kind == "day" else MOMENT}
     if ranged:
         ends = [
             node("input-text", name=one, placeholder=viewer.word(word)) for one, word in ((name, "from"), (end, "to"))
@@ -232,6 +246,4 @@ def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *,
         return {**choices(labels), "multiple": several}
     if parameter.kind == "boolean":
         return choices({"true": viewer.word("yes"), "false": viewer.word("no")})
-    if parameter.kind == "day":
-        return {"type": "input-date", "valueFormat": "YYYY-MM-DD"}
-    return {"type": "input-text"} if parameter.kind in ("text", "integer") else None
+    return plain_control(parameter) if parameter.kind in ("day", "text", "integer") else None

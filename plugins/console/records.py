@@ -40,7 +40,8 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     trail = node("trail", menu=viewer.site.menu_of(subject), list=subject.name, path=subject.list.path, name=label)
     trail["title"] = viewer.say(viewer.site.title_of(subject))
     bar = node("flex", justify="flex-start", items=buttons)
-    data = {"labels": {name: one for name, one in labels.items() if one}}
+    amounts = {name: True for name, one in subject.shape.items() if one.kind in ("money", "quantity")}
+    data = {"labels": {name: one for name, one in labels.items() if one}, "amounts": amounts}
     return page(
         title, trail, bar, tabs(*shown), node("counts", lists=lists), initApi=request, name=PAGE, id=PAGE, data=data
     )
@@ -154,10 +155,11 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     route = subject.route("GET", "/{id}/history")
     if route is None or not viewer.may(route):
         return
-    # states and choices are shown by their labels, moments in the business time zone
+    # references and states are shown by name, amounts with separators, moments in the business time zone
     made = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
     made |= {verb_of(one): viewer.say(viewer.site.action_title(one)) for one in subject.actions}
-    values = {one: as_text(f"(labels[field] && labels[field][{one}]) || {one} | when") for one in ("before", "after")}
+    shows = "{0}_name || (labels[field] && labels[field][{0}]) || (amounts[field] ? amount({0}) : {0}) | when"
+    values = {one: as_text(shows.format(one)) for one in ("before", "after")}
     shown = {"field": "${label}", **values}
     changes = [node("tpl", name=name, label=viewer.word(name), tpl=text) for name, text in shown.items()]
     columns = [

@@ -7,6 +7,7 @@ from plugins.console.nodes import Node, as_text, node, reference
 from plugins.console.viewer import Viewer
 
 _TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
+_SHARE = ("0", "1")  # the bounds of a quantity that is a part of something
 _NEVER = ("id", "version")
 _LONG = 500
 MOST_COLUMNS, _ON_A_CARD = 8, 5  # the latter is how many fields of a row a narrow screen shows
@@ -86,8 +87,14 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
     if field.kind in _TEMPLATES:
         aligned = {"align": "right"} if field.kind in ("money", "quantity") else {}
         whole = {"className": "nowrap"} if field.kind == "timestamp" else aligned
-        return {**_template(name, _TEMPLATES[field.kind]), **whole}
+        return {**_template(name, filter_of(field)), **whole}
     return {"type": "text", "name": name}
+
+
+def filter_of(field: Field) -> str:
+    """Return which of the filters that `values.js` has shows a value of this field."""
+    is_share = (field.rules.get("minimum"), field.rules.get("maximum")) == _SHARE
+    return "percent" if field.kind == "quantity" and is_share else _TEMPLATES.get(field.kind, "text")
 
 
 def _template(name: str, shown_as: str) -> Node:

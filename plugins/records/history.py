@@ -37,6 +37,7 @@ DELETED = boolean(
     description="`true` lists the deleted records; this needs the permission to restore them.",
 )
 
+_NAME = text(description="What the value refers to is called now, several names with commas; null for other values.")
 _FIELD_CHANGE = obj(
     "FieldChange",
     {
@@ -44,6 +45,8 @@ _FIELD_CHANGE = obj(
         "label": text(label=("字段名称", "Label"), nullable=False, description="In the caller's language."),
         "before": anything(label=("变更前", "Before")),
         "after": anything(label=("变更后", "After")),
+        "before_name": _NAME.but(label=("变更前名称", "Name before")),
+        "after_name": _NAME.but(label=("变更后名称", "Name after")),
     },
     nullable=False,
 )
@@ -118,15 +121,23 @@ async def _refusal(req: Request, needed: Route) -> bool:
 
 
 async def _add_names(req: Request, collection: Collection, entries: Sequence[Record]) -> None:
-    """Add the names beside the references within the values, such as those of lines."""
-    changes = [change for entry in entries for change in entry["changes"]]
-    values = [(collection.recorded[one["field"]], [one["before"], one["after"]]) for one in changes]
+    """Add the names beside the references, and beside those within the values, such as those of lines."""
+    shapes = {name: obj(None, {name: field}) for name, field in collection.recorded.items()}
+    changes = [(change, shapes[change["field"]]) for entry in entries for change in entry["changes"]]
+    values = [(shape, [{one["field"]: one["before"]}, {one["field"]: one["after"]}]) for one, shape in changes]
     found = References(set)
-    for field, both in values:
-        collect(field, both, found)
+    for shape, both in values:
+        collect(shape, both, found)
     names = await req.part(RecordNames).look_up(found, req.language)
-    for field, both in values:
-        add_names(field, both, names)
+    for (change, _), (shape, both) in zip(changes, values, strict=True):
+        add_names(shape, both, names)
+        for sibling in shape.siblings:
+            named = [one[sibling.name] for one in both]
+            change |= zip(("before_name", "after_name"), map(_joined, named), strict=True)
+
+
+def _joined(name: str | list[str | None] | None) -> str | None:
+    return ", ".join(filter(None, name)) if isinstance(name, list) else name
 
 
 def _entry(req: Request, collection: Collection, record: Record, change: Change) -> Record:

@@ -1,10 +1,10 @@
 // Two people change one record: the later one sees the other's changes, chooses between them, and loses no input.
 
 import { call } from "./session.js";
-import { filters } from "./values.js";
+import { filters, isBlank } from "./values.js";
 import { button, dialogue, element, say } from "./words.js";
 
-const CHANGED = 40902;
+const CHANGED = 40902, DAY_LETTERS = 10;
 let forms = [];
 
 function* formsIn(node) {
@@ -54,14 +54,15 @@ export async function change(path, options, at, before) {
 
 /** Return the text for a value: the name of a record, the label of a choice. */
 export async function describe(control, value) {
-  if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) return say("nothing");
+  if (isBlank(value)) return say("nothing");
   if (control.source) {
     const known = await call(`${control.source.url.split("?")[0]}?${new URLSearchParams({ ids: [value].flat().join(",") })}`);
     return known.data?.items?.map((one) => one.name).join(", ") || filters.text(value);
   }
   if (control.options) return [value].flat().map((one) => control.options.find((option) => option.value === one)?.label ?? one).join(", ");
   if (typeof value === "boolean") return say(value ? "yes" : "no");
-  return control.type === "input-datetime" ? filters.moment(value) : filters.text(value);
+  if (control.ends || control.validations?.isNumeric) return [value].flat().map(filters.amount).join(", ");
+  return control.type === "input-date-range" ? filters.when(value).slice(0, DAY_LETTERS) : filters.when(value);
 }
 
 async function row(control, edits, before, now) {

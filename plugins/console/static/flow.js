@@ -2,16 +2,14 @@
 
 import { describe } from "./conflict.js";
 import { call } from "./session.js";
-import { filters } from "./values.js";
+import { isBlank } from "./values.js";
 import { language, say } from "./words.js";
 
-const LISTS = ["in", "not_in"], MOST_QUORUM = 9, NUMBERS = ["integer", "number", "money", "quantity"];
-const BY_KIND = { day: { type: "input-date", valueFormat: "YYYY-MM-DD" }, timestamp: { type: "input-datetime", valueFormat: "YYYY-MM-DDTHH:mm:ss[Z]", utc: true } };
+const LISTS = ["in", "not_in"], MOST_QUORUM = 9, NUMBERS = ["money", "quantity"], MOMENT = /^\d{4}-\d\d-\d\dT/;
 const CHOSEN = { joinValues: false, extractValue: true }, YES_NO = [true, false].map((value) => ({ value, label: say(value ? "yes" : "no") }));
 const partsOf = (node) => (node?.branches?.length ? node.branches : node?.lanes ?? []);
 /** Return the nodes with other keys in a part of one of them. */
 const placed = (nodes, { key, list, number }, keys) => nodes.map((node) => (node.key === key ? { ...node, [list]: node[list].map((part, at) => (at === number ? { ...part, nodes: keys } : part)) } : node));
-const filled = (value) => ![null, undefined, ""].includes(value) && !(Array.isArray(value) && !value.length);
 const named = (items, name) => items?.find((one) => one.name === name);
 const said = new Map(); // texts for values, as asking for the names of people takes a request
 
@@ -24,8 +22,8 @@ function text(control, value) {
   return said.get(key);
 }
 
-/** Return the control for the values of a field, several for operators that take a list. */
-function valueOf(field, several) {
+/** Return the control for the values of a field, several for operators that take a list; `kinds` are those by kinds of fields. */
+function valueOf(field, several, kinds = {}) {
   if (field?.ref) {
     const source = { method: "get", url: `/api/v1/meta/options/${field.ref}?q=\${term}&chosen=\${value}` };
     return { type: "select", source, autoComplete: source, labelField: "name", valueField: "id", multiple: several, ...CHOSEN };
@@ -33,16 +31,16 @@ function valueOf(field, several) {
   const options = field?.kind === "boolean" ? YES_NO : field?.values;
   if (options?.length) return { type: "select", options, multiple: several, ...CHOSEN };
   if (several) return { type: "input-tag", options: [], ...CHOSEN };
-  return BY_KIND[field?.kind] ?? { type: "input-text", validations: NUMBERS.includes(field?.kind) ? { isNumeric: true } : {} };
+  return kinds[field?.kind] ?? { type: "input-text", validations: NUMBERS.includes(field?.kind) ? { isNumeric: true } : {} };
 }
 
 /** Return the form of the conditions on these fields; without fields, any can be named. */
-function conditionForm({ items }, fields) {
+function conditionForm({ items }, fields, kinds) {
   const operator = named(items, "op"), title = say("value");
   const parts = (field) => [
     { ...operator, options: operator.options.filter(({ value }) => !field || field.operators.includes(value)), clearable: false },
-    { ...valueOf(field, false), name: "value", label: title, visibleOn: "${op && op != 'exists' && op != 'in' && op != 'not_in'}" },
-    { ...valueOf(field, true), name: "value", label: title, visibleOn: "${op == 'in' || op == 'not_in'}" },
+    { ...valueOf(field, false, kinds), name: "value", label: title, visibleOn: "${op && op != 'exists' && op != 'in' && op != 'not_in'}" },
+    { ...valueOf(field, true, kinds), name: "value", label: title, visibleOn: "${op == 'in' || op == 'not_in'}" },
   ];
   const common = { type: "combo", name: "conditions", multiple: true, multiLine: true, mode: "normal", label: false, className: "conditions" };
   if (!fields.length) return { ...common, items: [named(items, "field"), ...parts(null)] };
@@ -51,15 +49,15 @@ function conditionForm({ items }, fields) {
   return { ...common, conditions, addButtonText: say("addCondition"), typeSwitchable: true };
 }
 
-/** Return a condition whose value is of the form that its operator takes. */
+/** Return a condition whose value is of the form that its operator takes; moments are kept in UTC, as the API writes them. */
 function mended({ field, op, value }) {
   if (op === "exists") return { field, op };
-  if (LISTS.includes(op)) return { field, op, value: [value].flat().filter(filled) };
-  return { field, op, value: Array.isArray(value) ? value[0] : value };
+  const given = [value].flat().filter((one) => !isBlank(one)).map((one) => (MOMENT.test(one) ? new Date(one).toISOString() : one));
+  return { field, op, value: LISTS.includes(op) ? given : given[0] };
 }
 
 /** Return what is stored of the people that a form names. */
-const peopleOf = (value) => Object.fromEntries(Object.entries(value ?? {}).filter(([name, one]) => filled(one) && !name.endsWith("_names") && !name.endsWith("_name")));
+const peopleOf = (value) => Object.fromEntries(Object.entries(value ?? {}).filter(([name, one]) => !isBlank(one) && !name.endsWith("_names") && !name.endsWith("_name")));
 
 /** Register the diagram with the renderer. */
 export function registerFlow(library, { createElement, Component }) {
@@ -85,7 +83,7 @@ export function registerFlow(library, { createElement, Component }) {
       const { data, items, parts = {}, trial } = this.props, key = JSON.stringify([data.biz_type, data.conditions, this.nodes, data.copies, data.flows, this.state.types.length]);
       if (key === this.told) return;
       this.told = key;
-      const people = async (control, value) => (await Promise.all((control?.items ?? []).filter((one) => filled(value?.[one.name]))
+      const people = async (control, value) => (await Promise.all((control?.items ?? []).filter((one) => !isBlank(value?.[one.name]))
         .map(async (one) => `${one.label}: ${await text(one, value[one.name])}`)));
       const asked = ({ name, because, on_behalf_of_name: place }) => [name, [because, place].filter(Boolean).join(" · ")].filter(Boolean).join(" – ");
       const ofNode = async (node) => (trial ? [`${mode(node.mode)}`, ...node.approvers.map(asked)] : [...await people(named(items, "approvers"), node.approvers),
@@ -104,8 +102,8 @@ export function registerFlow(library, { createElement, Component }) {
     async conditions(given) {
       const operator = { options: this.state.operators };
       return Promise.all((given ?? []).map(async ({ field, op, value }) => {
-        const known = this.type?.fields.find((one) => one.field === field), numeric = known?.kind === "money" && !Array.isArray(value);
-        const shown = op === "exists" ? "" : numeric ? filters.amount(value) : await text(valueOf(known, false), value);
+        const known = this.type?.fields.find((one) => one.field === field);
+        const shown = op === "exists" ? "" : await text(valueOf(known, false, this.props.kinds), value);
         return `${known?.label ?? field} ${await text(operator, op)} ${shown}`.trim();
       }));
     }
@@ -129,7 +127,7 @@ export function registerFlow(library, { createElement, Component }) {
     /** Open the form of a branch or a lane. */
     editPart(node, list, at) {
       const part = node[list][at], name = { ...named(this.props.items, "name"), label: say("partName") };
-      const body = list === "branches" ? [name, conditionForm(this.props.parts.conditions, this.type?.fields ?? [])] : [name];
+      const body = list === "branches" ? [name, conditionForm(this.props.parts.conditions, this.type?.fields ?? [], this.props.kinds)] : [name];
       this.open(say(list), body, part, (given) => {
         const changed = { ...part, name: given.name, ...list === "branches" ? { conditions: (given.conditions ?? []).map(mended) } : {} };
         this.changeParts(node, list, node[list].with(at, changed));
@@ -219,7 +217,7 @@ export function registerFlow(library, { createElement, Component }) {
       const { data, parts = {}, trial, onBulkChange, onChange } = this.props, { texts } = this.state, fixed = trial || this.props.fixed;
       if (trial && !data.flows) return null;
       const none = (lines, word) => (lines?.length ? lines : [say(word)]);
-      const when = fixed ? null : () => this.open(say("conditions"), [conditionForm(parts.conditions, this.type?.fields ?? [])], { conditions: data.conditions ?? [] },
+      const when = fixed ? null : () => this.open(say("conditions"), [conditionForm(parts.conditions, this.type?.fields ?? [], this.props.kinds)], { conditions: data.conditions ?? [] },
         (given) => onBulkChange({ conditions: (given.conditions ?? []).map(mended) }));
       const copied = fixed ? null : () => this.open(say("copied"), parts.copies.items, data.copies ?? {}, (given) => onBulkChange({ copies: peopleOf(given) }));
       const inside = new Set(this.nodes.flatMap((node) => partsOf(node).flatMap((part) => part.nodes)));

@@ -3,7 +3,7 @@
 import { describe } from "./conflict.js";
 import { tell } from "./notices.js";
 import { call } from "./session.js";
-import { textOf } from "./values.js";
+import { isBlank, textOf, valueAt } from "./values.js";
 import { button, say } from "./words.js";
 
 const orders = new Map(); // the ids of the rows of each list as it was read last, by its path
@@ -21,13 +21,11 @@ export function pick(path, made) {
   awaited = null;
 }
 
-const at = (data, name) => name.split(".").reduce((inside, step) => inside?.[step], data);
-
 /** Register the parts with the renderer; `listOf` returns the list with an id. */
 export function registerLists({ Renderer, evalExpression, filter }, { createElement, Component }, listOf) {
   class Reference extends Component {
     render() {
-      const { data, pages, by } = this.props, id = at(data, by), text = textOf(this.props, data);
+      const { data, pages, by } = this.props, id = valueAt(data, by), text = textOf(this.props, data);
       const beside = (event) => { // another record than that of the row opens beside the page, unless its own tab is asked for
         if (by === "id" || event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
@@ -129,7 +127,7 @@ export function registerLists({ Renderer, evalExpression, filter }, { createElem
     async fill() {
       const list = listOf(this.props.list), query = list?.props.store.query ?? {}, place = this.place;
       const active = this.props.chosen.map((control) => [control, control.ends ?? [control.name, control.extraName].filter(Boolean)])
-        .filter(([, names]) => names.some((name) => !["", undefined, null].includes(query[name])));
+        .filter(([, names]) => names.some((name) => !isBlank(query[name])));
       const shown = JSON.stringify(active.map(([, names]) => names.map((name) => query[name])));
       if (shown === this.shown) return;
       this.shown = shown;

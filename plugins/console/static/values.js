@@ -9,6 +9,7 @@ export const filters = {
     const [whole, part] = String(value).split(".");
     return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? `.${part}` : "");
   },
+  percent: (value) => (filters.amount(value) === NOTHING ? NOTHING : `${Number((100 * value).toFixed(4))} %`),
   total: (rows, name) => { // exact, also of more digits than a number has
     const values = (rows ?? []).map((one) => String(one[name] ?? "0")), digits = Math.max(0, ...values.map((one) => one.split(".")[1]?.length ?? 0));
     const sum = values.reduce((all, one) => { const [whole, part = ""] = one.split("."); return all + BigInt(whole + part.padEnd(digits, "0")); }, 0n);
@@ -25,9 +26,15 @@ export const filters = {
   },
 };
 
+/** Return the value at a path of names, such as `record.name`. */
+export const valueAt = (data, path) => path.split(".").reduce((inside, step) => inside?.[step], data);
+
+/** Return whether nothing was entered: an empty text or list, or no value. */
+export const isBlank = (value) => ["", null, undefined].includes(value) || (Array.isArray(value) && !value.length);
+
 /** Return the value of a column as a list shows it. */
 export function textOf({ name, map, tpl }, record) {
-  const value = name.split(".").reduce((inside, step) => inside?.[step], record);
+  const value = valueAt(record, name);
   if (map && map[value] !== undefined) return map[value].tpl ?? map[value];
   return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
 }

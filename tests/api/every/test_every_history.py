@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from handlers.route import Route
+from handlers.schema.fields import name_beside
 from plugins.testing import Client, People, expect
 from tests.support.catalogue import CATALOGUE, chosen_routes
 from tests.support.valid_requests import Maker, name_of
@@ -65,6 +66,10 @@ async def test_the_history_of_a_new_record_is_its_creation_and_gives_the_record_
     for name in collection.recorded:
         if name in record and record[name] is not None and name in state:
             assert state[name] == record[name], name
+    named = {change["field"]: change["after_name"] for entry in reversed(history) for change in entry["changes"]}
+    for name in collection.references.keys() & {name for name in named if record.get(name) is not None}:
+        if isinstance(record.get(name_beside(name)), str):
+            assert named[name] == record[name_beside(name)], name
     assert set(state) <= set(collection.read.response_fields)
     if collection.scoped:
         stranger = await people.person([route.access], scope="self")

@@ -216,10 +216,17 @@ def test_a_list_has_the_totals_of_its_amounts_where_its_rows_are_of_one_side() -
         for one in nodes(WHOLE[menu])
         if "footerToolbar" in one
     }
-    (contracts,) = [one for one in lists["crm.contracts"]["footerToolbar"] if isinstance(one, dict)]
-    assert contracts["tpl"] == "Total of this page: Contract amount ${items | total:amount | html}"
-    (invoices,) = [one for one in lists["finance.invoices"]["footerToolbar"] if isinstance(one, dict)]
-    assert "one.direction != items[0].direction" in invoices["visibleOn"]
+    assert lists["crm.contracts"]["api"]["url"] == "/api/v1/crm/contracts?sum=amount"
+    sums, of_page = [one["tpl"] for one in lists["crm.contracts"]["footerToolbar"] if isinstance(one, dict)]
+    assert sums == "Total Contract amount ${sums.amount | amount | html}"
+    assert of_page == "Total of this page: Contract amount ${items | total:amount | html}"
+    for one in lists["finance.invoices"]["footerToolbar"]:
+        assert isinstance(one, str) or "one.direction != items[0].direction" in one["visibleOn"]
+
+
+def test_prices_are_not_added_up() -> None:
+    (products,) = [one for one in nodes(WHOLE["inventory.product"]) if one.get("id") == "inventory.products"]
+    assert "sum=" not in products["api"]["url"]
 
 
 def test_what_an_action_must_fit_is_a_field_of_its_records() -> None:
