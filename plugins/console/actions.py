@@ -8,7 +8,7 @@ from functools import partial
 from plugins.api import Field, Route, StateMachine
 from plugins.api.records import ACTION_TITLES, bars_of, is_withdrawal, transitions_of
 from plugins.console.forms import controls
-from plugins.console.nodes import VARIABLE, Node, addressed, call, node, values_of
+from plugins.console.nodes import VARIABLE, Node, addressed, call, node, opens, values_of
 from plugins.console.shown import details, figures, lines, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
@@ -47,8 +47,7 @@ def drawer(
     form = node("form", api=api, body=body, mode="horizontal", **more)
     data = {**values_of(dict.fromkeys(VARIABLE.findall(str(api["url"])))), **knows}
     size = "xl" if any(one.get("className") == "lines" for one in _controls_in(body)) else "lg"
-    opened = {"title": heading or title, "size": size, "closeOnEsc": True, "data": data, "body": form}
-    return node("button", label=title, actionType="drawer", drawer=opened)
+    return node("button", label=title, **opens("drawer", heading or title, form, size=size, data=data))
 
 
 def _asking(
@@ -71,10 +70,9 @@ def _asking(
         node("button", label=viewer.word("cancel"), actionType="cancel"),
         node("button", label=title, actionType="confirm", level=level, primary=True),
     ]
-    opened: Node = {"title": viewer.heading(title, subject.collection), "size": "md" if asks else "sm", "data": data}
-    opened |= {"closeOnEsc": True, "actions": buttons}
-    opened["body"] = node("form", api=api, wrapWithPanel=False, body=body, **more)
-    return node("button", label=title, actionType="dialog", dialog=opened)
+    form = node("form", api=api, wrapWithPanel=False, body=body, **more)
+    size, heading = "md" if asks else "sm", viewer.heading(title, subject.collection)
+    return node("button", label=title, **opens("dialog", heading, form, size=size, data=data, actions=buttons))
 
 
 def _named(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, str, Node]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from plugins.api import Route
 from plugins.api.reports import Figures
-from plugins.console.nodes import Node, as_text, call, link, node, rows
+from plugins.console.nodes import Node, as_text, asking, call, link, node, opens, rows, values_of
 from plugins.console.viewer import Viewer
 
 ROWS = "/rows"
@@ -25,9 +25,8 @@ def opened_by(viewer: Viewer, route: Route, array: str, measure: str) -> Node | 
     title = viewer.say(viewer.site.catalogue.permission_title(route.access))
     if measure and route.returns.fields:
         title = f"{title} · {viewer.label(measure, route.returns.fields[measure])}"
-    known = {"cell": cell, **{name: f"${{{name}}}" for name in route.query}}
-    drawer = {"title": title, "size": "lg", "closeOnEsc": True, "actions": [], "data": known}
-    return {"actionType": "drawer", "drawer": {**drawer, "body": _records(viewer, route, found)}}
+    known = {"cell": cell, **values_of(route.query)}
+    return opens("drawer", title, _records(viewer, route, found), actions=[], data=known)
 
 
 def _figures(viewer: Viewer, route: Route, array: str, measure: str) -> Iterator[Figures]:
@@ -43,20 +42,19 @@ def _records(viewer: Viewer, route: Route, found: list[Figures]) -> Node:
     """Return the list of the records with the amount that each adds, below the figure itself."""
     collections = {one.collection.name: one.collection for one in found}
     kinds = {name: viewer.noun(one) for name, one in collections.items()}
-    sent = "&".join(f"{name}=${{{name}}}" for name in ("cell", *route.query))
     columns = [
         *([node("mapping", name="collection", label=viewer.word("kind"), map=kinds)] if len(kinds) > 1 else []),
         node("text", name="name", label=viewer.word("name")),
         node("tpl", name="at", label=viewer.word("at"), tpl=as_text("at | when")),
         node("tpl", name="value", label=viewer.word("counts"), align="right", tpl=as_text("value | amount")),
     ]
-    opens = [
+    buttons = [
         link(viewer.word("open"), address, visibleOn=f"${{collection == '{name}'}}")
         for name, one in collections.items()
         if (address := viewer.page_of(one, "${id}"))
     ]
-    if opens:
-        columns.append(node("operation", label=viewer.word("actions"), buttons=opens))
+    if buttons:
+        columns.append(node("operation", label=viewer.word("actions"), buttons=buttons))
     figure = node("tpl", className="figure", tpl=as_text("value | amount"))
-    api = call("GET", f"{route.path}{ROWS}?{sent}")
-    return rows(api, columns, className="behind", headerToolbar=[figure])
+    address = asking(f"{route.path}{ROWS}", values_of(dict.fromkeys(("cell", *route.query))))
+    return rows(call("GET", address), columns, className="behind", headerToolbar=[figure])

@@ -27,12 +27,14 @@ def dashboards_page(viewer: Viewer, title: str) -> Node:
 
 def figures_of(viewer: Viewer, route: Route) -> list[Node]:
     """Return what loads and shows the figures of a dashboard without its charts; nothing if it has none."""
-    fields = (route.returns.fields or {}).items()
-    found = [(name, one) for name, one in fields if one.kind in _FIGURES and name not in route.query]
-    shown = [_figure(viewer, route, name, field) for name, field in found]
-    return [node("service", api=call("GET", route.path), body=node("flex", className="figures", items=shown))] * bool(
-        shown
-    )
+    return [node("service", api=call("GET", route.path), body=one) for one in _figures(viewer, route)]
+
+
+def _figures(viewer: Viewer, route: Route) -> list[Node]:
+    """Return the figures of a dashboard in a row; nothing if it has none."""
+    found = {name: one for name, one in (route.returns.fields or {}).items() if one.kind in _FIGURES}
+    shown = [_figure(viewer, route, name, one) for name, one in found.items() if name not in route.query]
+    return [node("flex", className="figures", items=shown)] if shown else []
 
 
 def _card(viewer: Viewer, route: Route) -> Node:
@@ -42,18 +44,13 @@ def _card(viewer: Viewer, route: Route) -> Node:
     period = _period(viewer, route.query)
     if all(field.ref for field in route.query.values()):
         title = f"{title} · {viewer.word('so_far')}"  # it has no period
-    fields = route.returns.fields or {}
-    numbers = {one: field for one, field in fields.items() if field.kind in _FIGURES and one not in route.query}
-    figures = [_figure(viewer, route, one, field) for one, field in numbers.items()]
-    charts = [_chart(viewer, route, one, inside) for one, _, inside in lines(fields)]
-    tiles = [node("flex", className="figures", items=figures)] if figures else []
+    charts = [_chart(viewer, route, one, inside) for one, _, inside in lines(route.returns.fields or {})]
     api, called = call("GET", route.path, values_of(route.query)), f"figures-{name}"
-    shown = node("service", api=api, body=[*tiles, *charts], name=called, id=called)
+    shown = node("service", api=api, body=[*_figures(viewer, route), *charts], name=called, id=called)
     asks = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "submitOnInit": False}
-    form = node("form", target=called, body=period, **asks)
-    body = [*([form] if period else []), shown]
+    form = [node("form", target=called, body=period, **asks)] if period else []
     width = "" if charts else " wide"
-    return node("panel", title=title, className=f"dashboard dashboard-{name}{width}", body=body)
+    return node("panel", title=title, className=f"dashboard dashboard-{name}{width}", body=[*form, shown])
 
 
 def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
@@ -67,7 +64,7 @@ def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
 
 def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
     """Return a figure with its label; it is a button if there are records behind it."""
-    number = as_text(f"{name} | {'amount' if field.kind in ('money', 'quantity') else 'text'}")
+    number = as_text(f"{name} | amount")
     opens = opened_by(viewer, route, "", name)
     one = node("tpl", tpl=number) if opens is None else node("button", level="link", label=number, **opens)
     return tile(one, viewer.label(name, field))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from plugins.console.dashboards import figures_of
 from plugins.console.forms import DAY, MOMENT
 from plugins.console.lists import default_columns
-from plugins.console.nodes import Node, call, link, node, page, rows
+from plugins.console.nodes import Node, asking, call, goes, link, node, page, rows
 from plugins.console.shown import columns
 from plugins.console.site import DASHBOARDS, Subject
 from plugins.console.viewer import Viewer
@@ -68,17 +68,13 @@ def _card(viewer: Viewer, title: str, subject: Subject, fixed: Mapping[str, str]
     records = viewer.site.records_of(subject)
     names = [name for name in dict.fromkeys(first) if name in subject.fields]
     shown = columns(viewer, {name: subject.fields[name] for name in names}, names)
-    sent = "&".join(f"{name}={value}" for name, value in fixed.items())
     if subject is viewer.site.inbox:
-        opens: Node = {"itemAction": {"actionType": "url", "url": "place:${link}", "blank": False}}
+        opens: Node = {"itemAction": goes("place:${link}")}
     else:
-        address = f"#/records/{records.name}/${{id}}"
-        opens = (
-            {"itemAction": {"actionType": "url", "url": address, "blank": False}} if viewer.may(records.read) else {}
-        )
+        opens = {"itemAction": goes(f"#/records/{records.name}/${{id}}")} if viewer.may(records.read) else {}
     place = viewer.site.menu_of(subject) or subject.name
     foot = link(viewer.word("see_all"), f"#/{place}", className="more")
     few: Node = {"perPage": _FEW, "footerToolbar": [], "headerToolbar": [], "placeholder": viewer.word("nothing_here")}
     plain = [{**one, "sortable": False} for one in shown[:_COLUMNS]]
-    table = rows(call("GET", f"{subject.list.path}?{sent}"), plain, **few, **opens)
+    table = rows(call("GET", asking(subject.list.path, fixed)), plain, **few, **opens)
     return node("panel", title=title, className="card", body=[table, foot])

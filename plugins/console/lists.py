@@ -15,7 +15,20 @@ from plugins.console.actions import (
     plain_requests,
 )
 from plugins.console.forms import DAY, MOMENT, choices, picker, plain_control
-from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, as_text, call, link, node, rows, values_of
+from plugins.console.nodes import (
+    PAGE_SIZES,
+    RECORD_PAGE,
+    Node,
+    addressed,
+    as_text,
+    asking,
+    call,
+    link,
+    node,
+    opens,
+    rows,
+    values_of,
+)
 from plugins.console.shown import MOST_COLUMNS, columns, value
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
@@ -23,46 +36,38 @@ from plugins.console.viewer import Viewer
 FILTER = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "className": "filters"}
 _FEWEST_TELLING, _AMOUNT, _FILTERS_AT_ONCE, _IN_A_ROW = 4, "amount", 4, 2
 _SIDES = ("direction", "kind")
+_VIEWS = "/api/v1/meta/views"
 _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format", "sum")
 
 
 def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = None) -> Node:
     """Return the list with the actions that the viewer may take; `fixed` are parameters that it always sends."""
-    fixed = fixed or {}
-    view = viewer.site.view_of(viewer.site.records_of(subject).collection)
+    fixed, records = fixed or {}, viewer.site.records_of(subject)
+    view = viewer.site.view_of(records.collection)
     id = "-".join((subject.name, *(value for value in fixed.values() if "$" not in value)))
-    first, own_page = (
-        (view.columns if view is not None else ()) or default_columns(viewer, subject),
-        _own_page(viewer, subject),
-    )
+    first = (view.columns if view is not None else ()) or default_columns(viewer, subject)
+    own_page = f"#/records/{records.name}/" if viewer.may(records.read) and not subject.nested else ""
     shown = [*columns(viewer, subject.fields, first, own_page)]
-    desk = view is not None and fixed.get(view.boxes, "") == getattr(
-        subject.list.query.get(view.boxes), "default", None
-    )
-    buttons = [*acts(viewer, _row_offers(viewer, subject, view, id, desk), _IN_A_ROW)]
-    if buttons:
+    box = subject.list.query.get(view.boxes) if view is not None else None
+    desk = view is not None and fixed.get(view.boxes, "") == (box.default if box is not None else None)
+    if buttons := [*acts(viewer, _row_offers(viewer, subject, view, id, desk), _IN_A_ROW)]:
         shown.append(node("operation", label=viewer.word("actions"), fixed="right", buttons=buttons))
-    filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
-    path = addressed(subject.list.path)
     summed = _summed(subject, first)
-    asked = "&".join(
-        [f"{name}={value}" for name, value in fixed.items()] + ([f"sum={','.join(summed)}"] if summed else [])
-    )
-    api = call("GET", f"{path}?{asked}" if asked else path)
-    of_shell = (
-        {"views": "view"} if not subject.list.paged or "$" in str(api["url"]) else {"views": "view", "rows": "sheet"}
-    )
-    opens = [link(viewer.word(word), f"{verb}:{id}", level="default") for word, verb in of_shell.items()]
+    sums = {"sum": ",".join(summed)} if summed else {}
+    api = call("GET", asking(addressed(subject.list.path), {**fixed, **sums}))
+    verbs = {"views": "view"} if viewer.site.called("GET", _VIEWS) is not None else {}
+    verbs |= {"rows": "sheet"} if subject.list.paged and "$" not in str(api["url"]) else {}
+    of_shell = [link(viewer.word(word), f"{verb}:{id}", level="default") for word, verb in verbs.items()]
     bulk = [*_bulk(viewer, subject, id, desk)] if subject.list.paged and not subject.nested else []
-    bar = [*_toolbar(viewer, subject, fixed, id), *(["bulkActions"] if bulk else []), "columns-toggler", *opens]
+    bar = [*_toolbar(viewer, subject, fixed, id), *(["bulkActions"] if bulk else []), "columns-toggler", *of_shell]
     more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar, "bulkActions": bulk}
-    if filters:
-        more |= {"filter": filter_form(viewer, filters, id, _state_of(subject))}
+    if filters := [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]:
+        more["filter"] = filter_form(viewer, filters, id, _state_of(subject))
     if not subject.list.paged:  # a tree, which comes in one response
         more |= {"loadDataOnce": True, "expandConfig": {"expand": "first"}, "syncLocation": False}
         return node("crud", api={**api, "data": {}}, columns=shown, **more)
-    sizes = [*(_totals(viewer, subject, summed) if summed else ()), "statistics", "pagination", "switch-per-page"]
-    return rows(api, shown, footerToolbar=sizes, perPageAvailable=[*PAGE_SIZES], **more)
+    foot = [*(_totals(viewer, subject, summed) if summed else ()), "statistics", "pagination", "switch-per-page"]
+    return rows(api, shown, footerToolbar=foot, perPageAvailable=[*PAGE_SIZES], **more)
 
 
 def months(viewer: Viewer, subject: Subject, by: str = "") -> Iterator[tuple[str, list[Node]]]:
@@ -108,12 +113,6 @@ def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
 def _state_of(subject: Subject) -> str:
     machine = subject.collection.states if subject.collection is not None else None
     return machine.field if machine is not None else ""
-
-
-def _own_page(viewer: Viewer, subject: Subject) -> str:
-    """Return what the addresses of the pages of the records begin with, or an empty string if there are none."""
-    records = viewer.site.records_of(subject)
-    return f"#/records/{records.name}/" if viewer.may(records.read) and not subject.nested else ""
 
 
 def _summed(subject: Subject, first: Sequence[str]) -> list[str]:
@@ -165,10 +164,9 @@ def _row_offers(viewer: Viewer, subject: Subject, view: View | None, id: str, de
 def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
     """Return the button that opens a record beside its list; the list is reloaded when the record is closed."""
     body = node("service", schemaApi=call("GET", RECORD_PAGE.replace("{list}", records.name)))
-    opened: Node = {"title": viewer.word("details"), "size": "lg", "closeOnEsc": True, "actions": [], "body": body}
-    opened |= {"data": {"record_id": "${id}", "me": "${me}"}}
-    opened["onEvent"] = {"cancel": {"actions": [{"actionType": "reload", "componentId": id}]}}
-    return node("button", label=viewer.word("open"), level="link", actionType="drawer", drawer=opened)
+    data = {"record_id": "${id}", "me": "${me}"}
+    shown = opens("drawer", viewer.word("details"), body, reloads=id, actions=[], data=data)
+    return node("button", label=viewer.word("open"), level="link", **shown)
 
 
 def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str], id: str) -> Iterator[Node]:
@@ -190,9 +188,7 @@ def _import(viewer: Viewer, subject: Subject, id: str) -> Iterator[Node]:
         return
     title = viewer.say(ACTION_TITLES["import"])
     body = node("importer", path=route.path.removesuffix("/import"), template=viewer.may(template))
-    opened: Node = {"title": title, "size": "lg", "actions": [], "body": body}
-    opened["onEvent"] = {"cancel": {"actions": [{"actionType": "reload", "componentId": id}]}}
-    yield node("button", label=title, actionType="dialog", dialog=opened)
+    yield node("button", label=title, **opens("dialog", title, body, reloads=id, closeOnEsc=False, actions=[]))
 
 
 def filter_form(viewer: Viewer, controls: list[Node], id: str, first: str) -> Node:

@@ -34,9 +34,22 @@ def page(title: str, *body: Node, **more: object) -> Node:
     return node("page", title=title, body=[*body], **more)
 
 
+def goes(address: str) -> Node:
+    """Return what a click does that goes to another page."""
+    return {"actionType": "url", "url": address, "blank": False}
+
+
+def opens(kind: str, title: str, body: Node, *, reloads: str = "", **more: object) -> Node:
+    """Return what a click does that opens a `drawer` or a `dialog`; the list `reloads` is read anew once it is closed."""
+    opened: Node = {"title": title, "size": "lg", "closeOnEsc": True, "body": body, **more}
+    if reloads:
+        opened["onEvent"] = {"cancel": {"actions": [{"actionType": "reload", "componentId": reloads}]}}
+    return {"actionType": kind, kind: opened}
+
+
 def link(title: str, address: str, **more: object) -> Node:
     """Return a button that goes to another page."""
-    return node("button", label=title, actionType="url", url=address, blank=False, **{"level": "link", **more})
+    return node("button", label=title, **goes(address), **{"level": "link", **more})
 
 
 def reference(shown: Node, pages: str, by: str) -> Node:
@@ -59,6 +72,12 @@ def call(method: str, path: str, data: Mapping[str, object] | None = None) -> No
     sent = {} if data is None else {"data": dict(data)}
     place, mark, query = path.partition("?")
     return {"method": method.lower(), "url": VARIABLE.sub(r"${\1 | url_encode}", place) + mark + query, **sent}
+
+
+def asking(path: str, given: Mapping[str, object]) -> str:
+    """Return the path with these parameters, which may be templates."""
+    query = "&".join(f"{name}={value}" for name, value in given.items())
+    return f"{path}?{query}" if query else path
 
 
 def addressed(path: str, id: str = "record_id") -> str:
@@ -120,7 +139,6 @@ WORDS: Mapping[str, Message] = {
     "period": Message("日期", "Period"),
     "query": Message("查询", "Show"),
     "restorable": Message("删除后，有权限的人可以恢复。", "People with the right can restore it."),
-    "result": Message("结果", "Result"),
     "record": Message("记录信息", "About this record"),
     "rows": Message("全表浏览", "All rows"),
     "search": Message("搜索", "Search"),

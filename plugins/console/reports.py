@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, Menu, Route
 from plugins.console.actions import drawer
-from plugins.console.administration import CHOSEN, REQUEST, request_picker
-from plugins.console.forms import controls
+from plugins.console.forms import choices, controls
 from plugins.console.lists import FILTER, filter_controls
 from plugins.console.nodes import Node, call, node, rows, values_of
 from plugins.console.shown import OF_PAGES, columns_of, figures, lines, tables, tiles
 from plugins.console.viewer import Viewer
+
+_REQUEST = ("method", "path")  # parameters that name a request together
+_CHOSEN = {"method": "${SPLIT(request, ' ')[0]}", "path": "${SPLIT(request, ' ')[1]}"}
 
 
 def reports(viewer: Viewer, menu: Menu) -> Iterator[tuple[str, list[Node]]]:
@@ -31,19 +33,16 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
         yield _list(viewer, route, asked, listed)
         return
     sent = values_of(dict.fromkeys(sorted(one for one in route.query if one not in OF_PAGES)))
-    if all(name in route.query and route.query[name].required for name in REQUEST):
-        asked = [one for one in asked if one["name"] not in REQUEST]
-        asked.insert(1, request_picker(viewer))
-        sent |= CHOSEN
+    if all(name in route.query and route.query[name].required for name in _REQUEST):
+        asked = [one for one in asked if one["name"] not in _REQUEST]
+        asked.insert(1, _request_picker(viewer))
+        sent |= _CHOSEN
     shown: list[Node] = [*figures(viewer, fields), *tables(viewer, fields)]
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
         yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button])
     # with a form, nothing is loaded before the form is sent
-    api = {
-        **call("GET", route.path, sent),
-        "responseData": {"&": "$$", "shown": True},
-    }
+    api = {**call("GET", route.path, sent), "responseData": {"&": "$$", "shown": True}}
     found = node("container", body=shown, visibleOn="${shown}")
     hint = node("alert", level="info", body=viewer.word("ask"), visibleOn="${!shown}")
     yield node("service", name=name, id=name, api=api, initFetch=not asked, body=[hint, found] if asked else shown)
@@ -82,3 +81,27 @@ def _buttons(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
                 body = controls(viewer, one.body, route.returns.fields or {})
                 button = drawer(title, api, body, {}, initApi=call("GET", route.path))
             yield {**button, "reload": name}
+
+
+def _request_picker(viewer: Viewer) -> Node:
+    """Return a control that chooses a request by its page and what is done there. `_CHOSEN` sends what was chosen."""
+    label = f"{viewer.word('page')} / {viewer.word('actions')}"
+    labels = choices(dict(_requests(viewer)))
+    return {**labels, "name": "request", "label": label, "required": True, "searchable": True, "size": "lg"}
+
+
+def _requests(viewer: Viewer) -> Iterator[tuple[str, str]]:
+    """Yield a request for each permission with its title, in the order of the menus."""
+    menus = viewer.site.menus
+    groups = {code: menus.get(menu.parent) for code, menu in menus.items()}
+    order = {code: (group.order if group is not None else menus[code].order) for code, group in groups.items()}
+    for menu in sorted(menus.values(), key=lambda one: (order[one.code], one.parent, one.order)):
+        routes = [one for one in viewer.site.catalogue.routes if _allows(menu, one)]
+        # one request for each permission, as they are allowed together
+        for one in {one.access: one for one in reversed(routes)}.values():
+            done = viewer.say(viewer.site.catalogue.permission_title(one.access))
+            yield one.name, f"{viewer.menu_title(menu)} › {done}"
+
+
+def _allows(menu: Menu, route: Route) -> bool:
+    return bool(menu.resource) and route.access.rpartition(":")[0] == menu.resource and not route.socket

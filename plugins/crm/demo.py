@@ -50,6 +50,8 @@ _SOURCES = ("referral", "website", "exhibition", "phone")
 _CONTACTS = ("王芳", "李娜", "张伟", "刘洋", "陈静")
 _STAGES = ("initial", "qualified", "proposal", "negotiation")
 _LEADS = (("website", 5), ("referral", 3), ("exhibition", 4), ("phone", 2), ("advertising", 2))
+_CITIES = {"website": "苏州", "referral": "无锡", "exhibition": "宁波", "phone": "东莞", "advertising": "佛山"}
+_TRADES = ("精密机械", "自动化设备", "电子科技", "五金制品", "包装材料")
 _MONTHS = 12
 
 
@@ -145,7 +147,7 @@ class _Demo:
         status = ("new", "contacted", "qualified", "invalid")[number % 4]
         body = {
             "name": _CONTACTS[number],
-            "company": f"{source} 意向客户 {number + 1}",
+            "company": f"{_CITIES[source]}{_TRADES[number]}有限公司",
             "source": source,
             "status": status,
         }

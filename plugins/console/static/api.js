@@ -3,14 +3,15 @@
 import { asked, change, differs, remember } from "./conflict.js";
 import { forget } from "./drafts.js";
 import { noteRows, pick } from "./lists.js";
-import { call } from "./session.js";
 import { noteRefusal } from "./notices.js";
-import { element, say } from "./words.js";
+import { call, reasons } from "./session.js";
+import { isBlank } from "./values.js";
+import { download, onTop } from "./words.js";
 
 const read = new Map();
 const following = new Map(); // the cursor of each page that follows one already read, by its request
 const asking = new Map();
-const PAGES = "/api/v1/console/", OPTIONS = "/api/v1/meta/options/", INVALID = 40001, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
+const PAGES = "/api/v1/console/", OPTIONS = "/api/v1/meta/options/", INVALID = 40001, UNAVAILABLE = 503, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
 
 /** Return the API's parameters for those that the renderer sends, without empty ones. */
 function query(asked) {
@@ -29,7 +30,7 @@ function query(asked) {
 /** Return whether nothing was entered; an object is blank if all its values are. */
 function blank(value) {
   const holds = value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Blob);
-  return holds ? Object.values(value).every(blank) : ["", null, undefined].includes(value);
+  return holds ? Object.values(value).every(blank) : isBlank(value) && !Array.isArray(value);
 }
 
 /** Return the body of a change: the fields that differ from the record as it was read, and its version. */
@@ -39,13 +40,6 @@ function changes(path, body) {
   const changed = (name) => differs(body[name], before[name]) && !(blank(body[name]) && before[name] == null);
   const kept = Object.keys(body).filter((name) => name === "version" || changed(name));
   return Object.fromEntries(kept.map((name) => [name, blank(body[name]) ? null : body[name]]));
-}
-
-function save(reply) {
-  const named = /filename\*=UTF-8''([^;]+)/i.exec(reply.headers.get("Content-Disposition") ?? "");
-  const href = URL.createObjectURL(reply.file);
-  element("a", { href, download: named ? decodeURIComponent(named[1]) : "export" }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
 /** Send a GET. The same request within a second, such as from the pickers of several dashboards, gets the same reply. */
@@ -103,19 +97,16 @@ async function request(method, path, given, sent, config) {
   return change(path, { method, body: Object.fromEntries(Object.entries(data ?? {}).filter(([, value]) => !blank(value))) }, record, read.get(record));
 }
 
-/** Return the form or dialogue on top, or else the page. */
-const onTop = () => [...document.querySelectorAll(".antd-Drawer, .antd-Modal")].at(-1) ?? document.querySelector("main .drawn");
-
 /** Send a request of the renderer, which calls this function for all of them. */
 export async function fetcher({ url, method = "get", data, config = {}, ...rest }) {
-  const [path, asked = ""] = url.split("?"), asker = onTop();
+  const [path, asked = ""] = url.split("?"), asker = onTop() ?? document.querySelector("main .drawn");
   const given = Object.fromEntries(new URLSearchParams(asked));
-  const reply = await request(method.toUpperCase(), path, given, data, { ...rest, ...config }).catch(() => null);
+  const reply = await request(method.toUpperCase(), path, given, data, { ...rest, ...config });
   // the renderer fails on options for a picker whose form was closed in the meantime
   if (path.startsWith(OPTIONS) && asker && !asker.isConnected) return new Promise(() => {});
-  if (!reply) return { status: 503, data: { status: 503, msg: say("failed"), data: null } };
   if (reply.file) {
-    save(reply);
+    const named = /filename\*=UTF-8''([^;]+)/i.exec(reply.headers.get("Content-Disposition") ?? "");
+    download(named ? decodeURIComponent(named[1]) : "export", reply.file);
     return { status: 200, data: { status: 0, msg: "", data: {} } };
   }
   if (reply.code === 0 && method.toUpperCase() === "POST") {
@@ -125,8 +116,7 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
   noteRefusal(reply, method.toUpperCase(), path);
   const faults = reply.code === INVALID ? reply.data?.errors ?? [] : [];
   const errors = Object.fromEntries(faults.map((fault) => [fault.field, fault.message]));
-  const message = reply.code === 0 ? "" : [reply.msg, ...faults.map((fault) => `${fault.field} ${fault.message}`)].join(" · ");
   // for 422 the form shows the errors beside its fields
-  const status = reply.code === 0 ? 0 : faults.length ? 422 : reply.code ?? reply.status;
-  return { status: 200, data: { status, msg: message, errors, data: reply.data ?? {} } };
+  const status = faults.length ? 422 : reply.code ?? UNAVAILABLE;
+  return { status: 200, data: { status, msg: reply.code === 0 ? "" : reasons(reply), errors, data: reply.data ?? {} } };
 }

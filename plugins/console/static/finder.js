@@ -18,8 +18,8 @@ function pagesLike(words) {
 
 /** Return the records that the API finds, which have a page in the console; none if there is no such search. */
 async function recordsLike(text) {
-  const reply = records && await call(`${records}?${new URLSearchParams({ q: text, page_size: MOST })}`).catch(() => null);
-  const found = reply?.code === 0 ? reply.data : [];
+  const reply = records && await call(records, { query: { q: text, page_size: MOST } });
+  const found = reply.code === 0 ? reply.data : [];
   const shown = found.map((one) => ({ at: placeOf(one.path), title: one.name, hint: [one.kind_name, one.hint].filter(Boolean).join(" · ") }));
   return shown.filter((one) => one.at).map((one) => ({ ...one, icon: menuAt(one.at)?.icon }));
 }

@@ -68,8 +68,8 @@ export function registerFlow(library, { createElement, Component }) {
     }
 
     async componentDidMount() {
-      const reply = await call(this.props.types).catch(() => null);
-      if (!this.ended) this.setState({ types: reply?.data?.items ?? [], operators: reply?.data?.operators ?? [] });
+      const reply = await call(this.props.types);
+      if (!this.ended) this.setState({ types: reply.data?.items ?? [], operators: reply.data?.operators ?? [] });
     }
 
     componentDidUpdate() { this.tell(); }

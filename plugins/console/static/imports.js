@@ -1,16 +1,10 @@
 // An import in steps: the template, the file, its check with every fault, and only then the writing.
 
-import { call } from "./session.js";
-import { chooser, reasons } from "./uploads.js";
-import { button, element, say } from "./words.js";
+import { call, failure, reasons } from "./session.js";
+import { chooser, takeDropped } from "./uploads.js";
+import { button, download, element, say } from "./words.js";
 
 const POLL_MILLISECONDS = 1000, SHOWN = 100, FINAL = ["finished", "failed"];
-
-const download = (name, parts) => {
-  const href = URL.createObjectURL(new Blob(parts));
-  element("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
-};
 
 /** Return the rows of a CSV text, each with its line as it is written; a quoted cell may contain line breaks. */
 const rowsOf = (text) => text.match(/(?:"(?:[^"]|"")*"|[^"\r\n])+|(?<=\n)(?=\r?\n)/g) ?? [];
@@ -20,12 +14,12 @@ const quoted = (cell) => `"${String(cell).replace(/^[=+\-@\t\r]/, "'$&").replace
 /** Offer the faults for a spreadsheet, and of a CSV file also the faulty rows under their header, to be corrected. */
 async function downloads(file, faults) {
   const list = [["row", "column", "problem"].map((word) => say(word)), ...faults.map((one) => [one.row, one.column, one.message])];
-  const name = file.name.replace(/\.\w+$/, ""), made = [button(say("faultList"), () => download(`${name}-${say("faults")}.csv`, ["\ufeff", list.map((row) => row.map(quoted).join(",")).join("\r\n")]))];
+  const name = file.name.replace(/\.\w+$/, ""), made = [button(say("faultList"), () => download(`${name}-${say("faults")}.csv`, new Blob(["\ufeff", list.map((row) => row.map(quoted).join(",")).join("\r\n")])))];
   const text = file.name.toLowerCase().endsWith(".csv") ? await file.text() : "\ufffd";
   if (text.includes("\ufffd")) return made; // another encoding, or no text at all
   const [header, ...rows] = rowsOf(text), faulty = new Set(faults.map((one) => one.row));
   const kept = rows.filter((_, at) => faulty.has(at + 2));
-  return [...made, button(say("faultRows"), () => download(`${name}-${say("faultRows")}.csv`, [header.startsWith("\ufeff") ? "" : "\ufeff", [header, ...kept].join("\r\n")]))];
+  return [...made, button(say("faultRows"), () => download(`${name}-${say("faultRows")}.csv`, new Blob([header.startsWith("\ufeff") ? "" : "\ufeff", [header, ...kept].join("\r\n")])))];
 }
 
 function table(faults) {
@@ -45,15 +39,15 @@ export function importer(place, properties) {
     for (const [name, value] of [["dry_run", dryRun], ["headers", "labels"], ["file", file]]) form.append(name, value);
     shown.replaceChildren(element("progress"));
     said.textContent = say(dryRun ? "checking" : "writing");
-    let reply = await call(`${path}/import`, { method: "POST", body: form }).catch(() => null);
-    while (reply?.code === 0 && !FINAL.includes(reply.data.status)) {
+    let reply = await call(`${path}/import`, { method: "POST", body: form });
+    while (reply.code === 0 && !FINAL.includes(reply.data.status)) {
       said.textContent = say("progress", reply.data);
       await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
       if (!place.isConnected) return null;
-      reply = await call(`${path}/imports/${reply.data.id}`).catch(() => null);
+      reply = await call(`${path}/imports/${reply.data.id}`);
     }
-    if (reply?.code === 0 && reply.data.status === "finished") return reply.data;
-    said.textContent = reply?.code === 0 ? say("failed") : reasons(reply);
+    if (reply.code === 0 && reply.data.status === "finished") return reply.data;
+    said.textContent = reasons(reply.code === 0 ? failure() : reply);
     begin();
     return null;
   };
@@ -81,14 +75,13 @@ export function importer(place, properties) {
   const again = (word = "otherFile") => chooser(say(word), check, { accept: ".csv,.xlsx", multiple: false });
   const fetchTemplate = async () => {
     const { file } = await call(`${path}/template?format=xlsx&headers=labels`, { file: true });
-    if (file) download("template.xlsx", [file]);
+    if (file) download("template.xlsx", file);
   };
   function begin() {
     step(0);
     shown.replaceChildren(element("div", { className: "dropzone" }, ...template ? [button(say("template"), fetchTemplate)] : [], again("chooseFile"), element("span", { textContent: say("dropFile") })));
   }
-  place.addEventListener("dragover", (event) => event.preventDefault());
-  place.addEventListener("drop", (event) => { event.preventDefault(); check([...event.dataTransfer.files]); });
+  takeDropped(place, check);
   place.replaceChildren(steps, said, shown);
   begin();
 }

@@ -36,10 +36,10 @@ export function inbox(path, user) {
   }
 
   async function load() {
-    const reply = await call(`${path}?page_size=${MOST}`).catch(() => null);
-    const rows = reply?.data?.items?.map(row) ?? [];
+    const reply = await call(`${path}?page_size=${MOST}`);
+    const rows = reply.data?.items?.map(row) ?? [];
     readAll.hidden = !rows.some((one) => one.className);
-    list.replaceChildren(...rows.length ? rows : [element("li", { className: "none", textContent: say(reply?.code === 0 ? "noNews" : "failed") })]);
+    list.replaceChildren(...rows.length ? rows : [element("li", { className: "none", textContent: reply.code === 0 ? say("noNews") : reply.msg })]);
   }
 
   share(path, user, (message) => {
@@ -67,8 +67,8 @@ async function share(path, user, pass) {
   others.addEventListener("message", ({ data }) => receive(data));
   for (;;) {
     // a handshake cannot renew an expired token, but a call does; it also tells a tab without the socket the number
-    const reply = await call(`${path}?page_size=1&unread=true`).catch(() => null);
-    if (reply?.code === 0) {
+    const reply = await call(`${path}?page_size=1&unread=true`);
+    if (reply.code === 0) {
       if (reply.data.total !== undefined) pass({ type: "unread", count: reply.data.total });
       await hold(() => listen(`${path}/ws${last && `?last_id=${last}`}`, (message) => { others.postMessage(message); receive(message); }));
     }

@@ -1,7 +1,7 @@
 // Tables of lines in a form: Enter goes from cell to cell, and the amounts are those that the server counts.
 
 import { call } from "./session.js";
-import { filters } from "./values.js";
+import { filters, isBlank } from "./values.js";
 import { element } from "./words.js";
 
 const WAIT_MILLISECONDS = 300, CLOSES_MILLISECONDS = 50, TAKEN_MILLISECONDS = 700;
@@ -33,15 +33,15 @@ export function totals(place, properties) {
   };
   const ask = async () => {
     const given = properties(), body = {}, { lines, sent, count } = given;
-    for (const name of sent) if (!["", null, undefined].includes(given.data[name])) body[name] = given.data[name];
+    for (const name of sent) if (!isBlank(given.data[name])) body[name] = given.data[name];
     const entered = (given.data[lines] ?? []).map((line, at) => [line, at]).filter(([line]) => line && Object.entries(line).some(([name, value]) => name.endsWith("_id") && value));
     const names = given.asked;
-    body[lines] = entered.map(([line]) => Object.fromEntries(Object.entries(line).filter(([name, value]) => names.includes(name) && !["", null, undefined].includes(value))));
+    body[lines] = entered.map(([line]) => Object.fromEntries(Object.entries(line).filter(([name, value]) => names.includes(name) && !isBlank(value))));
     const text = JSON.stringify(body);
     if (text === asked) return;
     asked = text;
-    const reply = entered.length ? await call(count, { method: "POST", body }).catch(() => null) : { code: 0, data: {} };
-    if (asked === text && place.isConnected) present(given, reply?.code === 0 ? reply.data : null, entered.map(([, at]) => at));
+    const reply = entered.length ? await call(count, { method: "POST", body }) : { code: 0, data: {} };
+    if (asked === text && place.isConnected) present(given, reply.code === 0 ? reply.data : null, entered.map(([, at]) => at));
   };
   return {
     update(given) {

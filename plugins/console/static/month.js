@@ -42,13 +42,13 @@ export function month(place, properties) {
   async function load() {
     const { path, day, of, ask } = properties();
     title.textContent = worded(first, { year: "numeric", month: "long" });
-    const query = new URLSearchParams({ [`${day}_from`]: iso(first), [`${day}_to`]: iso(last()), page_size: MOST, ...whose ? { [of]: whose } : {} });
-    const now = asked = String(query);
-    const reply = await call(`${path}?${now}`).catch(() => null);
+    const query = { [`${day}_from`]: iso(first), [`${day}_to`]: iso(last()), page_size: MOST, ...whose ? { [of]: whose } : {} };
+    const now = asked = JSON.stringify(query);
+    const reply = await call(path, { query });
     if (now !== asked) return; // another month was asked for meanwhile
-    const rows = reply?.data?.items ?? [], several = new Set(rows.map((one) => one[of])).size > 1;
+    const rows = reply.data?.items ?? [], several = new Set(rows.map((one) => one[of])).size > 1;
     draw(several ? [] : rows);
-    said.textContent = reply?.code !== 0 ? reply?.msg ?? say("failed") : several ? ask : counted(rows) || say("none");
+    said.textContent = reply.code !== 0 ? reply.msg : several ? ask : counted(rows) || say("none");
   }
 
   const heads = Array.from({ length: WEEK }, (_, at) => element("th", { scope: "col", textContent: worded(MONDAY + at * DAY, { weekday: "short" }) }));

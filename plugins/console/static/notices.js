@@ -26,7 +26,7 @@ export function notify(kind, text) {
 }
 
 async function explain(asked) {
-  const reply = await call(`/api/v1/auth/explain?${new URLSearchParams(asked)}`);
+  const reply = await call("/api/v1/auth/explain", { query: asked });
   const reasons = reply.code === 0 ? reply.data.reasons : [reply.msg];
   const list = element("ul", {}, ...reasons.map((reason) => element("li", { textContent: reason })));
   const dialog = dialogue("asked", say("why"), list, button(say("close"), () => dialog.remove()));

@@ -3,6 +3,7 @@
 import { askBeforeClosing, draft } from "./drafts.js";
 import { registerFlow } from "./flow.js";
 import { importer } from "./imports.js";
+import { chips, counts } from "./lists.js";
 import { confirmsWait, counted, enterMoves, totals } from "./lines.js";
 import { month } from "./month.js";
 import { position } from "./position.js";
@@ -10,7 +11,7 @@ import { richText } from "./rich_text.js";
 import { attachments, storedFile } from "./uploads.js";
 import { language, say } from "./words.js";
 
-const PARTS = { attachments, "days-of-month": month, draft, importer, totals }, CONTROLS = { counted, "geo-position": position, "rich-text": richText, "stored-file": storedFile };
+const PARTS = { attachments, counts, "days-of-month": month, draft, importer, totals }, CONTROLS = { counted, "geo-position": position, "rich-text": richText, "stored-file": storedFile };
 
 /** Return the renderer's component for a part: `mount` gets the element and a function that returns the current properties. */
 function component(React, mount) {
@@ -33,9 +34,9 @@ function component(React, mount) {
   };
 }
 
-/** Register all parts with the renderer. */
-export function registerParts(library, React) {
-  for (const [type, mount] of Object.entries(PARTS)) library.Renderer({ type })(component(React, mount));
+/** Register all parts with the renderer; `listOf` returns the list with an id. */
+export function registerParts(library, React, listOf) {
+  for (const [type, mount] of Object.entries({ ...PARTS, chips: chips(listOf) })) library.Renderer({ type })(component(React, mount));
   for (const [type, mount] of Object.entries(CONTROLS)) library.FormItem({ type, strictMode: false })(component(React, mount));
   registerFlow(library, React);
   library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red"), "Combo.type": say("field") });

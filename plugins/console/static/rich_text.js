@@ -1,6 +1,6 @@
 // An editor for articles: what it takes over is cleaned before it is shown, as the server cleans it when it is saved.
 
-import { chooser, reasons, store } from "./uploads.js";
+import { chooser, publish } from "./uploads.js";
 import { button, element, say } from "./words.js";
 
 const ATTRIBUTES = { A: ["href", "title"], IMG: ["src", "alt", "title", "width", "height"], OL: ["start"], TD: ["colspan", "rowspan"], TH: ["colspan", "rowspan", "scope"] };
@@ -53,9 +53,8 @@ export function richText(place, properties) {
     changed();
   };
   const picture = async ([file]) => {
-    const reply = file && await store(file, "public", (part) => { said.textContent = `${Math.round(part * 100)} %`; }).catch(() => null);
-    said.textContent = reply?.code === 0 || !file ? "" : reasons(reply);
-    if (reply?.code === 0) insert([element("img", { src: reply.data.url, alt: file.name })]);
+    const stored = file && await publish(file, said);
+    if (stored) insert([element("img", { src: stored.url, alt: file.name })]);
   };
   const link = () => {
     const address = window.prompt(say("address"));

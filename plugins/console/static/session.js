@@ -19,19 +19,26 @@ function keep(given) {
 
 /** Send a request, and return its status, headers and envelope, or a file. Throws an error if the network fails, or if
  * the path could be taken for another one. */
-async function send(path, { method = "GET", body, headers = {}, file = false } = {}) {
-  const sent = { "Accept-Language": language, ...headers };
-  if (tokens) sent.Authorization = `Bearer ${tokens.accessToken}`;
+async function sent(path, { method = "GET", query, body, headers = {}, file = false }) {
+  const more = { "Accept-Language": language, ...headers }, address = base + path + (query ? `?${new URLSearchParams(query)}` : "");
+  if (tokens) more.Authorization = `Bearer ${tokens.accessToken}`;
   const isForm = body instanceof FormData;
-  if (body !== undefined && !isForm) sent["Content-Type"] = "application/json";
+  if (body !== undefined && !isForm) more["Content-Type"] = "application/json";
   const content = body === undefined || isForm ? body : JSON.stringify(body);
-  const response = await fetch(checked(base + path), { method, headers: sent, body: content, credentials: "omit" });
+  const response = await fetch(checked(address), { method, headers: more, body: content, credentials: "omit" });
   const isJson = (response.headers.get("Content-Type") ?? "").startsWith("application/json");
   if (file && response.ok && !isJson) return { status: 200, headers: response.headers, file: await response.blob() };
-  return { status: response.status, headers: response.headers, ...(isJson ? await response.json() : {}) };
+  return { ...failure(response.status, response.headers), ...(isJson ? await response.json() : {}) };
 }
 
-/** Call the API. After renewing an expired token or a new log-in for an ended session, the call is repeated. */
+/** Return the reply to a request that the service did not answer: it has no code. */
+export const failure = (status = 0, headers = new Headers()) => ({ status, headers, msg: say("failed") });
+const send = (path, options = {}) => sent(path, options).catch(() => failure());
+
+/** Return what a refusal says, with its reasons and the fields that these are about. */
+export const reasons = ({ msg, data }) => [msg, ...(data?.errors ?? []).map((fault) => `${fault.field} ${fault.message}`)].join(" · ");
+
+/** Call the API; never throws. After renewing an expired token or a new log-in for an ended session, the call is repeated. */
 export async function call(path, options = {}) {
   const used = tokens;
   const reply = await send(path, options);
@@ -66,7 +73,7 @@ export async function begin() { if (!tokens) await login(); }
 
 /** End the session and reload the page. */
 export async function end() {
-  await send("/api/v1/auth/logout", { method: "POST" }).catch(() => null);
+  await send("/api/v1/auth/logout", { method: "POST" });
   keep(null);
   sessionStorage.clear(); // with the drafts of forms
   location.hash = "";
@@ -100,8 +107,7 @@ async function changePassword() {
 function complaint(reply) {
   const seconds = Number(reply.headers.get("Retry-After"));
   if (reply.code === LOCKED && seconds) return say("locked", { minutes: Math.ceil(seconds / 60) });
-  const faults = (reply.data?.errors ?? []).map((fault) => fault.message);
-  return [reply.msg ?? say("failed"), ...faults].join(": ");
+  return [reply.msg, ...(reply.data?.errors ?? []).map((fault) => fault.message)].join(": ");
 }
 
 /** Show a form above the unchanged page; the promise resolves once `submit` returns a success. */
@@ -117,12 +123,11 @@ function ask(title, reason, fields, submit) {
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       button.disabled = true;
-      const reply = await submit(Object.fromEntries(new FormData(form))).catch(() => null);
+      const reply = await submit(Object.fromEntries(new FormData(form)));
       button.disabled = false;
-      if (reply?.code === 0) {
-        dialog.remove();
-        resolve();
-      } else complaintLine.textContent = reply ? complaint(reply) : say("failed");
+      if (reply.code !== 0) { complaintLine.textContent = complaint(reply); return; }
+      dialog.remove();
+      resolve();
     });
     dialog.addEventListener("cancel", (event) => event.preventDefault());
   });

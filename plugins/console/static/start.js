@@ -13,13 +13,13 @@ import { HOME, learn, placeOf } from "./places.js";
 import { frame, installable, isOpen, opened } from "./shell.js";
 import { asText, filters, useZone } from "./values.js";
 import { actOnRows, chooseView, openSheet } from "./views.js";
-import { button, choose, element, language, loadIcons, say } from "./words.js";
+import { button, choose, element, language, loadIcons, onTop, say } from "./words.js";
 
 const WAIT_MILLISECONDS = 1500, LEAVE_MILLISECONDS = 3000;
 // the functions that a list's buttons call, by the verbs of their addresses
 const OF_LISTS = { view: chooseView, sheet: openSheet, bulk: actOnRows, place: (list, link) => { location.hash = placeOf(link) ?? location.hash; } };
 const root = document.getElementById("console");
-const OPEN_FORMS = ":is(.antd-Drawer, .dark-Drawer, .antd-Modal, .dark-Modal)", RELOADED = ["page", "crud", "service"];
+const RELOADED = ["page", "crud", "service"];
 const waiting = new Map(); // the pages that were left, by their addresses
 let drawn = null; // the page that is shown
 
@@ -46,12 +46,13 @@ async function loadRenderer() {
   const library = window.amisRequire("amis");
   useZone(timeZone);
   for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
-  registerLists(library, window.amisRequire("react"), (id) => drawn?.page.getComponentById?.(id)); // which the page has once it is drawn
+  registerLists(library, window.amisRequire("react"));
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
   moment.tz.setDefault(timeZone);
   const embed = window.amisRequire("amis/embed");
-  registerParts(library, window.amisRequire("react")); // after it, as it brings the texts that are replaced
+  // after it, as it brings the texts that are replaced; a page has its lists once it is drawn
+  registerParts(library, window.amisRequire("react"), (id) => drawn?.page.getComponentById?.(id));
   return embed;
 }
 
@@ -71,7 +72,7 @@ function leave() {
   if (!drawn) return;
   const left = drawn;
   drawn = null;
-  if (isOpen(left.at) && !document.querySelector(OPEN_FORMS)) {
+  if (isOpen(left.at) && !onTop()) {
     waiting.set(left.at, { ...left, top: scrollY });
     left.place.remove();
   } else setTimeout(() => left.page.unmount(), LEAVE_MILLISECONDS);
@@ -118,13 +119,13 @@ async function show(embed, me) {
   const { hash } = location, at = hash.length > 2 ? hash : HOME, steps = at.replace(/^#\//, "").split("/"), [first, list, id] = steps;
   const content = document.getElementById("content");
   const path = first === "records" ? `records/${list}` : `pages/${first}`;
-  const reply = steps.every(isStep) ? await call(`/api/v1/console/${path}`).catch(() => null) : { code: null };
+  const reply = steps.every(isStep) ? await call(`/api/v1/console/${path}`) : { code: null };
   if (hash !== location.hash) return null; // another page has been opened in the meantime
   leave();
   content.setAttribute("aria-busy", "false");
-  if (reply?.code !== 0) {
-    const again = reply ? "" : button(say("again"), () => dispatchEvent(new Event("hashchange")));
-    return content.replaceChildren(element("p", { className: "notice", role: "alert" }, say(reply ? "missing" : "failed"), " ", again));
+  if (reply.code !== 0) {
+    const again = reply.code === undefined && button(say("again"), () => dispatchEvent(new Event("hashchange")));
+    return content.replaceChildren(element("p", { className: "notice", role: "alert" }, say(again ? "failed" : "missing"), " ", again || ""));
   }
   remember(reply.data);
   const text = JSON.stringify(reply.data), title = /\$\{/.test(reply.data.title) ? "…" : reply.data.title;

@@ -1,14 +1,11 @@
 // Files: chosen, dropped or taken with the camera, sent with their progress, and shown with a preview.
 
-import { base, bearer, call } from "./session.js";
+import { base, bearer, call, failure, reasons } from "./session.js";
 import { filters } from "./values.js";
 import { button, element, say } from "./words.js";
 
 const UPLOAD = "/api/upload", ATTACHMENTS = "/api/attachments", SIGN = "/api/file/sign", MOST = 100, UNITS = ["B", "KB", "MB", "GB"];
 const IMAGES = "image/*", AT_ONCE = 2;
-
-/** Return what a refusal says, with its reasons and the fields that these are about. */
-export const reasons = (reply) => [reply?.msg ?? say("failed"), ...(reply?.data?.errors ?? []).map((fault) => `${fault.field} ${fault.message}`)].join(" · ");
 
 function size(bytes) {
   const power = Math.min(Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(1024)), UNITS.length - 1);
@@ -25,17 +22,32 @@ function send(file, visibility, progress) {
     request.setRequestHeader("Accept-Language", document.documentElement.lang);
     request.responseType = "json";
     request.upload.addEventListener("progress", (event) => progress(event.loaded / event.total));
-    request.addEventListener("loadend", () => resolve({ status: request.status, ...request.response }));
+    request.addEventListener("loadend", () => resolve({ ...failure(request.status), ...request.response }));
     request.send(form);
   });
 }
 
 /** Upload a file, and return the reply. A call before the second attempt renews an expired token. */
-export async function store(file, visibility, progress = () => undefined) {
+async function store(file, visibility, progress = () => undefined) {
   const reply = await send(file, visibility, progress);
   if (reply.status !== 401) return reply;
   await call("/api/v1/auth/profile");
   return send(file, visibility, progress);
+}
+
+/** Upload a public file, and return its reply, or null; `said` tells how far it is, or why not. */
+export async function publish(file, said) {
+  const reply = await store(file, "public", (part) => { said.textContent = `${Math.round(part * 100)} %`; });
+  said.textContent = reply.code === 0 ? "" : reasons(reply);
+  return reply.code === 0 ? reply.data : null;
+}
+
+/** Take the files that are dropped on a place, which `mark` shows while they are above it. */
+export function takeDropped(place, take, mark = () => undefined) {
+  const over = (event, is) => { event.preventDefault(); mark(is); };
+  place.addEventListener("dragover", (event) => over(event, true));
+  place.addEventListener("dragleave", (event) => over(event, false));
+  place.addEventListener("drop", (event) => { over(event, false); take([...event.dataTransfer.files]); });
 }
 
 /** Return a button that asks for files; on a phone with `camera`, that opens it. */
@@ -49,18 +61,18 @@ export function chooser(text, take, { accept = "", multiple = true, camera = fal
 /** Return a picture of a private file, once it is loaded. */
 function thumbnail(key) {
   const image = element("img", { alt: "" });
-  call(`/api/file/dl?${new URLSearchParams({ object_key: key })}`, { file: true }).then(({ file }) => {
+  call("/api/file/dl", { query: { object_key: key }, file: true }).then(({ file }) => {
     if (!file) return;
     image.src = URL.createObjectURL(file);
     image.addEventListener("load", () => URL.revokeObjectURL(image.src));
-  }).catch(() => undefined);
+  });
   return image;
 }
 
 async function open(key) {
   const tab = window.open("about:blank"); // before the call, so that the browser sees the click behind it
-  const reply = await call(`${SIGN}?${new URLSearchParams({ object_key: key })}`).catch(() => null);
-  if (reply?.code !== 0) return tab?.close();
+  const reply = await call(SIGN, { query: { object_key: key } });
+  if (reply.code !== 0) return tab?.close();
   tab.opener = null;
   tab.location = new URL(reply.data.url, location.origin);
   return undefined;
@@ -89,18 +101,18 @@ export function attachments(place, properties) {
     return element("li", {}, picture, element("div", {}, named(file), element("small", { textContent: about })), remove);
   };
   async function load() {
-    const reply = await call(`${ATTACHMENTS}?${new URLSearchParams({ ...of, page_size: MOST })}`).catch(() => null);
-    if (reply?.code !== 0) status.textContent = reasons(reply);
+    const reply = await call(ATTACHMENTS, { query: { ...of, page_size: MOST } });
+    if (reply.code !== 0) status.textContent = reasons(reply);
     else list.replaceChildren(...reply.data.items.map(entry), ...reply.data.items.length ? [] : [element("li", { className: "none", textContent: say("noFiles") })]);
   }
   const add = async (file) => {
     const bar = element("progress", { max: 1, value: 0, ariaLabel: file.name }), said = element("small");
     const row = element("li", {}, element("div", {}, element("span", { textContent: file.name }), bar, said));
     list.prepend(row);
-    const stored = await store(file, "private", (part) => { bar.value = part; }).catch(() => null);
-    const body = { ...of, object_key: stored?.data?.objectKey, file_name: stored?.data?.fileName };
-    const reply = stored?.code === 0 ? await call(ATTACHMENTS, { method: "POST", body }).catch(() => null) : stored;
-    if (reply?.code === 0) return row.replaceWith(entry(reply.data));
+    const stored = await store(file, "private", (part) => { bar.value = part; });
+    const body = { ...of, object_key: stored.data?.objectKey, file_name: stored.data?.fileName };
+    const reply = stored.code === 0 ? await call(ATTACHMENTS, { method: "POST", body }) : stored;
+    if (reply.code === 0) return row.replaceWith(entry(reply.data));
     bar.remove();
     said.textContent = reasons(reply);
     said.setAttribute("role", "alert");
@@ -112,13 +124,7 @@ export function attachments(place, properties) {
     await Promise.all(Array.from({ length: AT_ONCE }, async () => { while (waiting.length) await add(waiting.shift()); }));
   };
   const zone = element("div", { className: "dropzone" }, chooser(say("chooseFiles"), take), chooser(say("takePhoto"), take, { accept: IMAGES, camera: true }), element("span", { textContent: say("dropFiles") }));
-  place.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
-  place.addEventListener("dragleave", () => zone.classList.remove("over"));
-  place.addEventListener("drop", (event) => {
-    event.preventDefault();
-    zone.classList.remove("over");
-    take(event.dataTransfer.files);
-  });
+  takeDropped(place, take, (over) => zone.classList.toggle("over", over));
   place.replaceChildren(zone, status, list);
   load();
 }
@@ -135,10 +141,8 @@ export function storedFile(place, properties) {
   image.addEventListener("error", () => { image.hidden = true; });
   address.addEventListener("input", () => properties().onChange(address.value));
   const take = async ([file]) => {
-    if (!file) return;
-    const reply = await store(file, "public", (part) => { said.textContent = `${Math.round(part * 100)} %`; }).catch(() => null);
-    said.textContent = reply?.code === 0 ? "" : reasons(reply);
-    if (reply?.code === 0) properties().onChange(reply.data.url ?? reply.data.objectKey);
+    const stored = file && await publish(file, said);
+    if (stored) properties().onChange(stored.url ?? stored.objectKey);
   };
   place.replaceChildren(image, address, chooser(say("choosePicture"), take, { accept: IMAGES, multiple: false }), said);
   return { update: ({ value }) => show(value ?? "") };

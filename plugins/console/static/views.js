@@ -2,8 +2,8 @@
 
 import { ask } from "./api.js";
 import { tell } from "./notices.js";
-import { call } from "./session.js";
-import { textOf } from "./values.js";
+import { call, reasons } from "./session.js";
+import { isBlank, textOf } from "./values.js";
 import { button, dialogue, element, say } from "./words.js";
 
 const VIEWS = "/api/v1/meta/views";
@@ -17,7 +17,7 @@ const fieldOf = (column) => column.pristine.of;
 
 function present(list) {
   const { orderBy, orderDir, ...asked } = list.props.store.query;
-  const filters = Object.fromEntries(Object.entries(asked).filter(([name, value]) => !OF_PAGES.includes(name) && !name.startsWith("_") && !["", null, undefined].includes(value)));
+  const filters = Object.fromEntries(Object.entries(asked).filter(([name, value]) => !OF_PAGES.includes(name) && !name.startsWith("_") && !isBlank(value)));
   return { filters, sort: orderBy ? `${orderDir === "desc" ? "-" : ""}${orderBy}` : null, columns: columnsOf(list).filter((one) => one.toggled).map(fieldOf).filter(Boolean) };
 }
 
@@ -28,33 +28,16 @@ function apply(list, { filters, sort, columns }) {
   list.receive({ ...cleared, ...filters, ...order });
 }
 
-/** Return the saved views of a list, and how one is saved or removed: by the API or, if it has none, in this browser. */
-async function savedViews(path, key, user) {
-  const found = await call(`${VIEWS}?${new URLSearchParams({ list: path, page_size: 100 })}`).catch(() => ({}));
-  if (found.code === 0) return {
-    views: found.data.items,
-    save: (view) => call(view.id ? `${VIEWS}/${view.id}` : VIEWS, { method: view.id ? "PATCH" : "POST", body: { ...view, id: undefined, ...(view.id ? {} : { list: path }) } }),
-    remove: ({ id }) => call(`${VIEWS}/${id}`, { method: "DELETE" }),
-  };
-  const kept = JSON.parse(localStorage.getItem(key) ?? "{}");
-  const keep = (change) => { change(); localStorage.setItem(key, JSON.stringify(kept)); return { code: 0 }; };
-  return {
-    views: Object.entries(kept).map(([name, view]) => ({ ...view, filters: view.filters ?? view.query, name, creator_id: user })),
-    save: (view) => keep(() => { kept[view.name] = view; }),
-    remove: ({ name }) => keep(() => { delete kept[name]; }),
-  };
-}
-
 /** Let the person `user` choose a saved view of the list, save the present one for themselves or others, or delete one. */
 export async function chooseView(list, name, user) {
-  const { views, save, remove } = await savedViews(list.props.api.url.split("?")[0], `tradewind.views.${user}.${name}`, user);
-  const department = (await call("/api/v1/auth/profile")).data?.user.department?.id;
+  const path = list.props.api.url.split("?")[0], found = await call(VIEWS, { query: { list: path, page_size: 100 } });
+  const department = (await call("/api/v1/auth/profile")).data?.user.department?.id, views = found.data?.items ?? [];
   const mine = (view) => view.creator_id === user;
-  const done = (reply) => reply.code === 0 || tell([reply.msg ?? say("failed"), ...(reply.data?.errors ?? []).map((one) => one.message)].join(": "));
+  const done = async (request) => { const reply = await request; if (reply.code !== 0) tell(reasons(reply)); return reply.code === 0; };
   const rows = views.map((view) => {
     const title = mine(view) ? view.name : `${view.name} (${view.creator_name})`;
     const row = element("li", {}, button(title, () => { apply(list, view); dialog.remove(); }));
-    if (mine(view)) row.append(button(say("remove"), async () => { if (done(await remove(view)) === true) row.remove(); }));
+    if (mine(view)) row.append(button(say("remove"), async () => { if (await done(call(`${VIEWS}/${view.id}`, { method: "DELETE" }))) row.remove(); }));
     return row;
   });
   const input = element("input", { name: "name", required: true, maxLength: 50, placeholder: say("name"), "aria-label": say("name") });
@@ -63,9 +46,10 @@ export async function chooseView(list, name, user) {
   const form = element("form", {}, input, audience, element("button", { type: "submit", textContent: say("keep") }));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const { id, version } = views.find((view) => mine(view) && view.name === input.value) ?? {};
+    const known = views.find((view) => mine(view) && view.name === input.value);
     const shared = { onlyMe: null, department: { departments: [department] }, everybody: { all: true } }[audience.value];
-    if (done(await save({ ...present(list), name: input.value, shared_with: shared, id, version })) === true) dialog.remove();
+    const body = { ...present(list), name: input.value, shared_with: shared, ...known ? { version: known.version } : { list: path } };
+    if (await done(call(known ? `${VIEWS}/${known.id}` : VIEWS, { method: known ? "PATCH" : "POST", body }))) dialog.remove();
   });
   const dialog = dialogue("asked", say("views"), element("ul", {}, ...rows), form, button(say("close"), () => dialog.remove()));
 }
@@ -80,9 +64,9 @@ export function actOnRows(list, name, user, place) {
     for (const [record, row] of rows) {
       const path = url.replace(/\$\{(\w+)[^}]*\}/g, (_, field) => encodeURIComponent(record[field]));
       const body = method === "delete" ? undefined : data.version ? { version: record.version } : {};
-      const reply = await call(path, { method: method.toUpperCase(), body }).catch(() => ({}));
+      const reply = await call(path, { method: method.toUpperCase(), body });
       failed += reply.code !== 0;
-      row.append(element("b", { className: reply.code === 0 ? "" : "complaint", textContent: ` ${reply.code === 0 ? "✓" : reply.msg ?? say("failed")}` }));
+      row.append(element("b", { className: reply.code === 0 ? "" : "complaint", textContent: ` ${reply.code === 0 ? "✓" : reply.msg}` }));
     }
     act.replaceWith(element("p", { role: "status", textContent: say("report", { done: rows.length - failed, failed }) }));
     list.receive({});
@@ -129,10 +113,10 @@ export function openSheet({ props }) {
   async function load(page) { // one page at a time; a page that has been scrolled past by then is not requested
     if (busy) return;
     busy = true;
-    const reply = await ask(path, { ...asked, page: page + 1, with_total: page === 0 }).catch(() => ({}));
+    const reply = await ask(path, { ...asked, page: page + 1, with_total: page === 0 });
     busy = false;
     pages.set(page, reply.data?.items ?? []);
-    if (reply.code !== 0) return tell(reply.msg ?? say("failed"));
+    if (reply.code !== 0) return tell(reply.msg);
     if (page === 0) {
       total = Math.min(reply.data.total, MOST);
       table.ariaRowCount = total + 1;

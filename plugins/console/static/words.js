@@ -5,7 +5,7 @@ const WORDS = {
   back: ["返回继续编辑", "Continue editing"], before: ["上一条", "Previous"], change: ["修改密码", "Change password"], clear: ["清除", "Clear"],
   clearAll: ["清除全部", "Clear all"], close: ["关闭", "Close"], closePage: ["关闭页面 {title}", "Close the page {title}"], columns: ["选择列", "Columns"],
   conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"], dark: ["深色", "Dark"],
-  department: ["本部门可见", "For my department"], empty: ["没有可用的菜单", "No menus are available to you"], everybody: ["所有人可见", "For everybody"],
+  department: ["本部门可见", "For my department"], everybody: ["所有人可见", "For everybody"],
   expired: ["登录已过期，请重新登录，页面内容不会丢失", "Your session has ended. Log in again; nothing on the page is lost"],
   failed: ["服务暂时无法访问", "The service cannot be reached at the moment"], field: ["字段", "Field"],
   find: ["搜索菜单和记录", "Search pages and records"], findMenu: ["筛选菜单", "Filter the menu"],
@@ -114,6 +114,16 @@ export function button(textContent, act) {
   const made = element("button", { type: "button", textContent });
   made.addEventListener("click", act);
   return made;
+}
+
+/** Return the form or question of the renderer that is on top, or null. */
+export const onTop = () => [...document.querySelectorAll(":is(.antd-Drawer, .dark-Drawer, .antd-Modal, .dark-Modal)")].at(-1) ?? null;
+
+/** Let the browser save a file under this name. */
+export function download(name, file) {
+  const href = URL.createObjectURL(file);
+  element("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
 /** Open a dialogue above the page, with this heading; key presses in it do not reach the page below. */
