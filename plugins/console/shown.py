@@ -19,13 +19,14 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], o
 
     The first column is a link to the record, if `own_page` is what the addresses of the records begin with.
     """
-    order = [*(name for name in first if name in fields), *(name for name in fields if name not in first)]
+    shown_first = [name for name in first if name in fields]
+    order = dict.fromkeys((*shown_first, *(name for name in fields if name != "id"), *fields))
     made: list[Node] = []
     for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, ("id",))):
         linked = reference(shown, own_page, "id") if own_page and not made else shown
         made.append(column := {**linked, "of": name, "label": label, "sortable": bool(fields[name].sort)})
         is_long = fields[name].kind == "text" and int(fields[name].rules.get("maxLength") or 0) > _LONG
-        if name not in first if first else place >= MOST_COLUMNS or is_long:
+        if name not in first if first else place >= MOST_COLUMNS or is_long or name == "id":
             column["toggled"] = False
         if place >= _ON_A_CARD:
             column["className"] = f"{column.get('className', '')} beyond".strip()

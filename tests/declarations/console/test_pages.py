@@ -224,6 +224,23 @@ def test_a_list_has_the_totals_of_its_amounts_where_its_rows_are_of_one_side() -
         assert isinstance(one, str) or "one.direction != items[0].direction" in one["visibleOn"]
 
 
+def test_moments_are_chosen_in_the_business_time_zone_and_months_as_months() -> None:
+    asked = [node for page in WHOLE.values() for node in nodes(page) if str(node.get("type")).startswith("input-date")]
+    assert {node["valueFormat"] for node in asked} == {"YYYY-MM-DD", "YYYY-MM-DDTHH:mm:ss.SSSZ"}
+    assert [node for node in asked if "utc" in node] == []
+    months = [node["type"] for node in nodes(WHOLE["hrm.attendance"]) if node.get("name") == "month"]
+    assert "input-month" in months
+
+
+def test_a_part_of_a_whole_is_a_percentage() -> None:
+    shown = [
+        node["tpl"]
+        for node in nodes(WHOLE["a record of inventory.sales-orders"])
+        if node.get("name") == "tax_rate" and "tpl" in node
+    ]
+    assert set(shown) == {"${tax_rate | percent | html}"}
+
+
 def test_prices_are_not_added_up() -> None:
     (products,) = [one for one in nodes(WHOLE["inventory.product"]) if one.get("id") == "inventory.products"]
     assert "sum=" not in products["api"]["url"]
