@@ -19,8 +19,8 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], o
 
     The first column is a link to the record, if `own_page` is what the addresses of the records begin with.
     """
-    shown_first = [name for name in first if name in fields]
-    order = dict.fromkeys((*shown_first, *(name for name in fields if name != "id"), *fields))
+    others = sorted((name for name in fields if name not in first), key=lambda name: name == "id")
+    order = [*(name for name in first if name in fields), *others]
     made: list[Node] = []
     for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, ("id",))):
         linked = reference(shown, own_page, "id") if own_page and not made else shown

@@ -118,5 +118,6 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
   const errors = Object.fromEntries(faults.map((fault) => [fault.field, fault.message]));
   // for 422 the form shows the errors beside its fields
   const status = faults.length ? 422 : reply.code ?? UNAVAILABLE;
-  return { status: 200, data: { status, msg: reply.code === 0 ? "" : reasons(reply), errors, data: reply.data ?? {} } };
+  if (reply.code !== 0) return { status: 200, data: { status, msg: reasons(reply), errors, data: {} } }; // a form would take up, and send, the data of a refusal
+  return { status: 200, data: { status, msg: "", data: reply.data ?? {} } };
 }

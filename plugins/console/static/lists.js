@@ -103,15 +103,23 @@ export function registerLists({ Renderer, evalExpression, filter }, { createElem
   for (const [type, part] of Object.entries({ reference, acts, maker, more, trail })) Renderer({ type })(part);
 }
 
-/** The number of records in each list of a record, beside the title of its tab. */
-export async function counts(place, properties) {
-  const { data, lists } = properties();
-  for (const [title, { url }] of Object.entries(lists)) {
-    const [path, query = ""] = url.split("?"), fill = (text) => text.replace(/\$\{record_id[^}]*\}/g, encodeURIComponent(data.record_id));
-    const reply = await call(`${fill(path)}?${fill(query)}${query && "&"}page_size=1&with_total=true`);
-    const tab = [...document.querySelectorAll("main [class*=Tabs-link]")].find((one) => one.textContent.trim() === title);
-    if (tab && reply.data?.total !== undefined) tab.dataset.count = reply.data.total;
-  }
+/** The number of records in each list of a record, beside the title of its tab; counted anew once the record has changed. */
+export function counts() {
+  let begun = false, counted;
+  const count = async ({ data, lists }) => {
+    for (const [title, { url }] of Object.entries(lists)) {
+      const [path, query = ""] = url.replace(/[?&]sum=[^&]*$/, "").split("?"), fill = (text) => text.replace(/\$\{record_id[^}]*\}/g, encodeURIComponent(data.record_id));
+      const reply = await call(`${fill(path)}?${fill(query)}${query && "&"}page_size=1&with_total=true`);
+      const tab = [...document.querySelectorAll("main [class*=Tabs-link]")].find((one) => one.textContent.trim() === title);
+      if (tab && reply.data?.total !== undefined) tab.dataset.count = reply.data.total;
+    }
+  };
+  return { update(given) {
+    const { version } = given.data, changed = counted !== undefined && version !== counted;
+    counted = version ?? counted;
+    if (!begun || changed) count(given);
+    begun = true;
+  } };
 }
 
 /** The active filters of a list, each with a button that takes it away; `listOf` returns the list with an id. */

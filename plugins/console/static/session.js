@@ -89,10 +89,10 @@ function login(reason = "") {
   return asking.then(() => undefined);
 }
 
-/** Ask for a new password, and log in again with it, because a change of the password ends every session. */
-async function changePassword() {
-  const { user } = (await send("/api/v1/auth/profile")).data;
-  await ask(say("change"), say("first"), { oldPassword: "password", newPassword: "password" }, async (given) => {
+/** Ask for a new password, once for all concurrent calls, and log in again with it: a change of the password ends every session. */
+function changePassword() {
+  asking ??= ask(say("change"), say("first"), { oldPassword: "password", newPassword: "password" }, async (given) => {
+    const { user } = (await send("/api/v1/auth/profile")).data;
     const body = { old_password: given.oldPassword, new_password: given.newPassword };
     const reply = await send("/api/v1/auth/password", { method: "PUT", body });
     if (reply.code !== 0) return reply;
@@ -101,7 +101,8 @@ async function changePassword() {
     const session = await send("/api/v1/auth/login", { method: "POST", body: again });
     if (session.code === 0) keep(session.data);
     return session;
-  });
+  }).finally(() => { asking = null; });
+  return asking.then(() => undefined);
 }
 
 function complaint(reply) {
