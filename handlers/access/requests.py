@@ -67,12 +67,12 @@ OWN_REQUEST: Final = Message(
 REFUSES_OWN: Final = Refusal(CONFLICT, OWN_REQUEST, exempt_super=True)
 EXEMPTION: Final = "own_request"
 # its creator, its submitter, its owner, and the person whom it concerns
-_PEOPLE = ("creator_id", "submitted_by", "owner_id", "user_id")
+PEOPLE_BEHIND: Final = ("creator_id", "submitted_by", "owner_id", "user_id")
 
 
 def people_behind(record: ReadOnlyRecord) -> frozenset[int]:
     """Return the ids of the people whose own request `record` is."""
-    return frozenset(record[name] for name in _PEOPLE if record.get(name))
+    return frozenset(record[name] for name in PEOPLE_BEHIND if record.get(name))
 
 
 async def refuse_own(req: Request, people: abc.Collection[int]) -> None:

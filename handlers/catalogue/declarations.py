@@ -41,6 +41,8 @@ class View:
     filtered: the list has a calendar of the months, with the state of each day.
     `due`: the day or moment by which a record is due, for the lists that can be filtered and sorted by it; the first page
     of the readers shows what is due soon, `due_only` are the parameters that select what is still open.
+    `proposals`: by action, the last part of its path, what its form is filled in with at first: templates of the record's
+    values by field. The filter `open` of lines leaves what is not done yet: `${lines | open:delivered}`.
     """
 
     collection: Collection
@@ -52,6 +54,7 @@ class View:
     calendar: tuple[str, ...] = ()
     due: str = ""
     due_only: Mapping[str, str] = field(default_factory=dict)
+    proposals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 Declared = TypeVar("Declared")

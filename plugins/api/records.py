@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from handlers.access.requests import (
+    PEOPLE_BEHIND as PEOPLE_BEHIND,  # the fields with the people whose own request a record is
+)
 from handlers.catalogue.custom_fields import (
     CUSTOM_FIELDS as CUSTOM_FIELDS,  # the collection of the fields that administrators add to records
     MOST_FIELDS as MOST_FIELDS,  # own fields of a collection

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from plugins.api import Field, Route, StateMachine
-from plugins.api.records import ACTION_TITLES, bars_of, is_withdrawal, transitions_of
+from plugins.api.records import ACTION_TITLES, PEOPLE_BEHIND, bars_of, is_withdrawal, transitions_of
 from plugins.console.forms import controls
 from plugins.console.nodes import VARIABLE, Node, addressed, call, node, opens, values_of
 from plugins.console.shown import details, figures, lines, tables
@@ -138,8 +138,17 @@ def action_offers(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[
     for route in subject.actions:
         if viewer.may(route) and (update is None or route.body is None or route.body is not update.body):
             fits, reason = _where(viewer, subject, route)
-            others = "submitted_by != me" if is_withdrawal(route) and "submitted_by" in subject.shape else "false"
-            yield Offer(_action(viewer, subject, route, id), fits or "true", reason, others)
+            yield Offer(_action(viewer, subject, route, id), fits or "true", reason, _where_aside(subject, route))
+
+
+def _where_aside(subject: Subject, route: Route) -> str:
+    """Return a formula: a withdrawal of what others submitted, and a decision on what the viewer has asked for."""
+    if is_withdrawal(route):
+        return "submitted_by != me" if "submitted_by" in subject.shape else "false"
+    machine, names = _moves(subject, route)
+    decides = machine is not None and any(machine.transitions[name].decides for name in names)
+    behind = [f"{name} == me" for name in PEOPLE_BEHIND if name in subject.shape] if decides else []
+    return " || ".join(behind) or "false"
 
 
 def decisions(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
@@ -180,7 +189,9 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     feedback = _feedback(viewer, subject, route, title)
     asked = form_of(viewer, subject, route)
     if any(one["type"] not in ("hidden", "input-text", "textarea") for one in asked):
-        knows, heading = {"version": "${version}"}, viewer.heading(title, subject.collection)
+        view, verb = viewer.site.view_of(subject.collection), route.path.rpartition("/")[2]
+        knows = {"version": "${version}", **(view.proposals.get(verb, {}) if view is not None else {})}
+        heading = viewer.heading(title, subject.collection)
         return drawer(title, call(route.method, path), asked, knows, heading, **feedback)
     api = call(route.method, path, values_of(fields))
     texts = [one for one in asked if one["type"] != "hidden"]

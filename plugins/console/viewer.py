@@ -84,7 +84,7 @@ class Viewer:
 
     def heading(self, title: str, collection: Collection | None) -> str:
         """Return what an action is called with the noun of the records, as the heading of what it asks."""
-        if collection is None or title.lower() in self.say(Message(*collection.noun)).lower():
+        if collection is None or " " in title or title.lower() in self.say(Message(*collection.noun)).lower():
             return title
         word = "called" if title in map(self.say, ACTION_TITLES.values()) else "acts"
         return self.word(word, action=title, noun=self.say(Message(*collection.noun)))

@@ -126,6 +126,10 @@ async def create(req: Request) -> Invoice:
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     _check_party(values)
     values |= await open_items.describe_billed(req, values)
+    values["counterparty"] = values.get("counterparty") or await open_items.find_party_name(req, values)
+    if values["counterparty"] is None:
+        given = next((name for name in ("customer_id", "supplier_id") if values.get(name) is not None), None)
+        raise invalid(given, "reference") if given else invalid("counterparty", "required")
     if values.get("due_on") is None:
         values["due_on"] = await _find_due_day(req, values)
     try:
@@ -169,6 +173,10 @@ async def update(req: Request) -> Invoice:
     after = {**before, **values}
     _check_party(after)
     values |= await open_items.describe_billed(req, after)
+    if "counterparty" not in values and any(
+        values.get(name) not in (None, before[name]) for name in ("customer_id", "supplier_id")
+    ):
+        values["counterparty"] = await open_items.find_party_name(req, after) or before["counterparty"]
     after |= values
     if await _follows_terms(req, before, values):
         values["due_on"] = await _find_due_day(req, after)

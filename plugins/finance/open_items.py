@@ -34,6 +34,7 @@ from plugins.api import (
     store_money,
     utc_now,
 )
+from plugins.api.data import RecordNames
 from plugins.api.records import Announced, change_state
 from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
 from plugins.finance.books import book_in_transaction, find_open_day, get_day
@@ -348,6 +349,13 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
 async def find_item(req: Request, biz_type: str, resource_id: Any) -> OpenItem | None:
     """Return the item of a business record, or None."""
     return await req.system_store(OPEN_ITEMS).find_one({"biz_type": biz_type, "resource_id": str(resource_id)})
+
+
+async def find_party_name(req: Request, party: ReadOnlyRecord) -> str | None:
+    """Return what the customer or the supplier of a document is called now, or None if it has none that exists."""
+    field = "customer_id" if party.get("customer_id") is not None else "supplier_id"
+    target, id = OPEN_ITEMS.references[field], party.get(field)
+    return (await req.part(RecordNames).look_up({target: [id]}))[target].get(id) if id is not None else None
 
 
 async def describe_billed(req: Request, invoice: ReadOnlyRecord) -> Record:

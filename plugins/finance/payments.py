@@ -25,7 +25,6 @@ from plugins.api import (
     transitions,
 )
 from plugins.api.business import MONEY_ALLOCATED
-from plugins.api.data import RecordNames
 from plugins.api.records import Announced
 from plugins.api.values import RecordId
 from plugins.finance.books import (
@@ -67,6 +66,7 @@ from plugins.finance.open_items import (
     ItemWithBills,
     PaymentVoucher,
     add_payment,
+    find_party_name,
     get_amount,
     get_with_bills,
     in_books,
@@ -158,17 +158,9 @@ async def _choose_party(req: Request, values: Mapping[str, Any], parts: Sequence
             source = await req.store(PAYMENTS).find_one({"_id": values["repays_id"]})
         party = {name: source[name] if source else None for name in _PARTY}
     elif party["counterparty"] is None:
-        party["counterparty"] = await _find_name(req, party)
+        party["counterparty"] = await find_party_name(req, party)
     _check_items({**values, **party}, parts)
     return party
-
-
-async def _find_name(req: Request, party: Mapping[str, Any]) -> str | None:
-    """Return the current name of the customer or supplier of a payment, or None."""
-    field = "customer_id" if party["customer_id"] is not None else "supplier_id"
-    target, id = PAYMENTS.references[field], party[field]
-    names = await req.part(RecordNames).look_up({target: [id]})
-    return names[target].get(id)
 
 
 def _check_items(payment: Mapping[str, Any], parts: Sequence[Part]) -> None:

@@ -68,7 +68,13 @@ plugin = Plugin(
     menus=MENUS,
     views=(
         View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),  # the id is the month
-        View(OPEN_ITEMS, due="due_on", due_only={"status": "open,partly_paid"}),
+        View(
+            OPEN_ITEMS,
+            columns=("number", "status", "counterparty", "day", "due_on", "amount", "invoiced", "paid"),
+            due="due_on",
+            due_only={"status": "open,partly_paid"},
+        ),
+        View(INVOICES, widgets={"counterparty": {"visibleOn": "${!open_item_id && !customer_id && !supplier_id}"}}),
     ),
     permissions=PERMISSIONS,
     options=(claims.CLAIM_NUMBERS.option, invoices.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),

@@ -261,10 +261,10 @@ INVOICES: Collection[Invoice] = Collection(
         ),
         "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
         "counterparty": COUNTERPARTY.but(
-            required=True,
             nullable=False,
             rules={**COUNTERPARTY.rules, "minLength": 1},
-            description="With `open_item_id` it is that of the item.",
+            description="With `open_item_id` it is that of the item; otherwise the name of the customer or supplier "
+            "unless given. Required without one of them.",
         ),
         "customer_id": CUSTOMER.but(description="Only for invoices that are sent."),
         "supplier_id": SUPPLIER.but(description="Only for invoices that are received."),

@@ -295,13 +295,19 @@ SALES_ORDERS: Collection[SalesOrder] = Collection(
         SALES_STATES,
         "delivered",
         {
-            "customer_name": record_name(label=("客户名称", "Customer name"), example="晨光科技"),
             "customer_id": object_id(
                 label=("客户", "Customer"),
                 ref="crm_customers",
                 ref_optional=True,
                 filter=True,
                 description="Must exist if the plugin `crm` is loaded.",
+            ),
+            "customer_name": record_name(
+                label=("客户名称", "Customer name"),
+                required=False,
+                nullable=False,
+                example="晨光科技",
+                description="That of the customer unless given. Required without one.",
             ),
             "contract_id": object_id(
                 label=("合同", "Contract"),

@@ -32,6 +32,7 @@ from plugins.api import (
     transitions,
 )
 from plugins.api.business import CREDIT_REFUSALS, DATED, Customers, find_booked_on
+from plugins.api.data import RecordNames
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.api.values import store_quantity
@@ -78,6 +79,8 @@ def make_create_handler(trade: Trade) -> Handler:
 
     async def create_order(req: Request) -> Record:
         values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
+        if not trade.incoming:
+            values.setdefault("customer_name", await _find_customer_name(req, values))
         values.setdefault("terms_days", await _find_terms(req, values))
         values |= compute_amounts(await _price(req, trade, values["lines"]), values)
         return await trade.order_numbers.create(
@@ -96,6 +99,8 @@ def make_update_handler(trade: Trade) -> Handler:
         store = req.store(trade.orders)
         before = await store.get(req.path["id"])
         terms = await _find_terms(req, values)
+        if values.get("customer_id") not in (None, before.get("customer_id")):
+            values.setdefault("customer_name", await _find_customer_name(req, values))
         if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
             values.setdefault("terms_days", terms)
         if "ordered_on" in values:
@@ -156,6 +161,18 @@ async def _find_terms(req: Request, values: Record) -> int | None:
     if values.get("customer_id") is not None:
         return await req.part(Customers).find_terms(values["customer_id"])
     return None
+
+
+async def _find_customer_name(req: Request, values: Record) -> str:
+    """Return what the customer of an order is called. Raises 40001 if none is given, or it does not exist."""
+    id = values.get("customer_id")
+    if id is None:
+        raise invalid("customer_name", "required")
+    target = SALES_ORDERS.references["customer_id"]
+    name = (await req.part(RecordNames).look_up({target: [id]}))[target].get(id)
+    if name is None:
+        raise invalid("customer_id", "reference")
+    return str(name)
 
 
 def _drop_nulls(body: Record) -> Record:

@@ -29,6 +29,12 @@ _MASTER_DATA = (PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
 _LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES)
 
+
+def _propose_open(done: str) -> dict[str, str]:
+    """Return what a form for goods is filled in with: the warehouse, and the lines less what is `done` already."""
+    return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}}}"}
+
+
 plugin = Plugin(
     name="inventory",
     title=Message("进销存", "Inventory"),
@@ -38,8 +44,20 @@ plugin = Plugin(
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
     views=(
-        View(PURCHASE_ORDERS, due="expected_on", due_only={"status": "ordered,partly_received"}),
-        View(SALES_ORDERS, due="expected_on", due_only={"status": "confirmed,partly_delivered"}),
+        View(
+            PURCHASE_ORDERS,
+            due="expected_on",
+            due_only={"status": "ordered,partly_received"},
+            proposals={"receive": _propose_open("received")},
+        ),
+        View(
+            SALES_ORDERS,
+            due="expected_on",
+            due_only={"status": "confirmed,partly_delivered"},
+            widgets={"customer_name": {"visibleOn": "${!customer_id}"}},
+            proposals={"deliver": _propose_open("delivered")},
+        ),
+        *(View(one, proposals={"returns": _propose_open("returned")}) for one in (RECEIPTS, DELIVERIES)),
     ),
     emits=tuple(
         event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)

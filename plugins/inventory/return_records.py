@@ -152,12 +152,10 @@ _RETURNED = {
         description="All that is left unless given.",
     ),
     **_WHEN_AND_WHY,
-    "refund": _REFUND.but(description=f"{_REFUND.description} True unless given."),
+    "refund": _REFUND.but(default=True),
     "warehouse_id": object_id(ref=WAREHOUSES.name, description="That of the shipment unless given."),
 }
 
-RETURN_DELIVERY_BODY = shape(
-    "ReturnDeliveryBody", **_RETURNED, restock=_RESTOCK.but(description=f"{_RESTOCK.description} True unless given.")
-)
+RETURN_DELIVERY_BODY = shape("ReturnDeliveryBody", **_RETURNED, restock=_RESTOCK.but(default=True))
 RETURN_RECEIPT_BODY = shape("ReturnReceiptBody", **_RETURNED)
 REVERSE_BODY = shape("ReverseDocumentBody", **_WHEN_AND_WHY)
