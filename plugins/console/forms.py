@@ -78,7 +78,7 @@ def ticks(viewer: Viewer, tree: Route) -> Node:
     english = f"{name}_en" if viewer.language == "en" and f"{name}_en" in collection.fields else name
     text = as_text(f"{english} || {name} | text")
     below = {"autoCheckChildren": True, "cascade": True, "initiallyOpen": False, "showIcon": False}
-    of_record = {"labelField": name, "menuTpl": text, "valueField": "id", "joinValues": False, "extractValue": True}
+    of_record = {"labelField": english, "menuTpl": text, "valueField": "id", "joinValues": False, "extractValue": True}
     return node("input-tree", source=call("GET", tree.path), multiple=True, searchable=True, **below, **of_record)
 
 

@@ -15,6 +15,7 @@ LEAVES: Collection[Leave] = Collection(
     noun=Message("请假单", "leave request"),
     scoped=True,
     scope_person="user_id",
+    label="employee_name",
     fields={
         "type": choice(*LEAVE_TYPES, label=("请假类型", "Leave type"), required=True, filter=True),
         "starts_at": timestamp(

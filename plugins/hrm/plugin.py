@@ -37,6 +37,7 @@ VIEWS = (
         columns=("employee_id", "result", "at", "day", "method", "place_id"),
         widgets={name: {"type": "hidden"} for name in _NOT_TYPED},
     ),
+    View(LEAVES, columns=("employee_id", "type", "status", "starts_at", "ends_at", "days", "reason")),
     View(
         DAYS,
         columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes"),

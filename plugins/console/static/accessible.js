@@ -6,6 +6,8 @@ const LINKS = "a:not([href])"; // links that the renderer uses as buttons
 const TABLES = ":is(.antd-Table-content, .dark-Table-content):not([tabindex])"; // they are scrolled where a screen is narrow
 const NARROW = matchMedia("(max-width: 640px)"); // where rows are cards, whose values need their labels
 const CONTROLS = `input:not([type=hidden]), textarea, button, a[href], [role=combobox], [role=button], [role=switch], ${LINKS}`;
+const CHOICE = "[class*=PopOver], [class*=-popover]:not([class*=has-popover])", VEIL = "[class*=PopOver-overlay]"; // an open calendar or choice, and what lies around it
+const OPENS = ["Enter", " ", "ArrowDown"], CLOSES_MILLISECONDS = 300;
 // words for buttons that have only an icon, by a part of its class or name
 const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refresh", clear: "clear", columns: "columns", search: "search", pagination: "page" };
 
@@ -55,6 +57,38 @@ function mend() {
   }
 }
 
+/** Close the calendar or the choice that is open when the focus goes on, by the tabulator or a click beside it. */
+function closeChoices() {
+  const veil = () => [...document.querySelectorAll(VEIL)].at(-1), item = (part) => part?.closest("[class*=-Form-item]");
+  let last = null; // what had the focus last outside of choices
+  document.addEventListener("focusin", ({ target }) => {
+    if (target.closest(CHOICE) || target.contains(veil() ?? null)) return; // a click in the choice itself
+    if (item(last) !== item(target) || !item(target)) veil()?.click();
+    last = target;
+  });
+  document.addEventListener("keydown", (event) => {
+    const { key, target } = event;
+    if (OPENS.includes(key) && target.matches?.("[class*=-Select][role=combobox]:not([aria-expanded=true])") && !event.defaultPrevented) {
+      event.preventDefault();
+      target.click();
+    }
+    // where the focus was before the choice, it is again after it
+    if (key === "Enter" && target.closest?.(CHOICE)) setTimeout(() => { if (document.activeElement === document.body) last?.focus(); }, CLOSES_MILLISECONDS);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Tab" || !event.target.closest?.(CHOICE) || !last?.isConnected) return;
+    const parts = [...document.querySelectorAll(`${CONTROLS}, [tabindex="0"]`)].filter((one) => one === last || (one.tabIndex >= 0 && one.checkVisibility() && !one.closest(CHOICE) && !last.contains(one)));
+    event.preventDefault();
+    veil()?.click();
+    parts[parts.indexOf(last) + (event.shiftKey ? -1 : 1)]?.focus();
+  }, true);
+  document.addEventListener("mousedown", ({ target, clientX, clientY }) => { // what is below gets the click that closes a choice
+    if (!target.matches?.(VEIL)) return;
+    const below = document.elementsFromPoint(clientX, clientY).find((one) => !one.closest(CHOICE))?.closest(`${CONTROLS}, [tabindex="0"]`);
+    document.addEventListener("click", () => setTimeout(() => { below?.focus(); below?.click(); }), { once: true, capture: true });
+  }, true);
+}
+
 /** Start mending everything that is drawn. */
 export function mendControls() {
   let waiting = false;
@@ -63,8 +97,11 @@ export function mendControls() {
     waiting = true;
   };
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
+  closeChoices();
   // a space belongs to the moment that is typed; the renderer would close its calendar instead
   document.addEventListener("keypress", (event) => { if (event.key === " " && event.target.matches?.("input[class*=DatePicker-input]")) event.stopPropagation(); }, true);
+  // a row of a choice of several is ticked wherever it is clicked, not at its box only
+  document.addEventListener("click", ({ target }) => { if (target.matches?.("[class*=Select-option], [class*=Select-option-checkbox]")) target.querySelector("input[type=checkbox]")?.click(); });
   document.addEventListener("click", soon); // it may have selected another tab
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches?.(`${LINKS}[role=button], [role=tab]`)) return;

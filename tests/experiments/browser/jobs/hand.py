@@ -157,6 +157,16 @@ class Hand:
         self.console.until(lambda: self.console.count(f"{entry}[aria-current]"))
         self.console.robot("rest")
 
+    def title(self) -> str:
+        """What the record is called whose page is shown."""
+        return self.console.shown("main .trail [aria-current]")
+
+    def open_news(self, text: str) -> None:
+        """Open what a message under the bell speaks of."""
+        self.click(".bar .inbox" if self.phone else "header .inbox", anywhere=True)
+        self.press(text, selector=":popover-open li a, :popover-open li button")
+        self.shown()
+
     def row(self, text: str) -> None:
         """Open the record that the list on top names so."""
         self.tap(lambda: self.find("tbody tr a, [class*=Card] a, .cards a", text))
@@ -207,7 +217,7 @@ class Hand:
         item = f'[data-amis-name="{name}"]'
         self.click(f"{item} .antd-DatePicker")
         self.type("", text, selector=f"{item} .antd-DatePicker input")
-        self.point_at(self.find(".antd-Drawer-title"))  # the calendar lies above the next field
+        self.console.keys(Keys.TAB)
 
     def choose(self, *paths: Path, part: str = "") -> None:
         """Choose files where the page on top asks for them."""
@@ -217,12 +227,27 @@ class Hand:
         self.console.robot("rest")
 
     def log_in(self, username: str, password: str) -> None:
-        """Log in by the dialogue."""
+        """Log in by the dialogue; who logs in first chooses a new password, the given one with `2` behind it."""
         self.type("username", username)
         self.type("password", password)
-        self.click("dialog [type=submit]")
-        self.console.until(lambda: self.console.count("main .drawn"))
+        self._submit("main .drawn, dialog [name=newPassword]")
+        if self.console.count("dialog [name=newPassword]"):
+            self.type("oldPassword", password)
+            self.type("newPassword", f"{password}2")
+            self._submit("main .drawn")
         self.console.robot("rest")
+
+    def _submit(self, shown: str) -> None:
+        self.find("dialog [type=submit]").click()
+        self.clicks += 1
+        self.console.until(lambda: self.console.count(shown))
+
+    def reach(self, condition: str, *, press: bool = False) -> None:
+        """Go to the element with the tabulator, from where the focus is, and `press` Enter there."""
+        self.console.reach(condition)
+        if press:
+            self.console.keys(Keys.ENTER)
+            self.console.robot("rest")
 
     def point_at(self, element: WebElement) -> None:
         """Click on the middle of what is drawn, such as a bar of a chart."""

@@ -1,0 +1,148 @@
+"""Jobs with goods and money: buying, selling, invoicing, paying."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from plugins.testing import unique
+from tests.experiments.browser.jobs.hand import Hand
+from tests.experiments.browser.jobs.jobs import Desk
+
+PRODUCTS = [f"P-100{number}" for number in range(1, 8)] + ["P-2001", "P-2002", "P-3001"]
+
+
+def purchase_to_stock(desk: Desk) -> None:
+    """Somebody who buys enters an order of ten lines with keys and submits it; another one confirms and receives it."""
+    hand = desk.sit_down("manager")
+    hand.go("inventory.purchase-order")
+    hand.press("Create")
+    hand.pick("supplier_id", "华东金属")
+    hand.pick("warehouse_id", "上海仓")
+    lines(hand, [(sku, "20", "12.50") for sku in PRODUCTS])
+    hand.shot("order-lines")
+    hand.confirm()
+    hand.click("main tbody tr a")
+    hand.shown()
+    number = hand.title()
+    hand.act("Submit")
+    hand.confirm()
+    hand = desk.sit_down("admin")
+    hand.open_news(number)
+    hand.act("Confirm")
+    hand.confirm()
+    hand.act("Receive")
+    hand.shot("receipt-form")
+    hand.confirm()
+    hand.tab("Receipts")
+    hand.row("GR-")
+    receipt = hand.title()
+    hand.go("inventory.stock")
+    hand.shot("stock")
+    hand.tab("Stock ledger")
+    hand.sees(receipt)
+
+
+def sale_to_return(desk: Desk) -> None:
+    """An order of three lines is confirmed, delivered and invoiced; then the customer returns a part."""
+    hand = desk.sit_down("sales")
+    hand.go("inventory.sales-order")
+    hand.press("Create")
+    hand.pick("customer_id", "晨光科技")
+    hand.pick("warehouse_id", "上海仓")
+    lines(hand, [(sku, "2", "30") for sku in PRODUCTS[:3]])
+    hand.confirm()
+    hand.click("main tbody tr a")
+    hand.shown()
+    order = hand.title()
+    hand = desk.sit_down("manager")
+    hand.go("inventory.sales-order")
+    hand.row(order)
+    hand.act("Confirm")
+    hand.confirm()
+    hand.act("Deliver")
+    hand.shot("delivery-form")
+    hand.confirm()
+    hand = desk.sit_down("admin")
+    hand.go("finance.invoice")
+    hand.press("Create")
+    hand.pick("direction", "Sent", typed=False)
+    hand.type("number", number := unique("INV"))
+    hand.pick("open_item_id", order)
+    hand.type("amount", "180")
+    hand.shot("invoice-form")
+    hand.confirm()
+    hand.row(number)
+    hand.act("Confirm")
+    hand.confirm()
+    hand = desk.sit_down("manager")
+    hand.go("inventory.sales-order")
+    hand.row(order)
+    hand.tab("Deliveries")
+    hand.row("DN-")
+    hand.act("Return from the customer")
+    hand.tap(lambda: hand.browser.find_elements(By.CSS_SELECTOR, ".lines .antd-Combo-delBtn")[-1])
+    hand.type("reason", desk.say("包装破损", "The packing was damaged"))
+    hand.shot("return-form")
+    hand.confirm()
+    hand.tab("Sales returns")
+    hand.sees("SR-")
+
+
+def lines(hand: Hand, rows: Sequence[Sequence[str]]) -> None:
+    """Enter lines with keys: Enter goes from cell to cell, and from the last one to a new line."""
+    hand.click(".lines .antd-Combo-addBtn")
+    hand.browser.execute_script("document.querySelector('.lines [role=combobox]').focus()")
+    enter_lines(hand, rows)
+
+
+def enter_lines(hand: Hand, rows: Sequence[Sequence[str]]) -> None:
+    """Enter lines from the picker on that has the focus."""
+    focus = "return document.activeElement.outerHTML.replace(/>.*/s, '>')"
+    for number, (sku, *cells) in enumerate(rows):
+        hand.console.keys(Keys.ENTER)
+        hand.console.until(lambda: "aria-autocomplete" in hand.browser.execute_script(focus))
+        hand.console.keys(sku)
+        hand.console.until(lambda: hand.console.count("[role=option]") == 1)
+        hand.console.keys(Keys.ARROW_DOWN, Keys.ENTER)
+        hand.console.until(lambda: 'name="quantity"' in hand.browser.execute_script(focus))
+        for cell in cells:
+            hand.console.keys(cell, Keys.ENTER)
+        hand.fields += 1 + len(cells)
+        while number < len(rows) - 1 and "combobox" not in hand.browser.execute_script(focus):
+            hand.console.keys(Keys.ENTER)
+
+
+def payment_allocated(desk: Desk) -> None:
+    """The accountant confirms an invoice, enters what was paid, and settles the invoice with it."""
+    hand, number = desk.sit_down("admin"), unique("INV")
+    hand.go("finance.invoice")
+    hand.press("Create")
+    hand.pick("direction", "Sent", typed=False)
+    hand.type("number", number)
+    hand.pick("customer_id", "晨光科技")
+    hand.type("amount", "1130")
+    hand.type("tax", "130")
+    hand.confirm()
+    hand.row(number)
+    hand.act("Confirm")
+    hand.confirm()
+    hand.go("finance.payment")
+    hand.press("Create")
+    hand.pick("direction")
+    hand.pick("account_id")
+    hand.pick("customer_id", "晨光科技")
+    hand.type("amount", "1260")
+    hand.confirm()
+    hand.click("main tbody tr a")
+    hand.shown()
+    hand.act("Allocate")
+    hand.click(".lines .antd-Combo-addBtn")
+    hand.pick("open_item_id", number)
+    hand.type("amount", "1260")
+    hand.shot("allocation")
+    hand.confirm()
+    hand.tab("Allocations")
+    hand.sees(number)
