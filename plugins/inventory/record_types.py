@@ -148,8 +148,8 @@ class SalesOrder(TypedDict):
 
     id: StoredId
     number: str
-    customer_name: str
     customer_id: StoredId | None
+    customer_name: str
     contract_id: StoredId | None
     salesperson_id: int | None
     credit_excess: StoredAmount | None

@@ -81,6 +81,10 @@ function openChoice(picker) {
 /** Let Enter in a line go to the next cell, and from the last one to a new line; in an empty picker it opens the choice. */
 export function enterMoves() {
   let opened = null;
+  document.addEventListener("click", ({ target }) => { // a new line gets the focus
+    const lines = target.closest?.("[class*=Combo-addBtn]")?.closest(".lines"), last = lines && [...lines.querySelectorAll(CELLS)].at(-1);
+    if (lines) requestAnimationFrame(() => [...lines.querySelectorAll(CELLS)].find((one) => !last || last.compareDocumentPosition(one) === Node.DOCUMENT_POSITION_FOLLOWING)?.focus());
+  }, true);
   document.addEventListener("keydown", (event) => {
     const { key, target } = event, lines = target.closest?.(".lines");
     if (key !== "Enter" || event.isComposing) return;

@@ -28,6 +28,14 @@ async def test_a_claim_is_submitted_approved_and_paid(admin: Client) -> None:
     assert await books.balance() == "-100.05"
 
 
+async def test_an_invoice_takes_the_name_of_its_customer_unless_one_is_given(admin: Client) -> None:
+    customer = expect(await admin.post("/api/v1/crm/customers", {"name": unique("customer")}))
+    body = {"direction": "out", "number": unique("INV"), "amount": "10.00"}
+    invoice = expect(await admin.post(INVOICES, {**body, "customer_id": customer["id"]}))
+    assert invoice["counterparty"] == customer["name"]
+    assert (await admin.post(INVOICES, body)).fields == {"counterparty"}
+
+
 async def test_a_claim_that_an_older_version_approved_becomes_a_payable(admin: Client, tradewind: Running) -> None:
     books = await Books.fresh(admin)
     claim = await books.claim("submit", "approve")

@@ -19,6 +19,18 @@ async def test_a_line_takes_the_price_of_its_product(admin: Client) -> None:
     assert (await goods.purchase(3))["amount"] == "12.00"
 
 
+async def test_an_order_takes_the_name_of_its_customer_unless_one_is_given(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    first, second = [expect(await admin.post("/api/v1/crm/customers", {"name": unique("customer")})) for _ in range(2)]
+    body = {"lines": [{"product_id": goods.product_id, "quantity": "1"}]}
+    order = expect(await admin.post(SALES, {**body, "customer_id": first["id"]}))
+    assert order["customer_name"] == first["name"]
+    change = {"customer_id": second["id"], "version": order["version"]}
+    assert expect(await admin.patch(f"{SALES}/{order['id']}", change))["customer_name"] == second["name"]
+    assert (await admin.post(SALES, body)).fields == {"customer_name"}
+    assert (await admin.post(SALES, {**body, "customer_id": "0" * 24})).fields == {"customer_id"}
+
+
 async def test_a_discount_is_off_the_whole_line_and_its_parts_add_up(admin: Client) -> None:
     goods = await Goods.stocked(admin, 7)
     order = await goods.sale(7, "2.35", discount="0.15")

@@ -195,6 +195,19 @@ def test_what_does_not_fit_a_record_is_in_a_menu_with_the_reason_or_hidden() -> 
         "(status == 'pending')",
         "submitted_by != me",
     )
+    # nobody decides on their own request, nor is asked to
+    assert buttons["Approve"]["aside"] == "creator_id == me || submitted_by == me || owner_id == me"
+
+
+def test_the_form_of_an_action_begins_with_what_the_view_proposes() -> None:
+    buttons, _ = buttons_of("a record of inventory.sales-orders")
+    begun = buttons["Deliver"]["button"]["drawer"]["data"]
+    assert (begun["warehouse_id"], begun["lines"]) == ("${warehouse_id}", "${lines | open:delivered}")
+
+
+def test_a_list_begins_with_no_id() -> None:
+    report = next(one for one in nodes(WHOLE["hrm.attendance"]) if "attendance/monthly" in str(one.get("api")))
+    assert next(one["of"] for one in report["columns"] if one.get("toggled", True)) == "number"
 
 
 def test_several_rows_can_be_decided_on_and_moved_by_what_asks_for_nothing_more() -> None:

@@ -18,23 +18,33 @@ from plugins.commands.demo_company.business import do_business
 from plugins.rbac.directory import people_of_the_demo
 from plugins.testing import PASSWORD
 from tests.browser.browser import Console, do
-from tests.experiments.browser.jobs import jobs
+from tests.experiments.browser.jobs import jobs, office, orders
 from tests.experiments.browser.jobs.jobs import Desk
 
 pytestmark = pytest.mark.gen_test(timeout=480)
 AT_THE_DESK = (
     jobs.lead_to_contract,
     jobs.contract_approved,
-    jobs.payment_entered,
-    jobs.order_of_ten_lines,
-    jobs.leave_approved,
     jobs.month_of_attendance,
     jobs.leads_imported,
     jobs.article_published,
-    jobs.person_created,
     jobs.figure_to_history,
+    orders.purchase_to_stock,
+    orders.sale_to_return,
+    orders.payment_allocated,
+    office.leave_approved,
+    office.claim_approved,
+    office.flow_by_amount,
+    office.person_created,
+    office.keys_alone,
 )
-ON_THE_PHONE = (jobs.month_of_attendance,)
+ON_THE_PHONE = (
+    jobs.lead_to_contract,
+    jobs.contract_approved,
+    jobs.month_of_attendance,
+    office.leave_approved,
+    office.claim_approved,
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

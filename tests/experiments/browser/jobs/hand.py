@@ -197,7 +197,7 @@ class Hand:
         """Choose one of what a field offers: the first that is left after typing, or the first at all."""
         item = f'[data-amis-name="{name}"]'
         self.click(f"{item} .antd-Select")
-        offered = ".antd-Select-option, .antd-Select-menu [role=option]"
+        offered = ".antd-Select-option, .antd-Select-menu [role=option], .antd-Select-popup [class*=columnItem]"
         self.find(offered, anywhere=True)
         field = self.browser.execute_script(
             _FIND,
@@ -211,11 +211,25 @@ class Hand:
             self.fields += 1
             self.console.robot("rest")
         self.tap(lambda: self.find(offered, self.text(text), anywhere=True))
+        if self.phone:
+            self.tap(lambda: self.find(".antd-Select-popup button", self.text("Confirm"), anywhere=True))
 
-    def day(self, name: str, text: str) -> None:
-        """Type a day or a moment into its control."""
+    def day(self, name: str, text: str, *turns: tuple[int, int]) -> None:
+        """Type a day or a moment into its control; on a phone, turn its wheels: each by so many steps from now on."""
         item = f'[data-amis-name="{name}"]'
         self.click(f"{item} .antd-DatePicker")
+        if self.phone:
+            for wheel, steps in turns:
+                for _ in range(steps):
+                    self.tap(
+                        lambda wheel=wheel: self.find(
+                            "li.is-selected + li",
+                            within=f"[class*=PickerColumns-columns] > :nth-child({wheel})",
+                            anywhere=True,
+                        )
+                    )
+            self.tap(lambda: self.find("[class*=PickerColumns-confirm]", anywhere=True))
+            return
         self.type("", text, selector=f"{item} .antd-DatePicker input")
         self.console.keys(Keys.TAB)
 

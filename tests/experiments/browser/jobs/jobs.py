@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 from selenium.webdriver.common.keys import Keys
 
 from handlers.schema.messages import Language
-from plugins.testing import PASSWORD, unique
+from plugins.testing import unique
 from tests.browser.browser import HERE, Console
 from tests.experiments.browser.jobs.hand import DESK, PHONE, Hand
 

@@ -13,23 +13,24 @@ from tests.experiments.browser.jobs.orders import PRODUCTS, enter_lines
 
 def leave_approved(desk: Desk) -> None:
     """An employee asks for leave; the manager approves it."""
-    hand = desk.sit_down("staff")
+    hand, years = desk.sit_down("sales"), 1 if desk.language == "zh" else 2
     hand.go("hrm.leave")
     hand.press("Create")
-    hand.pick("type", "Annual leave", typed=False)
-    hand.day("starts_at", desk.say("2031-03-10 09:00", "2031-03-17 09:00"))
-    hand.day("ends_at", desk.say("2031-03-10 18:00", "2031-03-17 18:00"))
+    hand.pick("type", "Personal leave", typed=False)
+    hand.day("starts_at", desk.say("2031-03-10 09:00", "2031-03-17 09:00"), (1, years))
+    hand.day("ends_at", desk.say("2031-03-10 18:00", "2031-03-17 18:00"), (1, years), (4, 8))
     hand.type("reason", desk.say("探亲", "Family visit"))
     hand.shot("leave-form")
     hand.confirm()
-    hand.row(hand.text("Draft"))
+    hand.click("main tbody tr a")
+    hand.shown()
     hand.act("Submit")
     hand.confirm()
     hand = desk.sit_down("manager")
-    hand.go("hrm.leave")
-    hand.row(hand.text("Pending approval"))
+    hand.open_news("李销售")
     hand.act("Approve")
     hand.confirm()
+    hand.sees(desk.say("已批准", "Approved"))
 
 
 def claim_approved(desk: Desk) -> None:
@@ -51,7 +52,7 @@ def claim_approved(desk: Desk) -> None:
     hand.act("Approve")
     hand.confirm()
     hand.tab("Details")
-    hand.sees(hand.text("Approved"))
+    hand.sees(desk.say("已批准", "Approved"))
 
 
 def _claim(desk: Desk, hand: Hand, title: str, amount: str) -> None:
@@ -77,7 +78,11 @@ def flow_by_amount(desk: Desk) -> None:
     hand.pick("biz_type", "Expense claim", typed=False)
     hand.click(".flow .when button")
     hand.press("Add a condition")
-    hand.tap(lambda: hand.find("[class*=PopOver] a, [class*=PopOver] li, [class*=DropDown] li", hand.text("Amount"), anywhere=True))
+    hand.tap(
+        lambda: hand.find(
+            "[class*=PopOver] a, [class*=PopOver] li, [class*=DropDown] li", hand.text("Amount"), anywhere=True
+        )
+    )
     hand.type("value", "5000")
     hand.shot("flow-condition")
     hand.confirm()
@@ -102,7 +107,7 @@ def flow_by_amount(desk: Desk) -> None:
     hand.open_news(small)
     hand.act("Approve")
     hand.confirm()
-    hand.sees(hand.text("Approved"))
+    hand.sees(desk.say("已批准", "Approved"))
 
 
 def person_created(desk: Desk) -> None:
@@ -119,14 +124,20 @@ def person_created(desk: Desk) -> None:
     hand.type("code", unique("support"))
     hand.type("name", unique(desk.say("客服", "Support")))
     hand.pick("data_scope", "Own department and below", typed=False)
-    hand.type("", hand.text("Customers"), selector=".antd-Tree-search input, .antd-TreeControl-searchbox input, [class*=Tree] input[type=text]")
+    hand.type(
+        "",
+        hand.text("Customers"),
+        selector=".antd-Tree-search input, .antd-TreeControl-searchbox input, [class*=Tree] input[type=text]",
+    )
     hand.tap(lambda: hand.find("[class*=Tree-item] label, [class*=Tree-itemText]", hand.text("Customers")))
     hand.shot("role-form")
     hand.confirm()
     hand.shot("user-form")
     hand.confirm()
     hand = desk.sit_down(username, PASSWORD)
-    menus = {one.get_attribute("data-menu") for one in hand.browser.find_elements(By.CSS_SELECTOR, "nav.menu a[data-menu]")}
+    menus = {
+        one.get_attribute("data-menu") for one in hand.browser.find_elements(By.CSS_SELECTOR, "nav.menu a[data-menu]")
+    }
     assert menus == {"crm.customer"}, menus
     hand.go("crm.customer")
     hand.shot("person-menu")
@@ -145,11 +156,15 @@ def keys_alone(desk: Desk) -> None:
     _pick_with_keys(keys, "customer_id", name)
     _pick_with_keys(keys, "warehouse_id", "上海仓")
     keys.reach("one.matches('.lines .antd-Combo-addBtn')", press=True)
-    keys.reach("one.matches('.lines [role=combobox]')")
+    keys.console.until(
+        lambda: keys.browser.execute_script("return document.activeElement.matches('.lines [role=combobox]')")
+    )
     enter_lines(keys, [(sku, "3", "20") for sku in PRODUCTS[:3]])
     keys.shot("keys-order")
     keys.reach("one.matches('.antd-Drawer-footer .antd-Button--primary')", press=True)
-    keys.console.until(lambda: not keys.console.count(".antd-Drawer") and "180.00" in keys.console.shown("main tbody tr"))
+    keys.console.until(
+        lambda: not keys.console.count(".antd-Drawer") and "180.00" in keys.console.shown("main tbody tr")
+    )
     keys = desk.sit_down("manager", keys=True)
     keys.reach("one.matches('main .home .card .more')", press=True)
     keys.console.until(lambda: keys.console.count("main tbody tr .acts"))
@@ -177,7 +192,9 @@ def _pick_with_keys(hand: Hand, name: str, text: str) -> None:
     """Choose what a picker of the form offers for a text."""
     hand.reach(f"one.matches('[role=combobox]') && one.closest('[data-amis-name=\"{name}\"]')")
     hand.console.keys(Keys.SPACE)
-    hand.console.until(lambda: hand.browser.execute_script("return document.activeElement.matches('[aria-autocomplete]')"))
+    hand.console.until(
+        lambda: hand.browser.execute_script("return document.activeElement.matches('[aria-autocomplete]')")
+    )
     hand.console.keys(text)
     hand.fields += 1
     hand.console.until(lambda: hand.console.count("[role=option]") == 1)

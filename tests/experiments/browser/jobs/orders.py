@@ -94,7 +94,9 @@ def sale_to_return(desk: Desk) -> None:
 def lines(hand: Hand, rows: Sequence[Sequence[str]]) -> None:
     """Enter lines with keys: Enter goes from cell to cell, and from the last one to a new line."""
     hand.click(".lines .antd-Combo-addBtn")
-    hand.browser.execute_script("document.querySelector('.lines [role=combobox]').focus()")
+    hand.console.until(
+        lambda: hand.browser.execute_script("return document.activeElement.matches('.lines [role=combobox]')")
+    )
     enter_lines(hand, rows)
 
 
