@@ -79,8 +79,8 @@ def make_create_handler(trade: Trade) -> Handler:
 
     async def create_order(req: Request) -> Record:
         values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
-        if not trade.incoming:
-            values.setdefault("customer_name", await _find_customer_name(req, values))
+        if not trade.incoming and "customer_name" not in values:
+            values["customer_name"] = await _find_customer_name(req, values)
         values.setdefault("terms_days", await _find_terms(req, values))
         values |= compute_amounts(await _price(req, trade, values["lines"]), values)
         return await trade.order_numbers.create(
@@ -99,8 +99,8 @@ def make_update_handler(trade: Trade) -> Handler:
         store = req.store(trade.orders)
         before = await store.get(req.path["id"])
         terms = await _find_terms(req, values)
-        if values.get("customer_id") not in (None, before.get("customer_id")):
-            values.setdefault("customer_name", await _find_customer_name(req, values))
+        if values.get("customer_id") not in (None, before.get("customer_id")) and "customer_name" not in values:
+            values["customer_name"] = await _find_customer_name(req, values)
         if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
             values.setdefault("terms_days", terms)
         if "ordered_on" in values:

@@ -41,7 +41,7 @@ def claim_approved(desk: Desk) -> None:
     with picture("taxi") as taxi, picture("hotel") as hotel:
         for photo in (taxi, hotel):
             hand.choose(photo, part=".attachments .camera")
-    hand.console.until(lambda: hand.console.count(".attachments .files img") == 2)
+        hand.console.until(lambda: hand.console.count(".attachments .files img") == 2)
     hand.shot("claim-receipts")
     hand.act("Submit")
     hand.confirm()
