@@ -119,7 +119,8 @@ class Settings(EnvironmentSettings):
     backup_keep: int = Field(14, ge=1, description="How many of the backups that the service takes by itself are kept.")
     demo: bool = Field(False, description="Demo mode: demo data, and a random key for tokens if none is set.")
     plugins: Names = Field(
-        (), description="Plugins to load, comma separated; empty: all built-in ones but optional ones; `+name` adds one to these."
+        (),
+        description="Plugins to load, comma separated; empty: all built-in ones but optional ones; `+name` adds one to these.",
     )
     cors_origins: Names = Field(
         DEV_ORIGINS,

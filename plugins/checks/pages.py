@@ -52,7 +52,9 @@ def page_problems(plugin: str, views: Iterable[View], routes: Sequence[Route]) -
         if view.boxes and not any(view.boxes in route.query for route in lists):
             yield f"{where} has the boxes {view.boxes}, which is no query parameter of a list of these records."
         for action, begun in view.proposals.items():
-            taken = [one.body.fields or {} for one in routes if one.path.endswith(f"/{action}") and one.body is not None]
+            taken = [
+                one.body.fields or {} for one in routes if one.path.endswith(f"/{action}") and one.body is not None
+            ]
             for name in begun:
                 if not any(name in fields for fields in taken):
                     yield f"{where} proposes {name} for the action {action}, which takes no such field."

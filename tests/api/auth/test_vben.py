@@ -105,8 +105,14 @@ async def test_a_log_out_ends_the_session_of_the_cookie_and_may_be_repeated(vben
 
 
 async def test_a_wrong_password_is_told_in_message(vben: Running) -> None:
-    refused = await Client(vben.url).post("/api/auth/login", {"username": "admin", "password": "wrong"}, headers=OWN_PAGE)
-    assert (refused.code, refused.json["message"], refused.headers.get("Set-Cookie")) == (40010, refused.json["msg"], None)
+    refused = await Client(vben.url).post(
+        "/api/auth/login", {"username": "admin", "password": "wrong"}, headers=OWN_PAGE
+    )
+    assert (refused.code, refused.json["message"], refused.headers.get("Set-Cookie")) == (
+        40010,
+        refused.json["msg"],
+        None,
+    )
     incomplete = await Client(vben.url).post("/api/auth/login", {"username": "admin"}, headers=OWN_PAGE)
     assert (incomplete.code, incomplete.json["message"]) == (40001, incomplete.json["msg"])
 

@@ -408,7 +408,9 @@ def test_a_value_that_a_filter_shows_is_text() -> None:
             for place, template in node.items():
                 filters = TEMPLATE.findall(template) if isinstance(template, str) and place not in OF_DATA else []
                 # what is left of lines is data of a form
-                acting += [f"{name}: {template}" for one in filters if not one.endswith("| html") and "open:" not in one]
+                acting += [
+                    f"{name}: {template}" for one in filters if not one.endswith("| html") and "open:" not in one
+                ]
     assert acting == []
 
 
