@@ -50,7 +50,7 @@ def _long_text(options: FieldOptions) -> Field:
     return text(max_length=5000, **options)
 
 
-# what a declaration may choose from; the dictionary `system_field_type` has their labels
+# what a declaration may choose from
 TYPES: Mapping[str, Callable[[FieldOptions], Field]] = {
     "text": _text,
     "long_text": _long_text,
@@ -80,13 +80,13 @@ DECLARATION: Mapping[str, Field] = {
     "dictionary": text(
         label=("字典", "Dictionary"),
         max_length=64,
-        example="crm_customer_source",
+        example="acme_kind",
         description="The type of the dictionary whose values it holds: for `choice`, and required there.",
     ),
     "target": text(
         label=("引用数据", "Refers to records of"),
         max_length=64,
-        example="crm_contacts",
+        example="acme_things",
         description="The collection that it refers to: for `reference`, and required there.",
     ),
     "required": boolean(
@@ -110,7 +110,7 @@ CUSTOM_FIELDS = Collection(
             required=True,
             max_length=64,
             filter=True,
-            example="crm_customers",
+            example="acme_things",
             description="The collection whose records have it.",
         ),
         "collection_name": _CALLED.but(label=("所属记录", "Records")),

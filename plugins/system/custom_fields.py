@@ -7,6 +7,7 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
+    SIGNED_IN,
     ApiError,
     Collection,
     Page,
@@ -51,6 +52,15 @@ TYPES = dictionary(
     timestamp=("时间", "Date and time"),
     choice=("字典选项", "Choice from a dictionary"),
     reference=("引用其他记录", "Another record"),
+)
+USES = dictionary(
+    "system_field_use",
+    ("自定义字段用途", "Use of a collection"),
+    extend=("扩展", "Extend"),
+    target=("引用", "Refer to"),
+)
+INDEXES = dictionary(
+    "system_field_index", ("索引变化", "Change of an index"), created=("新建", "Created"), removed=("移除", "Removed")
 )
 MENU = page(
     "system:custom-field", ("自定义字段", "Custom fields"), "/system/custom-fields", "lucide:text-cursor-input", 7
@@ -268,7 +278,7 @@ _CRUD = crud(
 ROUTES: tuple[Route, ...] = (
     *_CRUD,
     route(
-        f"PATCH {AT}/{{id}}",
+        "PATCH /api/v1/system/custom-fields/{id}",
         update,
         summary="Change a custom field",
         access="system:custom-field:update",
@@ -279,7 +289,7 @@ ROUTES: tuple[Route, ...] = (
         description="Where it belongs, its name and its type stay: values of that type are stored under that name.",
     ),
     route(
-        f"POST {AT}/rehearse",
+        "POST /api/v1/system/custom-fields/rehearse",
         rehearse_creation,
         summary="Rehearse a new custom field",
         title=("预演新增", "Rehearse"),
@@ -291,7 +301,7 @@ ROUTES: tuple[Route, ...] = (
         description="Nothing is written. It is refused as the creation would be.",
     ),
     route(
-        f"POST {AT}/{{id}}/rehearse",
+        "POST /api/v1/system/custom-fields/{id}/rehearse",
         rehearse_change,
         summary="Rehearse a change of a custom field",
         title=("预演修改", "Rehearse"),
@@ -303,11 +313,11 @@ ROUTES: tuple[Route, ...] = (
         description="Nothing is written. `removed: true` says what deleting it would hide.",
     ),
     route(
-        f"GET {AT}/collections",
+        "GET /api/v1/system/custom-fields/collections",
         list_collections,
         summary="List the collections that can have custom fields",
         title=("可扩展的数据", "Extensible records"),
-        access="system:custom-field:list",
+        access=SIGNED_IN,
         query={
             "use": choice(
                 "extend",

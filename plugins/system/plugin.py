@@ -54,7 +54,7 @@ plugin = Plugin(
     routes=routes_of(dictionaries, dictionary_items, configs, custom_fields, processes, data_reset, saved_views),
     menus=MENUS,
     emits=(configs.CHANGING_EVENT,),
-    dictionaries=(STATUS, processes.RESULTS, custom_fields.TYPES),
+    dictionaries=(STATUS, processes.RESULTS, custom_fields.TYPES, custom_fields.USES, custom_fields.INDEXES),
     views=(custom_fields.VIEW,),
     options=OPTIONS,
 )

@@ -146,7 +146,7 @@ def _foreign(file: Path, name: str) -> bool:
 # what every plugin imports: a name that goes, or comes, is a decision, and this list says so
 PLUGIN_API = """
     Action Actor anything ApiError Approval array boolean choice Collection CONFLICT conflicts crud day day_of
-    Dictionary dictionary EnvironmentSettings ErrorKind Event exact Field FORBIDDEN Handler Index integer invalid
+    Dictionary dictionary EnvironmentSettings ErrorKind Event exact Extends Field FORBIDDEN Handler Index integer invalid
     Job link Listener mapping Menu Message money NOT_FOUND NOTIFY number obj object_id Option Page page Plugin
     PUBLIC quantity Record record_name Refusal Request Response Route route routes_of Service service_fields shape
     SIGNED_IN StateMachine Step Store store_money tables text timestamp Transition transitions utc_now View
