@@ -516,6 +516,10 @@ export const DICTIONARIES = {
   "title": {"zh": "操作结果", "en": "Outcome"},
   "items": {"success": {"zh": "成功", "en": "Success", "color": "green"}, "failure": {"zh": "失败", "en": "Failure", "color": "red"}}
  },
+ "system_field_index": {
+  "title": {"zh": "索引变化", "en": "Change of an index"},
+  "items": {"created": {"zh": "新建", "en": "Created", "color": ""}, "removed": {"zh": "移除", "en": "Removed", "color": ""}}
+ },
  "system_field_type": {
   "title": {"zh": "自定义字段类型", "en": "Types of custom fields"},
   "items": {
@@ -530,6 +534,10 @@ export const DICTIONARIES = {
    "choice": {"zh": "字典选项", "en": "Choice from a dictionary", "color": ""},
    "reference": {"zh": "引用其他记录", "en": "Another record", "color": ""}
   }
+ },
+ "system_field_use": {
+  "title": {"zh": "自定义字段用途", "en": "Use of a collection"},
+  "items": {"extend": {"zh": "扩展", "en": "Extend", "color": ""}, "target": {"zh": "引用", "en": "Refer to", "color": ""}}
  },
  "system_job_result": {
   "title": {"zh": "任务结果", "en": "Job result"},
