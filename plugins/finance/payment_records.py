@@ -36,6 +36,7 @@ _PART = obj(
     },
 )
 
+SHOWN_OF_ITEMS = ("number", "status", "counterparty", "day", "due_on", "amount", "invoiced", "paid")
 OPEN_ITEMS: Collection[OpenItem] = Collection(
     name="finance_open_items",
     title="OpenItem",

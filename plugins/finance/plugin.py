@@ -26,7 +26,7 @@ from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
-from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS, SHOWN_OF_ITEMS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
 
 _AUDIT = Message("核对账目", "Audit the ledgers")
@@ -68,12 +68,7 @@ plugin = Plugin(
     menus=MENUS,
     views=(
         View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),  # the id is the month
-        View(
-            OPEN_ITEMS,
-            columns=("number", "status", "counterparty", "day", "due_on", "amount", "invoiced", "paid"),
-            due="due_on",
-            due_only={"status": "open,partly_paid"},
-        ),
+        View(OPEN_ITEMS, columns=SHOWN_OF_ITEMS, due="due_on", due_only={"status": "open,partly_paid"}),
         View(INVOICES, widgets={"counterparty": {"visibleOn": "${!open_item_id && !customer_id && !supplier_id}"}}),
     ),
     permissions=PERMISSIONS,

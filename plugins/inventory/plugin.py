@@ -31,7 +31,6 @@ _LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_C
 
 
 def _propose_open(done: str) -> dict[str, str]:
-    """Return what a form for goods is filled in with: the warehouse, and the lines less what is `done` already."""
     return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}}}"}
 
 
