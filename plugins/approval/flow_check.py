@@ -79,7 +79,12 @@ CHECKED = shape(
         ),
         nullable=False,
     ),
-    initiators=integer(minimum=0, nullable=False, description="For how many different initiators it was checked."),
+    initiators=integer(
+        label=("检查的发起人数", "Initiators checked"),
+        minimum=0,
+        nullable=False,
+        description="For how many different initiators it was checked.",
+    ),
 )
 
 

@@ -467,7 +467,7 @@ _NODE_FIELD = {
     )
 }
 ACT_BODY = shape("ApprovalAct", **_COMMENT_FIELD)
-DECIDE_BODY = shape("ApprovalDecide", **_COMMENT_FIELD, **_NODE_FIELD)
+DECIDE_BODY = shape("ApprovalDecide", **_NODE_FIELD, **_COMMENT_FIELD)
 SUBMIT_BODY = shape(
     "ApprovalSubmit",
     **_COMMENT_FIELD,
@@ -513,8 +513,8 @@ BATCH = shape(
 )
 SIGNER_BODY = shape(
     "ApprovalAddSigner",
-    **_COMMENT_FIELD,
     **_NODE_FIELD,
+    **_COMMENT_FIELD,
     user_id=integer(minimum=1, ref="rbac_users", required=True, description="The person who must agree as well."),
     place=choice(
         "before",
@@ -526,8 +526,8 @@ SIGNER_BODY = shape(
 )
 ADVICE_BODY = shape(
     "ApprovalAskAdvice",
-    **_COMMENT_FIELD,
     **_NODE_FIELD,
+    **_COMMENT_FIELD,
     user_id=integer(minimum=1, ref="rbac_users", required=True, description="Who is asked, and decides nothing."),
 )
 ADVISE_BODY = shape("ApprovalAdvise", comment=text(label=("意见", "Advice"), max_length=1000, required=True))
@@ -544,8 +544,8 @@ COMMENT_BODY = shape(
 )
 BACK_BODY = shape(
     "ApprovalSendBack",
-    **_COMMENT_FIELD,
     **_NODE_FIELD,
+    **_COMMENT_FIELD,
     keep=boolean(
         label=("保留已同意的节点", "Keep agreements"),
         description="The nodes in between that agreed are not asked again; after the initiator, only if the content stays "
@@ -564,8 +564,8 @@ TRANSFER_BODY = shape(
 )
 REASSIGN_BODY = shape(
     "ApprovalReassign",
-    **_COMMENT_FIELD,
     **_NODE_FIELD,
+    **_COMMENT_FIELD,
     from_user_id=integer(
         label=("原审批人", "Current assignee"),
         minimum=1,

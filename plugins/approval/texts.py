@@ -26,6 +26,33 @@ DICTIONARIES = (
         delegate=("由受托人代理", "The delegate"),
     ),
     dictionary(
+        "approval_overdue",
+        ("超时处理", "When it is over"),
+        remind=("提醒审批人", "Remind the approvers"),
+        escalate=("转给上级", "Ask their leaders"),
+        agree=("自动同意", "Agree"),
+        reject=("自动驳回", "Reject"),
+        **{"return": ("退回发起人", "Return to the initiator")},
+    ),
+    dictionary(
+        "approval_repeated",
+        ("连续节点的同一审批人", "Who agreed at the node before"),
+        ask=("再次审批", "Is asked again"),
+        skip=("视为同意", "Has agreed here too"),
+    ),
+    dictionary(
+        "approval_reason",
+        ("必须填写意见", "Comment required"),
+        reject=("驳回或退回时", "To reject or send back"),
+        always=("每次审批", "Always"),
+    ),
+    dictionary(
+        "approval_place",
+        ("加签方式", "Place"),
+        before=("前加签", "Before"),
+        after=("后加签", "After"),
+    ),
+    dictionary(
         "approval_operator",
         ("比较方式", "Operator"),
         eq=("等于", "Equal to"),

@@ -42,7 +42,12 @@ _TRIAL = {
     ],
 }
 VIEWS = (
-    View(INSTANCES, columns=("title", "biz_type", "initiator_id", "submitted_at", "status"), boxes="box"),
+    View(
+        INSTANCES,
+        columns=("title", "biz_type", "initiator_id", "submitted_at", "status"),
+        boxes="box",
+        widgets={"node": {"type": "hidden"}},  # the first at which the person is asked
+    ),
     View(
         DEFINITIONS,
         widgets={
