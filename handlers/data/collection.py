@@ -309,17 +309,8 @@ class Collection(Generic[Declared]):
     @cached_property
     def list_query(self) -> dict[str, Field]:
         """The query parameters of the list route: paging, sort, search and filters."""
-        paging = {
-            "page": integer(minimum=1, default=1, example=1),
-            "page_size": integer(minimum=1, maximum=MAX_PAGE_SIZE, default=20, example=20),
-            "sort": text(max_length=200, example=self.default_sort, description=f"{_SORT} {', '.join(self.sortable)}."),
-            "with_total": boolean(default=True, description="`false` omits the count: `total` is then null."),
-            "cursor": text(max_length=2000, description="`next_cursor` of the previous page.", example=None),
-        }
-        if amounts := self.read.sortable_amounts:
-            paging["sum"] = array(choice(*amounts), max_items=len(amounts), unique=True, description=_SUM)
         search = {"q": text(max_length=100, description=_SEARCH, example="a")} if self.searchable else {}
-        return {name: child.but(nullable=False) for name, child in {**paging, **search, **self.filters}.items()}
+        return {name: child.but(nullable=False) for name, child in {**_paging(self), **search, **self.filters}.items()}
 
     @cached_property
     def blank(self) -> Record:
@@ -375,6 +366,20 @@ class Collection(Generic[Declared]):
 def extended(collection: Collection[Declared], own: Mapping[str, Field]) -> Collection[Declared]:
     """Return a copy that has these fields of others too, with an index on each by which lists filter."""
     return replace(collection, fields={**collection.fields, **own}, own=(*collection.own, *own))
+
+
+def _paging(collection: Collection[Declared]) -> dict[str, Field]:
+    sort = f"{_SORT} {', '.join(collection.sortable)}."
+    paging = {
+        "page": integer(minimum=1, default=1, example=1),
+        "page_size": integer(minimum=1, maximum=MAX_PAGE_SIZE, default=20, example=20),
+        "sort": text(max_length=200, example=collection.default_sort, description=sort),
+        "with_total": boolean(default=True, description="`false` omits the count: `total` is then null."),
+        "cursor": text(max_length=2000, description="`next_cursor` of the previous page.", example=None),
+    }
+    if amounts := collection.read.sortable_amounts:
+        paging["sum"] = array(choice(*amounts), max_items=len(amounts), unique=True, description=_SUM)
+    return paging
 
 
 def _derived(collection: Collection, values: Values) -> Record:

@@ -44,9 +44,7 @@ VIEWS = (
         calendar=("day", "status", "employee_id"),
     ),
 )
-
-_SETTLE_SECONDS = 60
-_SETTLE = Message("结算考勤结果", "Settle attendance results")
+_SETTLE = Job("hrm.settle", 60, results.reconcile, Message("结算考勤结果", "Settle attendance results"))
 
 plugin = Plugin(
     name="hrm",
@@ -62,7 +60,7 @@ plugin = Plugin(
     views=VIEWS,
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
-    jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),
+    jobs=(_SETTLE,),
     migrations=(OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
     routes=(
         *routes_of(employees, shifts, places, punches, attendance, monthly, leaves, allowances, entries),

@@ -72,6 +72,34 @@ export const DICTIONARIES = {
    "exists": {"zh": "有值", "en": "Has a value", "color": ""}
   }
  },
+ "approval_overdue": {
+  "title": {"zh": "超时处理", "en": "When it is over"},
+  "items": {
+   "remind": {"zh": "提醒审批人", "en": "Remind the approvers", "color": ""},
+   "escalate": {"zh": "转给上级", "en": "Ask their leaders", "color": ""},
+   "agree": {"zh": "自动同意", "en": "Agree", "color": ""},
+   "reject": {"zh": "自动驳回", "en": "Reject", "color": ""},
+   "return": {"zh": "退回发起人", "en": "Return to the initiator", "color": ""}
+  }
+ },
+ "approval_place": {
+  "title": {"zh": "加签方式", "en": "Place"},
+  "items": {"before": {"zh": "前加签", "en": "Before", "color": ""}, "after": {"zh": "后加签", "en": "After", "color": ""}}
+ },
+ "approval_reason": {
+  "title": {"zh": "必须填写意见", "en": "Comment required"},
+  "items": {
+   "reject": {"zh": "驳回或退回时", "en": "To reject or send back", "color": ""},
+   "always": {"zh": "每次审批", "en": "Always", "color": ""}
+  }
+ },
+ "approval_repeated": {
+  "title": {"zh": "连续节点的同一审批人", "en": "Who agreed at the node before"},
+  "items": {
+   "ask": {"zh": "再次审批", "en": "Is asked again", "color": ""},
+   "skip": {"zh": "视为同意", "en": "Has agreed here too", "color": ""}
+  }
+ },
  "approval_status": {
   "title": {"zh": "审批状态", "en": "Approval status"},
   "items": {

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import inspect
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from handlers.ports import Accounts, Approvals, Departments, OwnRequests
+from handlers.ports import Absences, Accounts, Approvals, Departments, OwnRequests, WorkingTime
 from handlers.service import Parts, Port
 from plugins.api.business import Books, Customers, Suppliers
 
 pytestmark = pytest.mark.gen_test
+MORNING, HOUR = datetime(2026, 1, 5, 8, tzinfo=UTC), timedelta(hours=1)
 # the answer to each question, with what it is asked about
 UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Departments, "below"): ({"id": 7}, {7}),
     (OwnRequests, "allowed"): ({}, False),
     (Accounts, "actor_of"): ({"user_id": 7}, None),
     (Approvals, "pending"): ({"biz_type": "CONTRACT", "resource_id": "7"}, None),
+    (Absences, "away"): ({"user_ids": [7], "at": MORNING}, frozenset()),
+    (WorkingTime, "after"): ({"start": MORNING, "duration": HOUR}, MORNING + HOUR),
     (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
     (Books, "find_owed"): ({"customer_id": 7}, Decimal(0)),
     (Customers, "find_terms"): ({"customer_id": 7}, None),
