@@ -5,10 +5,12 @@ Each approval is handled in a transaction of its own, and each moment once.
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import Any
 
 from plugins.api import Service, utc_now
+from plugins.api.errors import DatabaseUnavailable
 from plugins.api.requests import SYSTEM
 from plugins.approval import flow
 from plugins.approval.engine import ApprovalContext, advance, notify, save
@@ -19,17 +21,26 @@ from plugins.approval.people import load_staff
 from plugins.approval.records import INITIATOR, INSTANCES, MAX_STEPS
 from plugins.approval.states import STATES
 
+log = logging.getLogger("tradewind.approval")
 SECONDS = 60
 _AT_ONCE = 200
 
 
 async def handle_due(service: Service) -> None:
-    """Handle the nodes whose time is over, and remind of those that must be decided soon."""
+    """Handle the nodes whose time is over, and remind of those that must be decided soon.
+
+    An approval that cannot be handled is logged, is tried again a period later, and stops no other.
+    """
     now = utc_now()
     due = {"status": "pending", "due": {"$lte": now}}
     for one in await service.database.store(INSTANCES).find(due, sort="id", limit=_AT_ONCE, fields=["status"]):
         context = ApprovalContext(service, SYSTEM, now)
-        await service.database.transaction(partial(_handle, context, one["id"]))
+        try:
+            await service.database.transaction(partial(_handle, context, one["id"]))
+        except DatabaseUnavailable:
+            raise
+        except Exception:
+            log.exception("the time limit of an approval is not handled", extra={"approval": str(one["id"])})
 
 
 async def _handle(context: ApprovalContext, id: Any) -> None:

@@ -25,7 +25,8 @@ from plugins.webhook.signing import Secrets
 RETRY_SECONDS: Sequence[float] = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 GIVE_UP = timedelta(days=5)
 _AT_ONCE = 8  # messages to one receiver
-_LOOKED_AT = 200  # pending deliveries of a webhook
+_LOOKED_AT, _PAGES = 200, 50  # pending deliveries of a webhook: so many at once, and so often while none is due
+_LOOKED_FOR = ("number", "record", "next_at")
 _WAIT_SECONDS = 0.2
 _GONE = 410  # the receiver asks for no more messages
 
@@ -96,13 +97,21 @@ class Webhooks:
 
     async def _find_due(self, hook: Hook) -> list[Record]:
         """Return the first pending delivery of each record, those that are due: a later one waits for it."""
-        pending = {"webhook_id": hook["id"], "state": "pending"}
-        rows = await self._service.database.store(DELIVERIES).find(pending, sort="number", limit=_LOOKED_AT)
+        store, now = self._service.database.store(DELIVERIES), utc_now()
         first: dict[str, Record] = {}
-        for row in rows:
-            first.setdefault(row["record"], row)
-        now = utc_now()
-        return [row for row in first.values() if row["next_at"] <= now][:_AT_ONCE]
+        after = -1
+        for _ in range(_PAGES):
+            pending = {"webhook_id": hook["id"], "state": "pending", "number": {"$gt": after}}
+            rows = await store.find(pending, sort="number", limit=_LOOKED_AT, fields=_LOOKED_FOR)
+            for row in rows:
+                first.setdefault(row["record"], row)
+            due = [row["id"] for row in first.values() if row["next_at"] <= now][:_AT_ONCE]
+            if due:
+                return await store.find({"_id": {"$in": due}}, sort="number")
+            if len(rows) < _LOOKED_AT:
+                break
+            after = rows[-1]["number"]
+        return []
 
     async def _send_all(self, hook: Hook, due: Sequence[Record]) -> None:
         await asyncio.gather(*(self._send(hook, one) for one in due))

@@ -36,6 +36,8 @@ class Exercise:
         return await self.client.call(self.route.method, self.path, self.body, raw=self.raw, headers=given)
 
 
+# fields that are required unless an optional one, such as the customer, says what they are
+_INSTEAD = {"finance_invoices": ("counterparty",), "inventory_sales_orders": ("customer_name",)}
 HandMade = Callable[["Maker", Route], Awaitable[Exercise]]
 
 
@@ -158,6 +160,9 @@ class Maker:
         fresh = {name for index in indexes if index.unique for name in index.keys}
         assert route.body is not None
         body = await sample(route.body, self.refer, only_required=only_required, fresh=fresh)
+        if only_required and collection is not None and route.method == "POST":
+            needed = {name: (route.body.fields or {})[name] for name in _INSTEAD.get(collection.name, ())}
+            body = {name: await sample(child, self.refer) for name, child in needed.items()} | body
         if "version" in body and "version" in record:
             body["version"] = record["version"]
         return body

@@ -167,6 +167,20 @@ async def test_a_refused_message_comes_again_before_the_next_of_its_record_and_o
     assert len({one.headers["webhook-id"] for one in messages}) == 2
 
 
+async def test_messages_that_wait_for_their_next_attempt_hold_up_no_other(
+    hooked: Running, admin: Client, people: People, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.webhook.sending._LOOKED_AT", 1)
+    monkeypatch.setattr("plugins.webhook.sending.RETRY_SECONDS", (3600,))
+    receiver.answer = lambda _: 500 if len(receiver.messages) == 1 else 200
+    await hook(hooked, people, receiver.url, ["crm_customers.create"])
+    refused_one = await customer(admin)
+    await arrived(receiver, refused_one["id"], 1)
+    other = await customer(admin)
+    await arrived(receiver, other["id"], 1)
+    assert len(receiver.of(refused_one["id"])) == 1
+
+
 @pytest.mark.parametrize(
     ("path", "status", "shown"),
     [("/", 404, 404), ("/", 302, 302), ("/", 0, None), ("/large", 200, None)],
