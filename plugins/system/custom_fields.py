@@ -200,7 +200,9 @@ async def _check(req: Request, values: Mapping[str, Any], before: Mapping[str, A
     if collection is None:
         faults.append(FieldError("collection", "enum"))
     elif before is None and in_records(values) in collection.all_fields:
-        faults.append(FieldError("name", "duplicate"))
+        if await req.store(CUSTOM_FIELDS).count({"collection": collection.name, "name": values["name"]}):
+            raise ApiError(DUPLICATE, data={"field": "name"})
+        faults.append(FieldError("name", "duplicate"))  # of a plugin
     if collection is not None:
         own = in_records(values)
         labels = {

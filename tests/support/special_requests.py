@@ -21,6 +21,7 @@ from tests.api.finance.hand_made import FINANCE_HAND_MADE
 from tests.api.hrm.hand_made import HRM_HAND_MADE
 from tests.api.inventory.hand_made import INVENTORY_HAND_MADE
 from tests.api.notification.hand_made import NOTIFICATION_HAND_MADE
+from tests.api.system.hand_made import SYSTEM_HAND_MADE
 from tests.api.webhook.hand_made import WEBHOOK_HAND_MADE
 from tests.support.catalogue import CATALOGUE
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
@@ -129,6 +130,7 @@ HAND_MADE: Mapping[str, HandMade] = {
     **CMS_HAND_MADE,
     **CONSOLE_HAND_MADE,
     **NOTIFICATION_HAND_MADE,
+    **SYSTEM_HAND_MADE,
     **FILES_HAND_MADE,
     **FINANCE_HAND_MADE,
     **HRM_HAND_MADE,

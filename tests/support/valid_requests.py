@@ -160,8 +160,8 @@ class Maker:
         fresh = {name for index in indexes if index.unique for name in index.keys}
         assert route.body is not None
         body = await sample(route.body, self.refer, only_required=only_required, fresh=fresh)
-        if only_required and collection is not None and route.method == "POST":
-            needed = {name: (route.body.fields or {})[name] for name in _INSTEAD.get(collection.name, ())}
+        if only_required and collection is not None and route.body is collection.create:
+            needed = {name: collection.fields[name] for name in _INSTEAD.get(collection.name, ())}
             body = {name: await sample(child, self.refer) for name, child in needed.items()} | body
         if "version" in body and "version" in record:
             body["version"] = record["version"]

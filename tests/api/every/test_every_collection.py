@@ -288,6 +288,7 @@ UNIQUE = [
     for index in collection.indexes
     if index.unique and set(index.keys) & set(collection.writable) and creator(collection)
 ]
+KEPT = {"core_custom_fields"}  # records still have values under the name, so it is restored instead
 
 
 @each("key", UNIQUE, lambda key: f"{key[0].name}-{'-'.join(key[1].keys)}")
@@ -301,7 +302,7 @@ async def test_a_taken_key_is_40900_and_free_again_after_a_delete(key: tuple[Col
     twin = {**second.body, **{name: first.body[name] for name in index.keys if name in first.body}}
     taken = expect(await maker.admin.post(second.path, twin), 40900)
     assert taken["field"] in index.keys
-    if at is not None:
+    if at is not None and collection.name not in KEPT:
         expect(await maker.admin.delete(path_with(at, str(made["id"]))))
         expect(await maker.admin.post(second.path, twin))
 
