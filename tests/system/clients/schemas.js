@@ -13,7 +13,7 @@ ajv.addFormat("idn-email", true);
 // the description is no schema, it has them
 ajv.addVocabulary(Object.keys(description));
 // extensions (OpenAPI 3.1, section 4.9)
-ajv.addVocabulary(["x-dictionary"]);
+ajv.addVocabulary(["x-dictionary", "x-reference"]);
 ajv.addSchema(description, "description", true, false);
 const escaped = (name) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 const faults = [];
