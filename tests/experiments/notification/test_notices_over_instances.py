@@ -27,7 +27,7 @@ from plugins.testing import PASSWORD, Client, eventually, expect, unique
 from tests.support.server_process import ServerProcess, environment, spawn
 
 pytestmark = pytest.mark.gen_test(timeout=1800)
-NOTICES = int(os.environ.get("TRADEWIND_TEST_NOTICES", "5000"))
+NOTICES = int(os.environ.get("TRADEWIND_TEST_NOTICES", "2000"))
 PEOPLE, DEAD, QUIET = 200, 10, 10
 KILLS, KILL_SECONDS = 4, 4.0
 AT = "/api/v1/notifications"
