@@ -80,7 +80,7 @@ async def test_no_word_of_a_search_finds_a_colleague_by_what_is_not_shown_of_the
     me = await people.person(["approval:task:list"])
     name, secret = unique("Müller"), unique("s")
     account = await people.account(real_name=name, username=secret, mobile="13811112222", email=f"{secret}@e.example")
-    for other in (secret, "13811112222", "1381", "example"):
+    for other in (secret, "13811112222", "3811112", "example"):
         assert account["id"] not in await found(me, f"{name} {other}"), other
     assert await found(me, name.replace("ü", "u").upper()) == [account["id"]]
 

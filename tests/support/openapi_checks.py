@@ -46,7 +46,7 @@ class Described:
             declared = self._at(at)
         assert media in declared["content"], f"{media} is not declared for {reply.status}"
         if media == "application/json":
-            assert self.faults(f"{at}/content/application~1json/schema", reply.json) == []
+            assert self.faults(f"{at}/content/application~1json/schema", _declared(reply.json)) == []
         return reply
 
     def faults(self, pointer: str, value: Any) -> list[str]:
@@ -63,6 +63,15 @@ class Described:
         for part in pointer.split("/")[1:]:
             found = found[part.replace("~1", "/").replace("~0", "~")]
         return found
+
+
+def _declared(value: Any) -> Any:
+    """A value without the custom fields that other tests have added since the service started."""
+    if isinstance(value, list):
+        return [_declared(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _declared(one) for name, one in value.items() if not name.startswith("x_probed_")}
+    return value
 
 
 def escaped(path: str) -> str:

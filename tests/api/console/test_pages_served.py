@@ -116,9 +116,8 @@ async def test_a_filter_of_amounts_takes_both_ends_and_one_of_several_days_one_r
 async def test_a_flow_is_drawn_from_the_declaration_of_its_nodes(admin: Client) -> None:
     page = expect(await admin.get(f"{PAGES}/approval.definition"))
     flow = next(one for one in nodes(page) if one.get("type") == "flow" and "items" in one)
-    assert {"key", "name", "approvers", "mode", "absent", "substitutes", "on_reject"} == {
-        one["name"] for one in flow["items"]
-    }
+    asked = {"key", "name", "approvers", "mode", "absent", "substitutes", "on_reject", "copies", "deadline", "reason"}
+    assert {one["name"] for one in flow["items"]} == asked | {"choice", "branches", "lanes"}
     assert flow["parts"].keys() >= {"conditions", "copies"}
     (biz_type,) = {one["source"]["url"] for one in nodes(page) if one.get("name") == "biz_type" and "source" in one}
     expect(await admin.get(biz_type))
