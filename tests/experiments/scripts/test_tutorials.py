@@ -62,7 +62,7 @@ def test_the_first_plugin_is_installed_serves_and_passes_its_tests(tmp_path: Pat
     assert "with clinic" in said
     assert '"code":61001' in said
     assert '"amount":"120.00"' in said
-    assert "9 passed" in said
+    assert "10 passed" in said
     assert "Success: no issues found" in said
 
 
