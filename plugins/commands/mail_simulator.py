@@ -108,7 +108,7 @@ class Page(RequestHandler):
         self.simulator = simulator
 
     def get(self) -> None:
-        """Answer with the page."""
+        """Return the page."""
         self.set_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'")
         shown = "".join(_shown(one) for one in reversed(self.simulator.mails)) or "<p>还没有邮件 · No mail yet</p>"
         style = "body{font:16px/1.6 sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}"

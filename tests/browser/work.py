@@ -50,6 +50,9 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "hrm.leaves": {"starts_at": "2031-03-03 09:00", "ends_at": "2031-03-04 18:00"},
     "hrm.punches": {"lng": "121.47", "lat": "31.23"},
     "inventory.transfers": {"to_warehouse_id": "1"},
+    # required where no customer or supplier is chosen
+    "inventory.sales-orders": {"customer_name": "A customer"},
+    "finance.invoices": {"counterparty": "A party"},
     "notifications": {"user_ids": "王经理"},
 }
 # an action that a new record allows, where no state says which, and what is typed into its form

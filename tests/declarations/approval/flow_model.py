@@ -165,6 +165,7 @@ class Model:
         if where.done:
             return
         if isinstance(where.step, Lanes):
+            # `path` has taken the branches out of the lanes, which their type cannot say
             where.inner = [Running([*lane]) for lane in where.step.lanes]  # type: ignore[list-item]
             for lane in where.inner:
                 self.enter(lane, 0, agreed)
