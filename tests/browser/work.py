@@ -54,6 +54,7 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "inventory.sales-orders": {"customer_name": "A customer"},
     "finance.invoices": {"counterparty": "A party"},
     "notifications": {"user_ids": "王经理"},
+    "notifications.announcements": {"users": "王经理"},
 }
 # an action that a new record allows, where no state says which, and what is typed into its form
 _ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
