@@ -354,8 +354,7 @@ async def find_item(req: Request, biz_type: str, resource_id: Any) -> OpenItem |
 async def find_party_name(req: Request, party: ReadOnlyRecord) -> str | None:
     """Return what the customer or the supplier of a document is called now, or None if it has none that exists."""
     field = "customer_id" if party.get("customer_id") is not None else "supplier_id"
-    target, id = OPEN_ITEMS.references[field], party.get(field)
-    return (await req.part(RecordNames).look_up({target: [id]}))[target].get(id) if id is not None else None
+    return await req.part(RecordNames).name_of(OPEN_ITEMS.references[field], party.get(field))
 
 
 async def describe_billed(req: Request, invoice: ReadOnlyRecord) -> Record:

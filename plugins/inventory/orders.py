@@ -168,11 +168,10 @@ async def _find_customer_name(req: Request, values: Record) -> str:
     id = values.get("customer_id")
     if id is None:
         raise invalid("customer_name", "required")
-    target = SALES_ORDERS.references["customer_id"]
-    name = (await req.part(RecordNames).look_up({target: [id]}))[target].get(id)
+    name = await req.part(RecordNames).name_of(SALES_ORDERS.references["customer_id"], id)
     if name is None:
         raise invalid("customer_id", "reference")
-    return str(name)
+    return name
 
 
 def _drop_nulls(body: Record) -> Record:

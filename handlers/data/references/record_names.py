@@ -66,6 +66,10 @@ class RecordNames:
                 found[target][SYSTEM.user_id] = _SERVICE.text(language)
         return found
 
+    async def name_of(self, target: str, id: RecordId) -> str | None:
+        """Return the name of one record, by name or alias of its collection, or None if there is none."""
+        return (await self.look_up({target: [id]}))[target].get(id)
+
     async def _all(self, reads: Sequence[Callable[[], Awaitable[_Read]]], at_once: bool) -> Sequence[_Read]:
         """Return the results of all reads, which run concurrently if `at_once`, except in a transaction."""
         if at_once and not self._database.driver.in_transaction:
