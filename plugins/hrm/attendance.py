@@ -14,15 +14,15 @@ async def today(req: Request) -> Record:
     zone = req.service.settings.zone
     employee = await find_employee(req.service, req.actor.user_id)
     calendar = await load_calendar(req.service, employee)
-    if employee is None or calendar is None:
+    day = calendar.day_of(req.now.astimezone(zone)) if calendar else day_of(req.now, zone)
+    if employee is None or calendar is None or not calendar.attends_on(day):
         return {
-            "day": day_of(req.now, zone).isoformat(),
+            "day": day.isoformat(),
             "employee_id": employee and employee["id"],
             "working": False,
             "punches": [],
         }
-    table = calendar.timetable
-    day = table.day_of(req.now.astimezone(zone))
+    table = calendar.timetable_of(day)
     of_day = {"employee_id": employee["id"], "day": day.isoformat()}
     return {
         "day": day.isoformat(),

@@ -8,11 +8,11 @@ from datetime import date, datetime, timedelta
 from plugins.api import Service
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.values import start_of
-from plugins.hrm.calendars import OFFICE, calendar_of_group
+from plugins.hrm.calendars import week_of_group
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import GROUPS
 from plugins.hrm.states import LEAVE_STATES
-from plugins.hrm.timetable import Calendar, minutes_since
+from plugins.hrm.timetable import OFFICE_WEEK, WorkingWeek, minutes_since
 
 _MOST_DAYS = 1000
 
@@ -40,22 +40,22 @@ class CompanyHours(WorkingTime):
     async def after(self, start: datetime, duration: timedelta) -> datetime:
         """Return the moment at which this much working time has passed; by the clock if nobody ever works."""
         rows = await self._service.database.store(GROUPS).find({}, sort="created_at", limit=1)
-        calendar = await calendar_of_group(self._service, rows[0]) if rows else None
+        week = (await week_of_group(self._service, rows[0]) if rows else None) or OFFICE_WEEK
         zone, left = self._service.settings.zone, int(duration.total_seconds() // 60)
         first = start.astimezone(zone).date() - timedelta(days=1)  # a night shift may not be over
         for day in (first + timedelta(days=number) for number in range(_MOST_DAYS)):
             passed = minutes_since(start.astimezone(zone), day, zone)
-            for begins, ends in self._spans(calendar or OFFICE, day):
+            for begins, ends in self._spans(week, day):
                 worked = max(0, ends - max(begins, passed))
                 if worked >= left:
                     return start_of(day, zone) + timedelta(minutes=max(begins, passed) + left)
                 left -= worked
         return start + duration
 
-    def _spans(self, calendar: Calendar, day: date) -> Iterator[tuple[int, int]]:
-        if not calendar.works_on(day):
+    def _spans(self, week: WorkingWeek, day: date) -> Iterator[tuple[int, int]]:
+        if not week.works_on(day):
             return
-        hours = calendar.timetable.on(day, self._service.settings.zone)
+        hours = week.timetable.on(day, self._service.settings.zone)
         if hours.pause is None:
             yield hours.start, hours.end
         else:

@@ -1,29 +1,84 @@
-"""The calendar of an employee, loaded from their attendance group and its shift."""
+"""The calendars of employees: of each day, the attendance group of then, its shift and its special days."""
 
 from __future__ import annotations
 
-from plugins.api import Service
-from plugins.api.values import ReadOnlyRecord
-from plugins.hrm.record_types import AttendanceGroup, Employee, Shift
-from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
-from plugins.hrm.timetable import DAY, Calendar, Timetable
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any
 
-# by this calendar, leave of people without an attendance group is counted
-OFFICE = Calendar(Timetable(9 * 60, 18 * 60, pause=(12 * 60, 13 * 60)), frozenset({1, 2, 3, 4, 5}), {})
+from plugins.api import Service
+from plugins.api.values import ReadOnlyRecord, RecordId
+from plugins.hrm.assignment_records import SPECIAL_DAYS
+from plugins.hrm.assignments import Timeline, load_timelines
+from plugins.hrm.record_types import AttendanceGroup, Employee
+from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
+from plugins.hrm.timetable import DAY, OFFICE_WEEK, Calendar, Period, Timetable, WorkingWeek
+
+# by this calendar, leave of people who never had an attendance group is counted
+OFFICE = Calendar((Period(date.min, OFFICE_WEEK),))
+_Exceptions = dict[RecordId, dict[str, bool]]
 
 
 async def load_calendar(service: Service, employee: Employee | None) -> Calendar | None:
-    """Return the calendar of the employee's group, or None without a group."""
-    if employee is None or employee["attendance_group_id"] is None:
-        return None
-    group = await service.database.store(GROUPS).find_one({"_id": employee["attendance_group_id"]})
-    return await calendar_of_group(service, group) if group else None
+    """Return the calendar of an employee, or None if they have never had an attendance group."""
+    return (await load_calendars(service, [employee]))[employee["id"]] if employee is not None else None
 
 
-async def calendar_of_group(service: Service, group: AttendanceGroup) -> Calendar | None:
-    """Return the calendar of an attendance group, or None if its shift is gone."""
-    shift = await service.database.store(SHIFTS).find_one({"_id": group["shift_id"]})
-    return _build_calendar(group, shift) if shift else None
+async def load_calendars(service: Service, employees: Sequence[ReadOnlyRecord]) -> dict[RecordId, Calendar | None]:
+    """Return the calendars of employees by their ids; None for whoever has never had an attendance group."""
+    timelines = await load_timelines(service, employees)
+    pieces = [piece.values for timeline in timelines.values() for piece in timeline.pieces]
+    weeks = await _load_weeks(service, {(one["group_id"], one["place_id"]) for one in pieces})
+    return {id: _build_calendar(timeline, weeks) if timeline.attended else None for id, timeline in timelines.items()}
+
+
+def _build_calendar(timeline: Timeline, weeks: dict[tuple[Any, Any], WorkingWeek | None]) -> Calendar:
+    return Calendar(
+        tuple(
+            Period(
+                date.fromisoformat(piece.since),
+                weeks[piece.values["group_id"], piece.values["place_id"]],
+                piece.values["group_id"],
+                piece.values["department_id"],
+            )
+            for piece in timeline.pieces
+        )
+    )
+
+
+async def week_of_group(service: Service, group: AttendanceGroup) -> WorkingWeek | None:
+    """Return the working week of an attendance group, or None if its shift is gone."""
+    return (await _load_weeks(service, {(group["id"], None)}))[group["id"], None]
+
+
+async def _load_weeks(
+    service: Service, wanted: Iterable[tuple[RecordId, RecordId]]
+) -> dict[tuple[RecordId, RecordId], WorkingWeek | None]:
+    """Return the working weeks of groups at places of work."""
+    pairs = set(wanted)
+    group_ids = [id for id in {group_id for group_id, _ in pairs} if id is not None]
+    found = await service.database.store(GROUPS).find({"_id": {"$in": group_ids}}) if group_ids else []
+    groups = {group["id"]: group for group in found}
+    shift_ids = list({group["shift_id"] for group in found})
+    shifts = {one["id"]: one for one in await service.database.store(SHIFTS).find({"_id": {"$in": shift_ids}})}
+    special = await _load_special_days(service, {place_id for _, place_id in pairs}) if found else {}
+    weeks: dict[tuple[RecordId, RecordId], WorkingWeek | None] = dict.fromkeys(pairs)
+    for group_id, place_id in pairs:
+        group = groups.get(group_id)
+        if group is not None and group["shift_id"] in shifts:
+            own = {one["day"]: bool(one.get("working")) for one in group["holidays"]}
+            exceptions = {**special.get(None, {}), **special.get(place_id, {}), **own}
+            table = to_timetable(shifts[group["shift_id"]])
+            weeks[group_id, place_id] = WorkingWeek(table, frozenset(group["working_days"]), exceptions)
+    return weeks
+
+
+async def _load_special_days(service: Service, place_ids: Iterable[RecordId]) -> _Exceptions:
+    """Return whether the special days of the company (None) and of these places of work are working days."""
+    days: _Exceptions = {}
+    for one in await service.database.store(SPECIAL_DAYS).find({"place_id": {"$in": [*{*place_ids, None}]}}):
+        days.setdefault(one["place_id"], {})[one["day"]] = one["kind"] == "workday"
+    return days
 
 
 async def find_employee(service: Service, user_id: int) -> Employee | None:
@@ -50,11 +105,6 @@ def to_pause(shift: ReadOnlyRecord) -> tuple[int, int] | None:
     start, begins, ends = (_parse_clock(shift[name]) for name in ("start", "break_start", "break_end"))
     begins += DAY if begins < start else 0
     return begins, ends + (DAY if ends < start else 0)
-
-
-def _build_calendar(group: AttendanceGroup, shift: Shift) -> Calendar:
-    exceptions = {one["day"]: bool(one.get("working")) for one in group["holidays"]}
-    return Calendar(to_timetable(shift), frozenset(group["working_days"]), exceptions)
 
 
 def _parse_clock(clock: str) -> int:

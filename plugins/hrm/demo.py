@@ -9,6 +9,8 @@ from typing import Any
 from plugins.api import Actor, Collection, Record, Service, day_of, utc_now
 from plugins.api.records import Demonstration
 from plugins.api.values import Typed
+from plugins.hrm.assignment_records import ASSIGNMENTS
+from plugins.hrm.assignments import new_timeline, save
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.record_types import AttendancePlace, Employee, JobPosition
@@ -80,7 +82,7 @@ class _Staff:
     async def _create_employee(
         self, of: str, name: str, came: int, left: int | None, position: JobPosition, number: int, own: Record
     ) -> Employee:
-        return await self._create(
+        employee = await self._create(
             EMPLOYEES,
             number=f"E-{number + 1:04}",
             name=name,
@@ -90,6 +92,9 @@ class _Staff:
             left_on=self._months_ago(left) if left else None,
             **own,
         )
+        assignments = self.service.database.store(ASSIGNMENTS, self.people["manager"], now=self.now)
+        await save(assignments, employee["id"], new_timeline(employee), self.today)
+        return employee
 
     async def _create_punches(self, name: str, employee: Employee, place: AttendancePlace, shift: int) -> None:
         rows = []

@@ -1,43 +1,29 @@
-"""The departments of an employee in the past. A change of department takes effect on the day on which it is entered."""
+"""The departments of an employee in the past, as the assignments say; by them, figures of the past count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import Any
 
 from plugins.api.data import Filter
-from plugins.api.values import ReadOnlyRecord
-from plugins.hrm.record_types import Employee
 
 _ONE_DAY = timedelta(days=1)
 
 
-def move_departments(employee: ReadOnlyRecord, values: Mapping[str, Any], today: date) -> dict[str, Any]:
-    """Return `department_since` and `past_departments` of an `employee` who gets `values`; empty if they stay the same.
-
-    A department where nobody has worked a day yet is replaced, as is that of somebody who has left; whoever is hired
-    again has no departments from before.
+def past_departments(periods: Iterable[tuple[str, int | None]]) -> dict[str, Any]:
+    """Return `department_since` and `past_departments` of an employee, from the first days of periods and their
+    departments, in order; the last period is the current one.
     """
-    after = {**employee, **values}
-    past, since = list(employee["past_departments"] or ()), employee["department_since"]
-    if after["hired_on"] != employee["hired_on"]:
-        past = [one for one in past if one["until"] >= after["hired_on"]]
-        since = since if past else None
-    gone = after.get("left_on") is not None and after["left_on"] < today.isoformat()
-    last = (today - _ONE_DAY).isoformat()
-    if after["department_id"] != employee["department_id"] and not gone and last >= max(since or "", after["hired_on"]):
-        past.append({"department_id": employee["department_id"], "from": since, "until": last})
-        since = today.isoformat()
-    changed = {"department_since": since, "past_departments": past or None}
-    return {name: value for name, value in changed.items() if value != employee.get(name)}
-
-
-def department_on(employee: Employee, day: str) -> int | None:
-    """Return the department of an employee on a day."""
-    past = (one for one in employee["past_departments"] or () if one["until"] >= day)
-    found: int | None = next(past, employee)["department_id"]
-    return found
+    past: list[dict[str, Any]] = []
+    since, current = None, None
+    for number, (first, department) in enumerate(periods):
+        if number and department != current:
+            until = (date.fromisoformat(first) - _ONE_DAY).isoformat()
+            past.append({"department_id": current, "from": since, "until": until})
+            since = first
+        current = department
+    return {"department_since": since, "past_departments": past or None}
 
 
 def were_in(ids: Iterable[int], day: str) -> Filter:

@@ -50,8 +50,8 @@ async def enter_punch(req: Request) -> Punch:
         employee = await _get_employee(req)
         await lock(req.service, employee["id"])
         calendar = await load_calendar(req.service, employee)
-        day = calendar.timetable.day_of(at.astimezone(zone)) if calendar else day_of(at, zone)
-        if calendar is None or not _attends(employee, day.isoformat()):
+        day = calendar.day_of(at.astimezone(zone)) if calendar else day_of(at, zone)
+        if calendar is None or not (calendar.attends_on(day) and _attends(employee, day.isoformat())):
             raise ApiError(CONFLICT, NOT_ATTENDED_THEN)
         await refuse_closed(req.service, day)
         during = {"$gt": at - _SAME_PUNCH, "$lt": at + _SAME_PUNCH}

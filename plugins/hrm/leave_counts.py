@@ -8,14 +8,15 @@ from decimal import Decimal
 
 from plugins.api import NOTIFY, Message, Record, Service, day_of, exact, utc_now
 from plugins.api.requests import as_json
-from plugins.api.values import ReadOnlyRecord, RecordId, rounded, start_of, store_quantity
-from plugins.hrm.calendars import OFFICE, load_calendar
+from plugins.api.values import ReadOnlyRecord, rounded, start_of, store_quantity
+from plugins.hrm.calendars import OFFICE, load_calendars
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
 from plugins.hrm.record_types import Employee, Leave
 from plugins.hrm.timetable import Calendar, taken_days
 
+Span = tuple[datetime, datetime]
 _NOTIFIED = ("pending", "approved")
 
 
@@ -63,29 +64,41 @@ def _by_calendar(service: Service, calendar: Calendar, leave: ReadOnlyRecord) ->
     ]
 
 
-async def recount(service: Service, employees: Sequence[Employee]) -> None:
+async def recount(service: Service, employees: Sequence[Employee], around: Span | None = None) -> None:
     """Count the leave of these employees anew, within the caller's transaction, and notify whom it concerns.
 
-    What it takes of closed days stays, because wages were paid by it; so does leave of over a year ago.
+    What it takes of closed days stays, because wages were paid by it; so does leave of over a year ago. `around`: only
+    leave between these moments.
     """
-    closed, calendars = await get_closed_day(service), {}
-    people: dict[RecordId, Employee] = {employee["id"]: employee for employee in employees}
+    for leave, counted in await find_recounted(service, employees, around):
+        await _replace(service, leave, counted)
+
+
+async def find_recounted(
+    service: Service, employees: Sequence[Employee], around: Span | None = None
+) -> list[tuple[Leave, Record]]:
+    """Return the leave of these employees that takes other days than noted, with what it takes by their calendars."""
+    closed, calendars = await get_closed_day(service), await load_calendars(service, employees)
     year_ago = day_of(utc_now(), service.settings.zone) - timedelta(days=MAX_DAYS)
     since = start_of(max(year_ago, closed or year_ago), service.settings.zone)
-    where: Record = {"employee_id": {"$in": list(people)}, "status": {"$ne": "cancelled"}, "ends_at": {"$gt": since}}
+    where: Record = {"employee_id": {"$in": list(calendars)}, "status": {"$ne": "cancelled"}}
+    where |= (
+        {"ends_at": {"$gt": max(since, around[0])}, "starts_at": {"$lt": around[1]}}
+        if around
+        else {"ends_at": {"$gt": since}}
+    )
+    found = []
     for leave in await service.database.store(LEAVES).find(where, sort="id"):
-        employee = people[leave["employee_id"]]
-        group = employee["attendance_group_id"]
-        if group not in calendars:
-            calendars[group] = await load_calendar(service, employee) or OFFICE
-        taken = days_taken(service, calendars[group], leave) if closed else []
+        calendar = calendars[leave["employee_id"]] or OFFICE
+        taken = days_taken(service, calendar, leave) if closed else []
         kept = [one for one in taken if closed and one["day"] <= closed.isoformat()]
-        await _replace(service, leave, count(service, calendars[group], leave, kept))
+        counted = count(service, calendar, leave, kept)
+        if any(leave.get(name) != value for name, value in counted.items()):
+            found.append((leave, counted))
+    return found
 
 
 async def _replace(service: Service, leave: Leave, counted: Record) -> None:
-    if all(leave.get(name) == value for name, value in counted.items()):
-        return
     changed = await service.database.store(LEAVES).update(leave["id"], counted)
     if changed["days"] == leave["days"] or changed["user_id"] is None or changed["status"] not in _NOTIFIED:
         return

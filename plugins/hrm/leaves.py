@@ -170,8 +170,7 @@ async def _refuse_closed(service: Service, calendar: Calendar, leave: ReadOnlyRe
 
 def _refuse_not_employed(service: Service, calendar: Calendar, employee: Employee, leave: ReadOnlyRecord) -> None:
     first, last = (
-        calendar.timetable.day_of(leave[name].astimezone(service.settings.zone)).isoformat()
-        for name in ("starts_at", "ends_at")
+        calendar.day_of(leave[name].astimezone(service.settings.zone)).isoformat() for name in ("starts_at", "ends_at")
     )
     if last < employee["hired_on"] or (employee["left_on"] and employee["left_on"] < first):
         raise ApiError(CONFLICT, NOT_EMPLOYED_THEN)

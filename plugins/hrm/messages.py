@@ -15,6 +15,10 @@ NOT_ATTENDED_THEN = Message("该员工当日不参加考勤", "The employee is n
 ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is already a punch at that time")
 NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed during the leave")
 CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed up to and including {day}")
+FIRST_ASSIGNMENT = Message(
+    "首条任职记录不能删除，请直接修改", "The first assignment cannot be deleted; change it instead"
+)
+NO_ASSIGNMENT = Message("该员工没有这条任职记录", "The employee has no such assignment")
 NOT_OVER = Message("{day} 尚未结束，不能封账", "{day} is not over, so its attendance cannot be closed")
 EVERYBODYS = Message(
     "全员适用的假期额度只能由可查看全部数据的人员维护",
@@ -30,6 +34,10 @@ LEAVE_DECIDED = Message("您 {day} 起的 {days} 天请假：{outcome}", "Your l
 LEAVE_RECOUNTED = Message(
     "因日历或班次变更，您 {day} 起的请假由 {before} 天变为 {days} 天",
     "The calendar has changed: your leave from {day} now takes {days} days instead of {before}",
+)
+RESULTS_CHANGED = Message(
+    "因任职或工作时间安排变更，您 {first} 至 {last} 间有 {days} 天的考勤结果发生变化",
+    "Your working time has changed: {days} of your daily results between {first} and {last} are different now",
 )
 UNASSIGNED = Message("未分配部门", "No department")
 

@@ -31,8 +31,10 @@ from plugins.api import (
 )
 from plugins.api.data import Migration, Stage
 from plugins.api.values import rounded, store_quantity
+from plugins.hrm.assignment_records import ASSIGNMENTS
+from plugins.hrm.assignments import load_timelines
 from plugins.hrm.attendance_records import DAYS, MARKS
-from plugins.hrm.departments import department_on, were_in
+from plugins.hrm.departments import were_in
 from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
@@ -139,7 +141,8 @@ _SUMMED: Mapping[str, Any] = {
 async def list_months(req: Request) -> Page:
     """Return a page of the visible employees who were employed in the month, with their sums.
 
-    The department of a row, by which it is found, is that at the end of the month.
+    The department and the group of a row, by which it is found, are those at the end of the month, or today's if the
+    month is not over.
     """
     query = dict(req.query)
     month = query.get("month") or day_of(req.now, req.service.settings.zone).isoformat()[:7]
@@ -147,9 +150,17 @@ async def list_months(req: Request) -> Page:
     employed = {"hired_on": {"$lte": last}, "$or": [{"left_on": None}, {"left_on": {"$gte": first}}]}
     departments = query.pop("department_id", None)
     within = [were_in(departments, last)] if departments else []
+    then = min(last, day_of(req.now, req.service.settings.zone).isoformat())
+    if groups := query.pop("attendance_group_id", None):
+        during = {"from": {"$lte": then}, "to": {"$not": {"$lt": then}}}
+        members = await req.system_store(ASSIGNMENTS).find(
+            {"group_id": {"$in": groups}, **during}, fields=["employee_id"]
+        )
+        within.append({"_id": {"$in": [one["employee_id"] for one in members]}})
     page: Page = await req.store(EMPLOYEES).page(query, {"$and": [employed, *within]}, shown=("id", *_SHOWN))
     sums = await _load_sums(req, [employee["id"] for employee in page.items], first, last)
-    items = [_build_row(employee, month, last, sums.get(employee["id"], {})) for employee in page.items]
+    assigned = {id: one.values_on(then) for id, one in (await load_timelines(req.service, page.items)).items()}
+    items = [_build_row(one, month, assigned[one["id"]], sums.get(one["id"], {})) for one in page.items]
     return replace(page, items=items)
 
 
@@ -170,14 +181,15 @@ async def _load_sums(req: Request, employee_ids: list[Any], first: str, last: st
     return {row["_id"]: row for row in rows}
 
 
-def _build_row(employee: Employee, month: str, last: str, sums: Mapping[str, Any]) -> Record:
+def _build_row(employee: Employee, month: str, assigned: Mapping[str, Any], sums: Mapping[str, Any]) -> Record:
     counts = {name: sums.get(name, 0) for name in (*_COUNTED, "late_minutes", "early_minutes")}
     recorded = counts.pop("unrecorded") == 0
     by_type = {one.value: store_quantity(_decimal(sums.get(f"of_{one.value}"))) for one in LEAVE_TYPE.items}
     return {
         "id": employee["id"],
         **{name: employee.get(name) for name in _SHOWN},
-        "department_id": department_on(employee, last),
+        "department_id": assigned["department_id"],
+        "attendance_group_id": assigned["group_id"],
         "month": month,
         **counts,
         **{name: float(_decimal(sums.get(name))) for name in ("absent", "leave")},

@@ -17,7 +17,10 @@ from plugins.hrm import (
     punches,
     results,
     shifts,
+    special_days,
 )
+from plugins.hrm.assignment_records import ASSIGNMENTS, SPECIAL_DAYS
+from plugins.hrm.assignments import DATED
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.closing import refuse_closing_ahead
 from plugins.hrm.dashboards import DASHBOARDS
@@ -53,7 +56,20 @@ plugin = Plugin(
     provides=(Absences, WorkingTime),
     start=start,
     demo=demo.load,
-    collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES, ALLOWANCES),
+    collections=(
+        POSITIONS,
+        SHIFTS,
+        PLACES,
+        GROUPS,
+        EMPLOYEES,
+        ASSIGNMENTS,
+        SPECIAL_DAYS,
+        PUNCHES,
+        DAYS,
+        MARKS,
+        LEAVES,
+        ALLOWANCES,
+    ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES},
     holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
     dictionaries=DICTIONARIES,
@@ -61,15 +77,11 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(_SETTLE,),
-    migrations=(OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
+    migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
     routes=(
-        *routes_of(employees, shifts, places, punches, attendance, monthly, leaves, allowances, entries),
+        *routes_of(employees, shifts, special_days, places, punches, attendance, monthly, leaves, allowances, entries),
         # leave and daily results come from requests and punches
-        *tables(EMPLOYEES, at="/api/v1/hrm/employees", resource="hrm:employee"),
-        *tables(POSITIONS, at="/api/v1/hrm/positions", resource="hrm:position"),
-        *tables(SHIFTS, at="/api/v1/hrm/shifts", resource="hrm:shift"),
         *tables(PLACES, at="/api/v1/hrm/places", resource="hrm:place"),
-        *tables(GROUPS, at="/api/v1/hrm/attendance-groups", resource="hrm:attendance-group"),
         *tables(ALLOWANCES, at="/api/v1/hrm/leave-allowances", resource="hrm:leave-allowance"),
         *tables(LEAVES, at="/api/v1/hrm/leaves", resource="hrm:leave", only=("export",)),
         *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),

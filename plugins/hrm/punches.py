@@ -52,10 +52,12 @@ async def _record_punch(req: Request, body: Record) -> Record:
     calendar = await load_calendar(req.service, employee)
     if calendar is None:
         raise ApiError(CONFLICT, NOT_ATTENDED)
-    day = calendar.timetable.day_of(req.now.astimezone(req.service.settings.zone))
+    day = calendar.day_of(req.now.astimezone(req.service.settings.zone))
+    if not calendar.attends_on(day):
+        raise ApiError(CONFLICT, NOT_ATTENDED)
     if not employee["hired_on"] <= day.isoformat() <= (employee["left_on"] or day.isoformat()):
         raise ApiError(CONFLICT, NOT_EMPLOYED)
-    group = await req.system_store(GROUPS).get(employee["attendance_group_id"])
+    group = await req.system_store(GROUPS).get(calendar.period_of(day).group_id)
     finding = await _evaluate(req, employee, group, evidence)
     made = await req.store(PUNCHES).create(
         {
@@ -146,7 +148,7 @@ async def review(req: Request) -> Punch:
         employee = await req.system_store(EMPLOYEES).find_one({"_id": punch["employee_id"]})
         calendar = await load_calendar(req.service, employee)
         if employee is not None and calendar is not None:
-            day = calendar.timetable.day_of(punch["at"].astimezone(req.service.settings.zone))
+            day = calendar.day_of(punch["at"].astimezone(req.service.settings.zone))
             await refuse_closed(req.service, day)
             await recompute(req.service, employee, calendar, day, day, req.now)
         return changed

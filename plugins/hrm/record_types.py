@@ -125,6 +125,8 @@ class Employee(TypedDict):
     department_since: str | None
     past_departments: list[PastDepartment] | None
     position_id: StoredId | None
+    manager_id: StoredId | None
+    place_id: StoredId | None
     hired_on: str
     left_on: str | None
     phone: str | None
@@ -141,6 +143,49 @@ class Employee(TypedDict):
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
     shared_with: NotRequired[list[int]]
+
+
+Assignment = TypedDict(
+    "Assignment",
+    {
+        "id": "StoredId",
+        "employee_id": "StoredId",
+        "from": "str",
+        "to": "str | None",
+        "department_id": "int | None",
+        "position_id": "StoredId | None",
+        "manager_id": "StoredId | None",
+        "group_id": "StoredId | None",
+        "place_id": "StoredId | None",
+        "version": "int",
+        "creator_id": "int",
+        "creator_department_id": "int | None",
+        "created_at": "datetime",
+        "updated_at": "datetime",
+        "updater_id": "int",
+        "upcoming": "NotRequired[object]",
+        "deleted": "NotRequired[bool]",
+        "deleted_at": "NotRequired[datetime]",
+    },
+)
+
+
+class SpecialDay(TypedDict):
+    """A record of `hrm_special_days`."""
+
+    id: StoredId
+    day: str
+    kind: Literal["holiday", "workday"]
+    name: str | None
+    place_id: StoredId | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
 
 
 class Punch(TypedDict):

@@ -241,6 +241,13 @@ EMPLOYEES: Collection[Employee] = Collection(
             description="The departments before the current one, the first one first; null if there are none.",
         ),
         "position_id": object_id(label=("职位", "Position"), ref="hrm_positions", held=IN_USE, filter=True),
+        "manager_id": object_id(
+            label=("直属上级", "Manager"),
+            ref="hrm_employees",
+            filter=True,
+            description="The employee to whom they report.",
+        ),
+        "place_id": object_id(label=("工作地点", "Place of work"), ref="hrm_places", held=IN_USE, filter=True),
         "hired_on": day(label=("入职日期", "Hired on"), required=True, sort=True, filter=True, example="2025-03-01"),
         "left_on": day(
             label=("离职日期", "Left on"),
@@ -265,6 +272,8 @@ EMPLOYEES: Collection[Employee] = Collection(
         Index("user_id", unique=True, where={"user_id": {"$type": "number"}}),
         Index("attendance_group_id"),
         Index("position_id"),
+        Index("manager_id"),
+        Index("place_id"),
         Index("hired_on"),
         Index("left_on"),
     ),

@@ -10,31 +10,31 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any, cast
 
-from plugins.api import Record, Service, day_of, utc_now
+from plugins.api import NOTIFY, Record, Service, day_of, utc_now
 from plugins.api.data import Jobs, SingleFlight
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.values import RecordId, start_of, store_quantity
+from plugins.hrm.assignments import move_on
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.availability import CompanyHours, PeopleOnLeave
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
-from plugins.hrm.departments import department_on
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.messages import RESULTS_CHANGED
 from plugins.hrm.record_types import AttendanceMark, DailyResult, Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import (
-    DAY,
     Calendar,
     DayResult,
-    Timetable,
     evaluate_day,
     minutes_of,
     minutes_since,
@@ -45,6 +45,7 @@ log = logging.getLogger("tradewind.hrm")
 _BATCH = 200
 _FAILURES = 10
 _ONE_DAY = timedelta(days=1)
+_TOLD = ("status", "late_minutes", "early_minutes")  # of changes of these, people are told
 # a mark that is set again must be written again, so that a recomputation under way conflicts with it and starts anew
 _COUNTED = {"$inc": {"changes": 1}}
 
@@ -79,6 +80,7 @@ def reconcile_soon(service: Service) -> None:
 async def reconcile(service: Service, now: datetime | None = None) -> None:
     """Recompute stale results, start the days that have begun, and finish those that are over."""
     now = now or utc_now()
+    await move_on(service, day_of(now, service.settings.zone))
     today = day_of(now, service.settings.zone).isoformat()
     waiting = {"$or": [{"stale": True}, {"attended_to": {"$lt": today}}]}
     failed: list[Any] = []
@@ -114,7 +116,7 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
         return
     first = today - timedelta(days=MAX_DAYS)
     # tomorrow's early shift may have begun
-    last = max(today, calendar.timetable.day_of(now.astimezone(service.settings.zone)))
+    last = max(today, calendar.day_of(now.astimezone(service.settings.zone)))
     closed = await get_closed_day(service)
     opens = closed + _ONE_DAY if closed else first
     if not before["stale"] and before["attended_to"]:
@@ -123,7 +125,10 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     else:
         first = max(first, opens)
         await _delete_outside(service, employee, first, last, closed, now)
-    await recompute(service, employee, calendar, first, last, now)
+    computed = await compute(service, employee, calendar, first, last, now)
+    await _write(service, computed, now)
+    if before["stale"]:
+        await _notify(service, employee, computed, today)
     done = employee["left_on"] is not None and employee["left_on"] < (today - 2 * _ONE_DAY).isoformat()
     await marks.upsert(employee_id, {"stale": False, "attended_to": None if done else today.isoformat()})
 
@@ -154,34 +159,81 @@ async def recompute(
     service: Service, employee: Employee, calendar: Calendar, first: date, last: date, now: datetime
 ) -> dict[date, DayResult]:
     """Recompute and return the results of the days of attendance from `first` to `last`. Call `lock` first."""
+    computed = await compute(service, employee, calendar, first, last, now)
+    await _write(service, computed, now)
+    return {day: one.result for day, one in computed.items() if one.result is not None}
+
+
+@dataclass(frozen=True)
+class ComputedDay:
+    """The result of a day with the values to store; both are None without attendance. `stored` is its row so far."""
+
+    result: DayResult | None
+    values: Record | None
+    stored: DailyResult | None
+
+    @property
+    def changes(self) -> bool:
+        """Whether the stored row has other values, or should not be there."""
+        stored, values = self.stored, self.values
+        return stored is not None and (values is None or any(stored.get(name) != one for name, one in values.items()))
+
+
+async def compute(
+    service: Service, employee: Employee, calendar: Calendar, first: date, last: date, now: datetime
+) -> dict[date, ComputedDay]:
+    """Compute the results of the days of attendance from `first` to `last`, and store nothing."""
     first, last = _limit_to_attendance(service, employee, first, last, now)
     if last < first:
         return {}
     zone = service.settings.zone
     punches = await _load_punches(service, employee, calendar, first, last)
     leave = await _load_leave(service, employee, calendar, first, last)
-    rows = service.database.store(DAYS, now=now)
     of_days = {"employee_id": employee["id"], "day": {"$gte": first.isoformat(), "$lte": last.isoformat()}}
-    known = {row["day"]: row for row in await rows.find(of_days)}
-    made, new = {}, []
+    known = {row["day"]: row for row in await service.database.store(DAYS).find(of_days)}
+    computed = {}
     for day in (first + number * _ONE_DAY for number in range((last - first).days + 1)):
-        spans = [(minutes_since(start, day, zone), minutes_since(end, day, zone)) for _, start, end in leave]
-        passed, hours = minutes_since(now, day, zone), calendar.timetable.on(day, zone)
-        table = hours if calendar.works_on(day) else None
-        result = made[day] = evaluate_day(table, punches[day], spans, passed)
         row = known.get(day.isoformat())
-        if row is None and table is None and not punches[day]:
+        if not calendar.attends_on(day):
+            computed[day] = ComputedDay(None, None, row)
             continue
-        values = _build_values(service, employee, hours, day, result, over=passed >= hours.begin + DAY)
+        spans = [(minutes_since(start, day, zone), minutes_since(end, day, zone)) for _, start, end in leave]
+        hours, ends = calendar.timetable_of(day).on(day, zone), calendar.end_of(day, zone)
+        over = minutes_since(now, day, zone) >= ends
+        table = hours if calendar.works_on(day) else None
+        result = evaluate_day(table, punches[day], spans, over=over)
+        if row is None and table is None and not punches[day]:
+            computed[day] = ComputedDay(result, None, None)
+            continue
+        values = _build_values(service, employee, calendar, day, result, None if over else ends)
         values["worked_minutes"] = worked_minutes(hours, result, spans if table else [])
-        values |= _count_leave(calendar, day, leave)
-        if row is None:
-            new.append(values)
-        elif any(row.get(name) != value for name, value in values.items()):
-            await rows.update(row["id"], values)
-    if new:
+        computed[day] = ComputedDay(result, values | _count_leave(calendar, day, leave), row)
+    return computed
+
+
+async def _write(service: Service, computed: Mapping[date, ComputedDay], now: datetime) -> None:
+    rows = service.database.store(DAYS, now=now)
+    for one in computed.values():
+        if one.stored is not None and one.changes:
+            await (rows.delete(one.stored["id"]) if one.values is None else rows.update(one.stored["id"], one.values))
+    if new := [one.values for one in computed.values() if one.stored is None and one.values is not None]:
         await rows.create_many(new)
-    return made
+
+
+async def _notify(service: Service, employee: Employee, computed: Mapping[date, ComputedDay], today: date) -> None:
+    """Tell a person which of their past results have changed because their working time has."""
+    changed = [day for day, one in computed.items() if day < today and one.values is not None and _differs(one)]
+    if not changed or employee["user_id"] is None:
+        return
+    title = RESULTS_CHANGED.filled(days=len(changed), first=min(changed), last=max(changed))
+    message: Record = {"kind": "attendance_result", "title": title, "body": None, "link": "/hrm/attendance", "data": {}}
+    await service.events.emit(NOTIFY, {"user_ids": [employee["user_id"]], **message})
+
+
+def _differs(one: ComputedDay) -> bool:
+    if one.stored is None or one.stored["status"] == "pending":
+        return False
+    return any(one.stored.get(name) != (one.values or {}).get(name) for name in _TOLD)
 
 
 def _limit_to_attendance(
@@ -210,7 +262,7 @@ async def _load_punches(
     )
     by_day: dict[date, list[int]] = defaultdict(list)
     for punch in found:
-        day = calendar.timetable.day_of(punch["at"].astimezone(zone))
+        day = calendar.day_of(punch["at"].astimezone(zone))
         by_day[day].append(minutes_since(punch["at"], day, zone))
     return by_day
 
@@ -230,20 +282,20 @@ async def _load_leave(
         sort="starts_at",
     )
     local = ((one["type"], one["starts_at"].astimezone(zone), one["ends_at"].astimezone(zone)) for one in found)
-    return [(type, *calendar.timetable.own_days(starts, ends)) for type, starts, ends in local]
+    return [(type, *calendar.own_days(starts, ends)) for type, starts, ends in local]
 
 
 def _count_leave(calendar: Calendar, day: date, leave: Sequence[tuple[str, datetime, datetime]]) -> Record:
     """Return how much of a day is leave, by type too, counted as balances count it."""
     halves: Counter[str] = Counter()
     for type, starts, ends in leave if calendar.works_on(day) else ():
-        halves[type] += calendar.timetable.halves(minutes_of(starts, day), minutes_of(ends, day))
+        halves[type] += calendar.timetable_of(day).halves(minutes_of(starts, day), minutes_of(ends, day))
     days = {type: store_quantity(Decimal(number) / 2) for type, number in sorted(halves.items()) if number}
     return {"leave_days": store_quantity(Decimal(halves.total()) / 2), "leave_by_type": days}
 
 
 def _build_values(
-    service: Service, employee: Employee, hours: Timetable, day: date, result: DayResult, over: bool
+    service: Service, employee: Employee, calendar: Calendar, day: date, result: DayResult, settles: int | None
 ) -> Record:
     midnight = start_of(day, service.settings.zone)
 
@@ -254,14 +306,14 @@ def _build_values(
         "employee_id": employee["id"],
         "employee_name": employee["name"],
         "user_id": employee["user_id"],
-        "department_id": department_on(employee, day.isoformat()),
+        "department_id": calendar.period_of(day).department_id,
         "day": day.isoformat(),
         "status": result.status,
         "arrived_at": moment(result.arrived),
         "departed_at": moment(result.departed),
         "late_minutes": result.late,
         "early_minutes": result.early,
-        "settles_at": None if over else moment(hours.begin + DAY),
+        "settles_at": moment(settles),
     }
 
 

@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
-from plugins.api import Collection, Request, Route, crud, invalid
+from plugins.api import Record, Request, Route, crud, invalid, tables
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.api.values import ReadOnlyRecord, Typed
+from plugins.api.values import ReadOnlyRecord
+from plugins.hrm.assignments import find_assigned
+from plugins.hrm.calendar_changes import Changed, change_and_recompute, rehearsal_of, rehearse
 from plugins.hrm.calendars import to_pause, to_timetable
-from plugins.hrm.leave_counts import recount
 from plugins.hrm.record_types import AttendanceGroup, Shift
-from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
-from plugins.hrm.results import mark_many_stale, reconcile_soon
-
-
-async def update_and_recompute(
-    req: Request,
-    collection: Collection[Typed],
-    check: Callable[[Typed], None],
-    groups_of: Callable[[Typed], Awaitable[list[Any]]],
-) -> Typed:
-    """Change a record as the body says, and recompute the daily results of everybody whom the change affects.
-
-    `check` raises if the changed record is invalid. `groups_of` returns the ids of the groups that it affects.
-    """
-    values = dict(req.body)
-    version = values.pop("version")
-
-    async def work() -> Typed:
-        changed = await req.store(collection).update(req.path["id"], values, version=version)
-        check(changed)
-        people = {"attendance_group_id": {"$in": await groups_of(changed)}}
-        employees = await req.system_store(EMPLOYEES).find(people, fields=["attendance_group_id"])
-        await mark_many_stale(req.service, [employee["id"] for employee in employees])
-        await recount(req.service, employees)
-        return changed
-
-    changed = await req.transaction(work)
-    reconcile_soon(req.service)
-    return changed
+from plugins.hrm.records import GROUPS, SHIFTS
 
 
 async def create_shift(req: Request) -> Shift:
@@ -48,14 +18,22 @@ async def create_shift(req: Request) -> Shift:
     return await req.store(SHIFTS).create(req.body)
 
 
+async def _change_shift(req: Request) -> Changed[Shift]:
+    values = dict(req.body)
+    shift = await req.store(SHIFTS).update(req.path["id"], values, version=values.pop("version"))
+    _check_shift(shift)
+    groups = await req.system_store(GROUPS).find({"shift_id": shift["id"]}, fields=["name"])
+    return Changed(shift, await find_assigned(req.service, {"group_id": {"$in": [group["id"] for group in groups]}}))
+
+
 async def update_shift(req: Request) -> Shift:
     """Change a shift, and recompute the results of everybody who works by it."""
+    return await change_and_recompute(req, _change_shift)
 
-    async def groups_of(shift: Shift) -> list[Any]:
-        groups = await req.system_store(GROUPS).find({"shift_id": shift["id"]}, fields=["name"])
-        return [group["id"] for group in groups]
 
-    return await update_and_recompute(req, SHIFTS, _check_shift, groups_of)
+async def rehearse_shift(req: Request) -> Record:
+    """Return whose results and leave would change with the shift."""
+    return await rehearse(req, _change_shift)
 
 
 def _check_shift(shift: ReadOnlyRecord) -> None:
@@ -75,13 +53,21 @@ async def create_group(req: Request) -> AttendanceGroup:
     return await req.store(GROUPS).create(req.body)
 
 
+async def _change_group(req: Request) -> Changed[AttendanceGroup]:
+    values = dict(req.body)
+    group = await req.store(GROUPS).update(req.path["id"], values, version=values.pop("version"))
+    _check_group(group)
+    return Changed(group, await find_assigned(req.service, {"group_id": group["id"]}))
+
+
 async def update_group(req: Request) -> AttendanceGroup:
     """Change a group, and recompute the results of its people."""
+    return await change_and_recompute(req, _change_group)
 
-    async def groups_of(group: AttendanceGroup) -> list[Any]:
-        return [group["id"]]
 
-    return await update_and_recompute(req, GROUPS, _check_group, groups_of)
+async def rehearse_group(req: Request) -> Record:
+    """Return whose results and leave would change with the group."""
+    return await rehearse(req, _change_group)
 
 
 def _check_group(group: ReadOnlyRecord) -> None:
@@ -94,19 +80,25 @@ def _check_group(group: ReadOnlyRecord) -> None:
         raise ValidationFailed(faults)
 
 
+_SHIFTS = crud(
+    SHIFTS,
+    at="/api/v1/hrm/shifts",
+    resource="hrm:shift",
+    create=create_shift,
+    update=update_shift,
+)
+_GROUPS = crud(
+    GROUPS,
+    at="/api/v1/hrm/attendance-groups",
+    resource="hrm:attendance-group",
+    create=create_group,
+    update=update_group,
+)
 ROUTES: tuple[Route, ...] = (
-    *crud(
-        SHIFTS,
-        at="/api/v1/hrm/shifts",
-        resource="hrm:shift",
-        create=create_shift,
-        update=update_shift,
-    ),
-    *crud(
-        GROUPS,
-        at="/api/v1/hrm/attendance-groups",
-        resource="hrm:attendance-group",
-        create=create_group,
-        update=update_group,
-    ),
+    *_SHIFTS,
+    *_GROUPS,
+    *tables(SHIFTS, at="/api/v1/hrm/shifts", resource="hrm:shift"),
+    *tables(GROUPS, at="/api/v1/hrm/attendance-groups", resource="hrm:attendance-group"),
+    rehearsal_of(_SHIFTS, "PATCH", rehearse_shift, "Rehearse a change of a shift"),
+    rehearsal_of(_GROUPS, "PATCH", rehearse_group, "Rehearse a change of an attendance group"),
 )

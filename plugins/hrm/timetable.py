@@ -8,9 +8,11 @@ Seconds are cut off: 09:00:59 is not late for 09:00.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from plugins.api.values import start_of
@@ -51,13 +53,6 @@ class Timetable:
         touched = (self.worked(begins, min(ends, self.pause[0])), self.worked(max(begins, self.pause[1]), ends))
         return min(taken, sum(minutes > 0 for minutes in touched))
 
-    def own_days(self, starts: datetime, ends: datetime) -> tuple[datetime, datetime]:
-        """Return the local span of leave. Whole calendar days of a night shift are those on which the shift starts."""
-        if self.end <= DAY or starts.time() != time() or ends.time() != time():
-            return starts, ends
-        later = timedelta(minutes=self.begin)
-        return starts + later, ends + later
-
     def on(self, day: date, zone: ZoneInfo) -> Timetable:
         """Return the timetable in minutes that pass since the midnight of a day.
 
@@ -73,14 +68,10 @@ class Timetable:
         pause = (begins, begins + self.pause[1] - self.pause[0]) if self.pause else None
         return replace(self, start=start, end=end, pause=pause)
 
-    def day_of(self, local: datetime) -> date:
-        """Return the working day to which a local time belongs."""
-        return (local.replace(tzinfo=None) - timedelta(minutes=self.begin)).date()
-
 
 @dataclass(frozen=True)
-class Calendar:
-    """The working days of a group: ISO weekdays, and exceptions by day."""
+class WorkingWeek:
+    """The working time of a group: its shift, the ISO weekdays on which it works, and exceptions by day."""
 
     timetable: Timetable
     working_days: frozenset[int]
@@ -89,6 +80,79 @@ class Calendar:
     def works_on(self, day: date) -> bool:
         """Return whether the group works on that day."""
         return self.exceptions.get(day.isoformat(), day.isoweekday() in self.working_days)
+
+
+# by this week, leave of people without an attendance group is counted
+OFFICE_WEEK = WorkingWeek(Timetable(9 * 60, 18 * 60, pause=(12 * 60, 13 * 60)), frozenset({1, 2, 3, 4, 5}), {})
+
+
+@dataclass(frozen=True)
+class Period:
+    """What an employee is assigned to from a day on. `week` is None without an attendance group."""
+
+    first: date
+    week: WorkingWeek | None
+    group_id: object = None
+    department_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The working time of an employee by day: `periods` are in order, and the first applies to earlier days too."""
+
+    periods: Sequence[Period]
+
+    @cached_property
+    def _firsts(self) -> list[date]:
+        return [period.first for period in self.periods[1:]]
+
+    def period_of(self, day: date) -> Period:
+        """Return the period to which a day belongs."""
+        return self.periods[bisect_right(self._firsts, day)]
+
+    def _week_of(self, day: date) -> WorkingWeek:
+        return self.period_of(day).week or OFFICE_WEEK
+
+    def attends_on(self, day: date) -> bool:
+        """Return whether the employee is in an attendance group on that day."""
+        return self.period_of(day).week is not None
+
+    def works_on(self, day: date) -> bool:
+        """Return whether that day is a working day; without a group, by the week of an office."""
+        return self._week_of(day).works_on(day)
+
+    def timetable_of(self, day: date) -> Timetable:
+        """Return the timetable of a day; without a group, that of an office."""
+        return self._week_of(day).timetable
+
+    def begin_of(self, day: date) -> int:
+        """Return from when on punches belong to a day: the middle of the time off between its shift and the last one."""
+        start, before = self.timetable_of(day).start, self.timetable_of(day - timedelta(days=1)).end
+        return start - (start + DAY - before) // 2
+
+    def end_of(self, day: date, zone: ZoneInfo) -> int:
+        """Return the minutes that pass from the midnight at which a day begins until no more punches belong to it."""
+        usual = self.timetable_of(day)
+        return usual.on(day, zone).begin + DAY + self.begin_of(day + timedelta(days=1)) - usual.begin
+
+    def day_of(self, local: datetime) -> date:
+        """Return the working day to which a local time belongs."""
+        day = local.date()
+        minutes = local.hour * 60 + local.minute
+        if minutes < self.begin_of(day):
+            return day - timedelta(days=1)
+        return day + timedelta(days=minutes >= self.begin_of(day + timedelta(days=1)) + DAY)
+
+    def own_days(self, starts: datetime, ends: datetime) -> tuple[datetime, datetime]:
+        """Return the local span of leave. Whole calendar days of a night shift are those on which the shift starts."""
+        if starts.time() != time() or ends.time() != time():
+            return starts, ends
+        return self._after_night(starts), self._after_night(ends)
+
+    def _after_night(self, midnight: datetime) -> datetime:
+        day = midnight.date()
+        around = (self.timetable_of(one) for one in (day - timedelta(days=1), day))
+        return midnight + timedelta(minutes=self.begin_of(day) if any(one.end > DAY for one in around) else 0)
 
 
 @dataclass(frozen=True)
@@ -102,7 +166,9 @@ class DayResult:
     early: int = 0
 
 
-def evaluate_day(timetable: Timetable | None, punches: Sequence[int], leave: Iterable[Span], now: int) -> DayResult:
+def evaluate_day(
+    timetable: Timetable | None, punches: Sequence[int], leave: Iterable[Span], *, over: bool
+) -> DayResult:
     """Return the result of a day so far. `timetable` is None on a day off; `leave` are the spans of approved leave.
 
     The first punch is the arrival, the last one the departure. A single punch is an arrival before the end of the
@@ -113,7 +179,6 @@ def evaluate_day(timetable: Timetable | None, punches: Sequence[int], leave: Ite
     start, end = get_remaining_shift(timetable, leave)
     if start >= end:
         return DayResult("leave", *_first_and_last(punches, end))
-    over = now >= timetable.begin + DAY
     if not punches:
         return DayResult("absent" if over else "pending")
     arrived, departed = _first_and_last(punches, end)
@@ -179,20 +244,21 @@ def taken_days(calendar: Calendar, starts: datetime, ends: datetime, zone: ZoneI
 
     A half day that has begun counts as a half.
     """
-    starts, ends = calendar.timetable.own_days(starts, ends)
+    starts, ends = calendar.own_days(starts, ends)
     for day in _days_between(calendar, starts, ends):
-        halves = calendar.timetable.halves(minutes_of(starts, day), minutes_of(ends, day))
+        table = calendar.timetable_of(day)
+        halves = table.halves(minutes_of(starts, day), minutes_of(ends, day))
         passed = (minutes_since(moment, day, zone) for moment in (starts, ends))
-        minutes = calendar.timetable.on(day, zone).worked(*passed)
+        minutes = table.on(day, zone).worked(*passed)
         if halves or minutes:
             yield TakenDay(day, halves, minutes)
 
 
 def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
     """Return the first day of leave, or the day before if its night shift is affected. Takes local times."""
-    starts, ends = calendar.timetable.own_days(starts, ends)
+    starts, ends = calendar.own_days(starts, ends)
     day, before = starts.date(), starts.date() - timedelta(days=1)
-    worked = calendar.timetable.worked(minutes_of(starts, before), minutes_of(ends, before))
+    worked = calendar.timetable_of(before).worked(minutes_of(starts, before), minutes_of(ends, before))
     return before if worked and calendar.works_on(before) else day
 
 

@@ -188,7 +188,7 @@ async def test_a_change_during_a_recomputation_is_not_lost(
 ) -> None:
     staff = await Staff.hire(admin, attends_from=DAYS[0])
     await reconcile(tradewind.service)
-    path, changes = f"{AT}/employees/{staff.employee['id']}", [{"version": 2, "left_on": None, "hired_on": DAYS[1]}]
+    path, changes = f"{AT}/employees/{staff.employee['id']}", [{"version": 2, "left_on": None, "attends_from": DAYS[1]}]
     load = results.load_calendar
 
     async def change_meanwhile(service: Any, employee: Any) -> Any:

@@ -96,10 +96,13 @@ async def test_a_holiday_that_is_declared_later_is_not_taken_from_leave(admin: C
 
 
 async def test_leave_is_counted_by_the_group_to_which_its_employee_moves(admin: Client) -> None:
-    staff, other = await Staff.hire(admin), await Staff.hire(admin, group={"working_days": [1, 2]})
+    staff, other = await Staff.hire(admin), await Staff.hire(admin, group={"working_days": [4]})
     await staff.leave(*WEEK, "submit", "approve")
     await change(staff, attendance_group_id=other.group["id"])
-    assert await taken(staff) == "2"
+    assert await taken(staff) == "5"  # of days before the move
+    moved = {"from": day(2), "group_id": other.group["id"]}
+    expect(await admin.post(f"{AT}/employees/{staff.employee['id']}/assignments", moved))
+    assert await taken(staff) == "3"
 
 
 async def test_leave_of_closed_days_keeps_its_days(admin: Client) -> None:
