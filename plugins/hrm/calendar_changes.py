@@ -174,11 +174,11 @@ def _of(values: Mapping[str, Any] | None, name: str) -> Any:
     return (values or {}).get(name) or 0
 
 
-def rehearsal_of(routes: Sequence[Route], method: str, handler: Handler, summary: str) -> Route:
+def rehearsal_of(routes: Sequence[Route], method: str, endpoint: str, handler: Handler, summary: str) -> Route:
     """Return the route that rehearses the route of this method, with the same body and the same refusals."""
     made = next(one for one in routes if one.method == method)
     return route(
-        f"POST {made.path}/rehearse",
+        endpoint,
         handler,
         summary=summary,
         title=("预演", "Rehearse"),

@@ -213,7 +213,6 @@ def _check_manager(employee: Employee, timeline: Timeline) -> None:
         raise invalid("manager_id", "invalid")
 
 
-_AT = "/api/v1/hrm/employees/{id}/assignments"
 _NO_ASSIGNMENT = Refusal(NOT_FOUND, hint=NO_ASSIGNMENT)
 ROUTES: tuple[Route, ...] = (
     *crud(
@@ -232,7 +231,7 @@ ROUTES: tuple[Route, ...] = (
     *tables(EMPLOYEES, at="/api/v1/hrm/employees", resource="hrm:employee"),
     *tables(POSITIONS, at="/api/v1/hrm/positions", resource="hrm:position"),
     route(
-        f"GET {_AT}",
+        "GET /api/v1/hrm/employees/{id}/assignments",
         list_assignments,
         summary="List the assignments of an employee",
         title=("任职记录", "Assignments"),
@@ -243,7 +242,7 @@ ROUTES: tuple[Route, ...] = (
         collection=EMPLOYEES.name,
     ),
     route(
-        f"POST {_AT}",
+        "POST /api/v1/hrm/employees/{id}/assignments",
         assign,
         summary="Assign an employee from a day on",
         title=("调岗", "Assign"),
@@ -256,7 +255,7 @@ ROUTES: tuple[Route, ...] = (
         "again after `to`. `to` may not reach into the next one. What the body does not name stays as it was before.",
     ),
     route(
-        f"PATCH {_AT}/{{assignment_id}}",
+        "PATCH /api/v1/hrm/employees/{id}/assignments/{assignment_id}",
         change_assignment,
         summary="Change an assignment of an employee",
         access="hrm:employee:update",
@@ -267,7 +266,7 @@ ROUTES: tuple[Route, ...] = (
         description="Another `from` also moves the end of the assignment before it.",
     ),
     route(
-        f"DELETE {_AT}/{{assignment_id}}",
+        "DELETE /api/v1/hrm/employees/{id}/assignments/{assignment_id}",
         delete_assignment,
         summary="Delete an assignment of an employee",
         access="hrm:employee:update",

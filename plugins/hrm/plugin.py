@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Listener, Message, Plugin, View, conflicts, routes_of, tables
+from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of, tables
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.records import Holding
 from plugins.hrm import (
@@ -31,22 +31,9 @@ from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.results import start
 from plugins.hrm.texts import DICTIONARIES, MENUS, PERMISSIONS
+from plugins.hrm.views import VIEWS
 from plugins.system.api import CONFIG_CHANGING_EVENT
 
-_NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id")
-VIEWS = (
-    View(
-        PUNCHES,
-        columns=("employee_id", "result", "at", "day", "method", "place_id"),
-        widgets={name: {"type": "hidden"} for name in _NOT_TYPED},
-    ),
-    View(LEAVES, columns=("employee_id", "type", "status", "starts_at", "ends_at", "days", "reason")),
-    View(
-        DAYS,
-        columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes"),
-        calendar=("day", "status", "employee_id"),
-    ),
-)
 _SETTLE = Job("hrm.settle", 60, results.reconcile, Message("结算考勤结果", "Settle attendance results"))
 
 plugin = Plugin(

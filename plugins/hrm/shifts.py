@@ -99,6 +99,14 @@ ROUTES: tuple[Route, ...] = (
     *_GROUPS,
     *tables(SHIFTS, at="/api/v1/hrm/shifts", resource="hrm:shift"),
     *tables(GROUPS, at="/api/v1/hrm/attendance-groups", resource="hrm:attendance-group"),
-    rehearsal_of(_SHIFTS, "PATCH", rehearse_shift, "Rehearse a change of a shift"),
-    rehearsal_of(_GROUPS, "PATCH", rehearse_group, "Rehearse a change of an attendance group"),
+    rehearsal_of(
+        _SHIFTS, "PATCH", "POST /api/v1/hrm/shifts/{id}/rehearse", rehearse_shift, "Rehearse a change of a shift"
+    ),
+    rehearsal_of(
+        _GROUPS,
+        "PATCH",
+        "POST /api/v1/hrm/attendance-groups/{id}/rehearse",
+        rehearse_group,
+        "Rehearse a change of an attendance group",
+    ),
 )

@@ -87,6 +87,14 @@ _CRUD = crud(
 ROUTES: tuple[Route, ...] = (
     *_CRUD,
     *tables(SPECIAL_DAYS, at="/api/v1/hrm/special-days", resource="hrm:special-day"),
-    rehearsal_of(_CRUD, "PATCH", rehearse_change, "Rehearse a change of a special day"),
-    rehearsal_of(_CRUD, "POST", rehearse_creation, "Rehearse a new special day"),
+    rehearsal_of(
+        _CRUD,
+        "PATCH",
+        "POST /api/v1/hrm/special-days/{id}/rehearse",
+        rehearse_change,
+        "Rehearse a change of a special day",
+    ),
+    rehearsal_of(
+        _CRUD, "POST", "POST /api/v1/hrm/special-days/rehearse", rehearse_creation, "Rehearse a new special day"
+    ),
 )

@@ -76,6 +76,12 @@ DICTIONARIES = (
         bd09=("BD-09（百度）", "BD-09 (Baidu)"),
     ),
     LEAVE_TYPE,
+    dictionary(
+        "hrm_special_day_kind",
+        ("特殊日期类型", "Kind of special day"),
+        holiday=("放假", "Holiday", "green"),
+        workday=("调休上班", "Working day", "orange"),
+    ),
 )
 
 

@@ -401,6 +401,13 @@ export const DICTIONARIES = {
    "unknown_wifi": {"zh": "未登记的 WiFi", "en": "The WiFi is not registered with any place", "color": ""}
   }
  },
+ "hrm_special_day_kind": {
+  "title": {"zh": "特殊日期类型", "en": "Kind of special day"},
+  "items": {
+   "holiday": {"zh": "放假", "en": "Holiday", "color": "green"},
+   "workday": {"zh": "调休上班", "en": "Working day", "color": "orange"}
+  }
+ },
  "inventory_product_category": {
   "title": {"zh": "商品分类", "en": "Product category"},
   "items": {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
+from itertools import count
 from typing import Any
 
 from handlers.data.database import utc_now
@@ -42,6 +43,14 @@ async def allow(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, route.path, body)
 
 
+_DAYS = count()  # of one place there is one special day a date
+
+
+async def declare_day(maker: Maker, route: Route) -> Exercise:
+    day = date(2100, 1, 1) + timedelta(days=next(_DAYS))
+    return Exercise(maker.admin, route, route.path, {"day": day.isoformat(), "kind": "holiday"})
+
+
 async def read_punch(maker: Maker, route: Route) -> Exercise:
     made = await _punch_of_somebody(maker)
     return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
@@ -71,6 +80,7 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"GET {AT}/punches/{{id}}": read_punch,
     f"POST {AT}/punches/{{id}}/review": review,
     f"POST {AT}/punches/enter": enter_punch,
+    f"POST {AT}/special-days": declare_day,
     f"POST {AT}/leaves/enter": enter_leave,
     f"POST {AT}/leave-allowances": allow,
     f"POST {AT}/leaves/{{id}}/submit": leave_after(),

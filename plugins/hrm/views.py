@@ -1,0 +1,22 @@
+"""How the console shows records of hrm."""
+
+from __future__ import annotations
+
+from plugins.api import View
+from plugins.hrm.attendance_records import DAYS, PUNCHES
+from plugins.hrm.leave_records import LEAVES
+
+_NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id")
+VIEWS = (
+    View(
+        PUNCHES,
+        columns=("employee_id", "result", "at", "day", "method", "place_id"),
+        widgets={name: {"type": "hidden"} for name in _NOT_TYPED},
+    ),
+    View(LEAVES, columns=("employee_id", "type", "status", "starts_at", "ends_at", "days", "reason")),
+    View(
+        DAYS,
+        columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes"),
+        calendar=("day", "status", "employee_id"),
+    ),
+)
