@@ -96,7 +96,7 @@ MENUS = (
     page("hrm:attendance-group", ("考勤组", "Attendance groups"), "/hrm/attendance-groups", "lucide:users-round", 7),
     page("hrm:place", ("打卡地点", "Attendance places"), "/hrm/places", "lucide:map-pin", 8),
     page("hrm:leave-allowance", ("假期额度", "Leave allowances"), "/hrm/leave-allowances", "lucide:calendar-range", 9),
-    page("hrm:special-day", ("节假日安排", "Special days"), "/hrm/special-days", "lucide:calendar-off", 10),
+    page("hrm:special-day", ("节假日安排", "Special days"), "/hrm/special-days", "lucide:calendar-clock", 10),
 )
 
 PERMISSIONS = {

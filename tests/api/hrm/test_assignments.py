@@ -16,7 +16,7 @@ from plugins.hrm.results import reconcile
 from plugins.testing import Client, People, expect
 from tests.api.approval.flows import configured
 from tests.api.hrm.staff import AT, Staff, create
-from tests.api.hrm.week import MONDAY, day
+from tests.api.hrm.week import MONDAY, MONTH, day
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 NIGHT = {"start": "20:00", "end": "04:00"}
@@ -91,13 +91,12 @@ async def test_the_department_of_a_result_and_a_headcount_is_that_of_the_day(
     expect(await admin.post(path, {"from": day(1), "department_id": new}))
     await reconcile(tradewind.service)
     assert [row["department_id"] for _, row in sorted((await staff.days()).items())] == [old, new, new]
-    moved = await admin.get(f"{AT}/employees/{staff.employee['id']}")
-    assert expect(moved)["past_departments"][0] | {"department_name": None} == {
-        "department_id": old,
-        "department_name": None,
-        "from": None,
-        "until": day(),
-    }
+    other = await hired(admin, department_id=old)
+    expect(await admin.post(other, {"from": day(1), "department_id": new}))
+    for department, joined, stays in ((old, 1, 0), (new, 0, 1)):
+        trend = await admin.get(f"/api/dashboard/headcount-trend?months=2&department_id={department}")
+        then = expect(trend)["items"][0]
+        assert (then["month"], then["joined"], then["headcount"]) == (MONTH, joined, stays)
 
 
 async def test_another_first_day_moves_the_end_of_the_assignment_before(admin: Client) -> None:
