@@ -66,7 +66,7 @@ def _add(found: Affected, root: Path, path: str, graph: Mapping[str, set[str]]) 
         found.plugins.add(EXAMPLE)
         found.paths |= {*_folders(root, EXAMPLE), *_folders(root, *Path(path).parent.parts)}
     elif first == "clients":
-        found.paths.add("tests/system/clients")
+        found.paths.add("tests/experiments/clients")
     elif first in ("config", "scripts"):
         found.paths |= {*_folders(root, first), *_naming(root, path)}
     elif first == "server.py":

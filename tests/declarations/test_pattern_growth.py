@@ -45,8 +45,8 @@ FILLERS = (
     '\\"',
 )
 ENDS = ("", "!", "\x00")
-LENGTH, LONGER = 2000, 4  # repetitions of a filler, and how many times as many
-NOTHING_SECONDS = 0.002
+LENGTH, LONGER = 1000, 4  # repetitions of a filler, and how many times as many
+NOTHING_SECONDS = 0.005
 MOST_GROWTH = 9.0  # in proportion it is 4, with the square 16
 
 

@@ -41,7 +41,8 @@ async def test_records_behind_a_figure_are_read_by_cursor_to_its_end(admin: Clie
     tag = unique("behind")
     for at in range(5):
         expect(await admin.post("/api/v1/crm/customers", {"name": f"{tag} {at}"}))
-    at = "/api/dashboard/overview/rows?cell=customers&page_size=2"
+    at = "/api/dashboard/overview/rows?cell=customers&page_size="
+    at += str(min(200, expect(await admin.get(f"{at}1"))["total"] // 3))  # other tests leave hundreds
     seen, cursor, page = [], "", {}
     while cursor is not None:
         page = expect(await admin.get(f"{at}{cursor and f'&cursor={cursor}'}"))

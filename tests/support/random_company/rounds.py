@@ -128,12 +128,11 @@ async def perform(office: Office, steps: Sequence[Step], tally: Tally) -> list[O
         if outcome.reply.code and not outcome.refused:
             raise Disagreement(f"{step.kind}: {outcome.reply.status} {outcome.reply.body.decode()[:1000]}")
         (tally.refused if outcome.refused else tally.made)[step.kind] += 1
-    orders = _fitting(office, steps, outcomes)
-    for number, trial in orders:
-        ends = any(step.kind == "end of a contract" for step in steps)
-        others = [other for _, other in orders] if ends else []
-        office.model.keep(await _choose(office, [trial, *others]))
-        tally.reordered += number > 0
+    orders = [*_fitting(office, steps, outcomes)]
+    if orders:
+        kept = await _choose(office, [trial for _, trial in orders])
+        office.model.keep(kept)
+        tally.reordered += kept is not orders[0][1] or orders[0][0] > 0
         return outcomes
     told = [
         f"{step.kind} {step.about}: {outcome.reply.body.decode()[:1000]}"
@@ -163,24 +162,26 @@ def _fitting(office: Office, steps: Sequence[Step], outcomes: Sequence[Outcome])
 
 
 async def _choose(office: Office, trials: Sequence[Company]) -> Company:
-    """The first after which customers owe on each day what their statements say.
+    """The first after which each party owes, or is owed, on each day what its statement says.
 
-    A contract that has ended is owed as far as it was paid. So replies do not tell whether a payment of it was reversed
-    before or afterwards, and what is open today does not either.
+    Replies do not always tell in which order the steps were taken, and neither does what is open today: a contract that
+    has ended is owed as far as it was paid, and what changes an item changes it on a day of its own.
     """
     if len({frozenset(Counter(trial.entries).items()) for trial in trials}) == 1:
         return trials[0]
-    ids, said = {one["id"] for one in office.customers}, {}
-    for party, day in {(party, day) for trial in trials for party, _, _, day, _ in trial.entries if party in ids}:
-        found = await office.manager.get(f"{FINANCE}/statements?customer_id={party}&to={day}&page_size=1")
-        said[party, day] = Decimal(found["closing_balance"])
+    said = {}
+    for party, side, day in {(party, side, day) for trial in trials for party, side, _, day, _ in trial.entries}:
+        if party is not None:
+            field = "customer_id" if side == "out" else "supplier_id"
+            found = await office.manager.get(f"{FINANCE}/statements?{field}={party}&to={day}&page_size=1")
+            said[party, side, day] = Decimal(found["closing_balance"])
     agreeing = (one for one in trials if all(_owed(office, one, *at) == amount for at, amount in said.items()))
     return next(agreeing, trials[0])
 
 
-def _owed(office: Office, trial: Company, customer: str | None, until: str) -> Decimal:
-    entries = [one for one in (*office.model.entries, *trial.entries) if one[0] == customer and one[3] <= until]
-    return sum((amount if of == "out" else -amount for _, of, _, _, amount in entries), Decimal(0))
+def _owed(office: Office, trial: Company, party: str, side: str, until: str) -> Decimal:
+    entries = [one for one in (*office.model.entries, *trial.entries) if one[0] == party and one[3] <= until]
+    return sum((amount if of == side else -amount for _, of, _, _, amount in entries), Decimal(0))
 
 
 async def open_stock(office: Office, tally: Tally) -> None:

@@ -107,7 +107,7 @@ async def read_slowly(wire: Wire) -> bytes:
     head = await wire.reader.readuntil(b"\r\n\r\n")
     length, body = int(head.lower().partition(b"content-length: ")[2].split()[0]), b""
     while len(body) < length:
-        body += await wire.reader.readexactly(min(300_000, length - len(body)))
+        body += await wire.reader.readexactly(min(1_000_000, length - len(body)))
         await asyncio.sleep(0.1)  # not a wait for anything: a slow reader
     return body
 
