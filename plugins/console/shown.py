@@ -81,6 +81,9 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
             for value, label in labels.items()
         }
         return {"type": "mapping", "name": name, "map": {**tags, "*": f"${{{name}}}"}}
+    if labels:
+        tag = {"type": "mapping", "name": "item", "map": {**labels, "*": "${item}"}, "className": "tag gray"}
+        return node("each", name=name, items=tag)
     if several is not None:
         return _template(name, "text")
     if field.kind == "boolean":

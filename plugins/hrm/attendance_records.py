@@ -11,6 +11,7 @@ from plugins.api import (
     choice,
     day,
     integer,
+    link,
     mapping,
     number,
     obj,
@@ -22,10 +23,13 @@ from plugins.api import (
     timestamp,
 )
 from plugins.hrm.messages import HAS_PUNCHES
+from plugins.hrm.punch_policy import RISKS
 from plugins.hrm.record_types import AttendanceMark, DailyResult, Punch
 from plugins.hrm.records import EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
+from plugins.hrm.request_records import DAY_FIELDS
 from plugins.hrm.states import DAY_STATES
 
+REVIEWS = ("pending", "accepted", "rejected")
 RESULTS = ("accepted", "outside", "unproven", "refused")
 
 # clients send evidence of the place; the time is the server's
@@ -62,6 +66,20 @@ PUNCHES: Collection[Punch] = Collection(
         ),
         "ssid": text(label=("WiFi 名称", "WiFi name"), max_length=64),
         "device_id": text(label=("设备编号", "Device ID"), max_length=100),
+        "photo": link(
+            label=("照片", "Photo"),
+            web=False,
+            own=False,
+            key=True,
+            example="private/2026/11/punch.jpg",
+            description="The key of a private file. Attach it to the punch, so that others may read it.",
+        ),
+        "attempt": text(
+            label=("打卡码", "Attempt"),
+            max_length=64,
+            write_only=True,
+            description="That of `POST /api/v1/hrm/attendance/attempts`; it is valid once, for two minutes.",
+        ),
         "remark": text(label=("备注", "Remarks"), max_length=500),
         "employee_id": object_id(
             ref=EMPLOYEES.name,
@@ -110,7 +128,22 @@ PUNCHES: Collection[Punch] = Collection(
         "distance": number(
             label=("距离（米）", "Distance (metres)"), read_only=True, description="Distance to the place, in metres."
         ),
-        "risks": array(text(), label=("风险提示", "Risks"), read_only=True, nullable=False, default=[]),
+        "risks": array(choice(*RISKS), label=("风险提示", "Risks"), read_only=True, nullable=False, default=[]),
+        "risk": integer(
+            label=("风险值", "Risk"),
+            minimum=0,
+            maximum=100,
+            read_only=True,
+            sort=True,
+            description="From 0 to 100, by its `risks`; null for entered and older punches.",
+        ),
+        "review": choice(
+            *REVIEWS,
+            label=("复核状态", "Review"),
+            read_only=True,
+            filter=True,
+            description="Null: nobody has to review the punch.",
+        ),
         "entered_by": integer(
             label=("补录人", "Entered by"),
             read_only=True,
@@ -120,10 +153,17 @@ PUNCHES: Collection[Punch] = Collection(
         "reviewed_at": timestamp(label=("复核时间", "Reviewed at"), read_only=True),
         "review_remark": text(label=("复核意见", "Review remarks"), max_length=500, read_only=True),
     },
-    indexes=(Index("employee_id", "-at"), Index("result", "-at"), Index("day")),
+    indexes=(
+        Index("employee_id", "-at"),
+        Index("result", "-at"),
+        Index("day"),
+        Index("review", "-risk"),
+        Index("device_id", "-at"),
+    ),
     internal=("point",),
 )
 
+QUEUE_QUERY = {name: field for name, field in PUNCHES.list_query.items() if name != "review"}
 _RISK = shape("PunchRisk", code=text(nullable=False), message=text(nullable=False))
 _PLACE = obj("PunchPlace", {name: PLACES.all_fields[name] for name in ("id", "name")})
 PUNCH_REPLY = shape(
@@ -189,6 +229,7 @@ DAYS: Collection[DailyResult] = Collection(
             read_only=True,
             description="`leave_days` by type of leave.",
         ),
+        **DAY_FIELDS,
     },
     indexes=(
         Index("employee_id", "day", unique=True),
@@ -212,6 +253,8 @@ MARKS: Collection[AttendanceMark] = Collection(
         "changes": integer(description="How many changes have set `stale`."),
         "attended_to": day(description="The last day for which there are results."),
         "last_punch_id": object_id(),
+        "attempt": text(description="What the next punch has to contain."),
+        "attempt_until": timestamp(),
     },
     indexes=(Index("stale"), Index("attended_to")),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 import prcoords
 
@@ -48,6 +49,13 @@ def to_point(location: Mapping[str, float] | None, system: str | None) -> dict[s
 
 _FUTURE_SECONDS = 60
 _NEAR_METRES = 1000  # shorter distances are neither suspicious travel nor a contradiction of the WiFi
+# nobody boards a plane between two punches that are as close as this
+_SOON_SECONDS, _SOON_KMH = 600, 200
+# with any of these a punch is refused, with any of the next it proves nothing wherever it was made
+_FORGED = frozenset({"mock_location", "impossible_speed", "invalid_attempt"})
+_LACKING = frozenset({"no_attempt", "no_device", "no_photo", "repeated_photo", "unknown_device", "far_from_wifi"})
+_DOUBTFUL = frozenset({"low_accuracy", "old_fix", "future_fix"})
+_MISSING = frozenset({"unknown_accuracy", "unknown_fix_time"})
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,19 @@ class Limits:
     accuracy: float
     age: float
     speed: float
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What evidence has to be: the `proof` of the place, and within which limits.
+
+    `strict`: a policy asks for something, so a position without accuracy or time, one that was sent before and a device of somebody
+    else do not count.
+    """
+
+    limits: Limits
+    proof: str = "either"
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,28 +91,53 @@ class Finding:
     risks: list[str] = field(default_factory=list)
 
 
+def demands_of(policy: Mapping[str, Any] | None, limits: Limits) -> Demands:
+    """Return what a group demands; `limits` are those of the company."""
+    if policy is None or all(value in (None, False, "either") for value in policy.values()):
+        return Demands(limits)
+    accuracy, age = policy.get("max_accuracy_metres"), policy.get("max_fix_age_seconds")
+    own = replace(limits, accuracy=accuracy or limits.accuracy, age=age or limits.age)
+    return Demands(own, policy.get("proof") or "either", strict=True)
+
+
 def evaluate(
-    punch: ReadOnlyRecord, places: Sequence[AttendancePlace], last: ReadOnlyRecord | None, limits: Limits, now: datetime
+    punch: ReadOnlyRecord,
+    places: Sequence[AttendancePlace],
+    last: ReadOnlyRecord | None,
+    demands: Demands,
+    now: datetime,
+    further: Iterable[str] = (),
 ) -> Finding:
-    """Evaluate the evidence of `punch` against `places`. `last` is the previous punch with a position, if any."""
+    """Evaluate the evidence of `punch` against `places`. `last` is the previous punch with a position, if any.
+
+    `further` are risks that other records show.
+    """
     here = position_of(punch)
-    risks = _find_risks(punch, here, last, limits, now)
-    forged = {"mock_location", "impossible_speed"} & set(risks)
-    doubtful = {"low_accuracy", "old_fix", "future_fix"} & set(risks)
     known = next((place for place in places if punch.get("bssid") in place["bssids"]), None)
+    risks = [*_find_risks(punch, here, known, last, demands.limits, now), *further]
     within, distance = _find_nearest(here, places)
-    if known is not None:
-        away = _distance(here, known)
-        if away is not None and away - (punch.get("accuracy") or 0) > max(known["radius"], _NEAR_METRES):
-            risks.append("far_from_wifi")
-        return Finding("refused" if forged else "accepted", known, "wifi", away, risks)
-    if punch.get("bssid"):
-        risks.append("unknown_wifi")
-    if forged:
-        return Finding("refused", within, None, distance, risks)
-    if within is None or distance is None or distance > within["radius"]:
-        return Finding("outside", within, None, distance, risks)
-    return Finding("unproven" if doubtful else "accepted", within, None if doubtful else "gps", distance, risks)
+    inside = within is not None and distance is not None and distance <= within["radius"]
+    doubtful = (_DOUBTFUL | (_MISSING if demands.strict else set())) & set(risks)
+    gps = inside and not doubtful
+    wifi = known is not None and "far_from_wifi" not in risks
+    lacking = _lacking(demands.proof, gps, known is not None) if inside or known is not None else []
+    risks += lacking
+    method = "wifi" if wifi and demands.proof != "gps" else "gps" if gps else None
+    place, distance = (known, _distance(here, known)) if known is not None else (within, distance)
+    forged = _FORGED | ({"repeated_fix", "shared_device"} if demands.strict else set())
+    if forged & set(risks):
+        return Finding("refused", place, method if known is not None else None, distance, risks)
+    if not (inside or known is not None) and not _LACKING & set(risks):
+        nowhere = demands.strict and (here is None or doubtful)
+        return Finding("unproven" if nowhere else "outside", place, None, distance, risks)
+    proved = method is not None and not lacking and not _LACKING & set(risks)
+    return Finding("accepted" if proved else "unproven", place, method if proved else None, distance, risks)
+
+
+def _lacking(proof: str, gps: bool, wifi: bool) -> list[str]:
+    """Return which proof of the place is missing."""
+    needed = [*(["no_position"] if proof in ("gps", "both") and not gps else [])]
+    return [*needed, *(["no_wifi"] if proof in ("wifi", "both") and not wifi else [])]
 
 
 def position_of(record: ReadOnlyRecord) -> Place | None:
@@ -113,13 +159,28 @@ def _distance(here: Place | None, place: AttendancePlace) -> float | None:
 
 
 def _find_risks(
-    punch: ReadOnlyRecord, here: Place | None, last: ReadOnlyRecord | None, limits: Limits, now: datetime
+    punch: ReadOnlyRecord,
+    here: Place | None,
+    known: AttendancePlace | None,
+    last: ReadOnlyRecord | None,
+    limits: Limits,
+    now: datetime,
 ) -> list[str]:
     risks = ["mock_location"] if punch.get("mock") else []
+    there = here or (position_of(known) if known is not None else None)
+    if last is not None and there is not None and _is_impossible(punch, there, last, limits, now):
+        risks.append("impossible_speed")
+    away = _distance(here, known) if known is not None else None
+    if (
+        known is not None
+        and away is not None
+        and away - (punch.get("accuracy") or 0) > max(known["radius"], _NEAR_METRES)
+    ):
+        risks.append("far_from_wifi")
+    if known is None and punch.get("bssid"):
+        risks.append("unknown_wifi")
     if here is None:
         return risks
-    if last is not None and _is_impossible(punch, here, last, limits, now):
-        risks.append("impossible_speed")
     if punch.get("accuracy") is None:
         risks.append("unknown_accuracy")
     elif punch["accuracy"] > limits.accuracy:
@@ -139,4 +200,5 @@ def _is_impossible(punch: ReadOnlyRecord, here: Place, last: ReadOnlyRecord, lim
     # both positions may be off by their accuracy
     travelled = metres(here, before) - (punch.get("accuracy") or 0) - (last.get("accuracy") or 0)
     seconds = max((now - last["at"]).total_seconds(), 1)
-    return travelled > _NEAR_METRES and travelled / seconds * 3.6 > limits.speed
+    fastest = min(limits.speed, _SOON_KMH) if seconds < _SOON_SECONDS else limits.speed
+    return travelled > _NEAR_METRES and travelled / seconds * 3.6 > fastest

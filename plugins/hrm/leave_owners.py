@@ -14,6 +14,7 @@ from plugins.hrm.calendars import find_employee
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.request_records import REQUESTS
 from plugins.hrm.results import mark_stale, reconcile_soon
 
 log = logging.getLogger("tradewind.hrm")
@@ -40,12 +41,13 @@ async def adopt(service: Service, employee: ReadOnlyRecord) -> None:
 
 
 async def follow_account(service: Service, before: Employee, employee: Employee) -> None:
-    """Let the leave of an employee be seen by the account that they have now, within the caller's transaction."""
+    """Let the leave and the requests of an employee be seen by the account that they have now, within the caller's transaction."""
     if before["user_id"] == employee["user_id"]:
         return
     await adopt(service, before)
     account = {"$set": {"user_id": employee["user_id"]}}
-    await service.database.store(LEAVES).update_many({"employee_id": employee["id"]}, account)
+    for theirs in (LEAVES, REQUESTS):
+        await service.database.store(theirs).update_many({"employee_id": employee["id"]}, account)
     await adopt(service, employee)
 
 

@@ -39,6 +39,8 @@ RESULTS_CHANGED = Message(
     "因任职或工作时间安排变更，您 {first} 至 {last} 间有 {days} 天的考勤结果发生变化",
     "Your working time has changed: {days} of your daily results between {first} and {last} are different now",
 )
+REVIEWED_COUNTS = Message("您 {at} 的打卡经复核：计入考勤", "Your punch of {at} was reviewed: it counts")
+REVIEWED_NOT = Message("您 {at} 的打卡经复核：不计入考勤", "Your punch of {at} was reviewed: it does not count")
 UNASSIGNED = Message("未分配部门", "No department")
 
 # the result of a punch, in its response

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from plugins.api import CONFLICT, ApiError, Message, Record, Request, Route, conflicts, crud, invalid, route
-from plugins.hrm.attendance_records import DAYS, MARKS, PUNCH_REPLY, PUNCHES, REVIEW_BODY
+from plugins.api import (
+    CONFLICT,
+    NOTIFY,
+    ApiError,
+    Message,
+    Page,
+    Record,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    invalid,
+    route,
+)
+from plugins.hrm.attendance_records import DAYS, MARKS, PUNCH_REPLY, PUNCHES, QUEUE_QUERY, REVIEW_BODY
 from plugins.hrm.calendars import find_employee, load_calendar
 from plugins.hrm.closing import refuse_closed
-from plugins.hrm.evidence import Finding, evaluate, position_of, to_point
+from plugins.hrm.evidence import Finding, demands_of, evaluate, position_of, to_point
 from plugins.hrm.messages import (
     ACCEPTED_AT,
     ACCEPTED_OUTSIDE,
@@ -18,14 +31,17 @@ from plugins.hrm.messages import (
     OUTSIDE,
     OWN_PUNCH,
     REFUSED,
+    REVIEWED_COUNTS,
+    REVIEWED_NOT,
     UNPROVEN,
 )
 from plugins.hrm.options import load_limits
 from plugins.hrm.places import normalize_bssid
-from plugins.hrm.record_types import AttendanceGroup, AttendancePlace, Employee, Punch
+from plugins.hrm.punch_checks import ATTEMPTS, find_risks
+from plugins.hrm.punch_policy import REVIEWED_FROM, RISKS, risk_of
+from plugins.hrm.record_types import AttendanceGroup, AttendanceMark, AttendancePlace, Employee, Punch
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES
 from plugins.hrm.results import lock, recompute
-from plugins.hrm.texts import RISKS
 
 # a second tap within this time is the same punch
 _REPEAT_SECONDS = 60
@@ -47,8 +63,6 @@ async def _record_punch(req: Request, body: Record) -> Record:
         raise ApiError(CONFLICT, NOT_EMPLOYED)
     mark = await lock(req.service, employee["id"])
     before = await req.system_store(PUNCHES).find_one({"_id": mark["last_punch_id"]}) if mark["last_punch_id"] else None
-    if before is not None and _repeats(before, evidence, req.now):
-        return await _build_reply(req, before, None, repeated=True)
     calendar = await load_calendar(req.service, employee)
     if calendar is None:
         raise ApiError(CONFLICT, NOT_ATTENDED)
@@ -58,10 +72,16 @@ async def _record_punch(req: Request, body: Record) -> Record:
     if not employee["hired_on"] <= day.isoformat() <= (employee["left_on"] or day.isoformat()):
         raise ApiError(CONFLICT, NOT_EMPLOYED)
     group = await req.system_store(GROUPS).get(calendar.period_of(day).group_id)
-    finding = await _evaluate(req, employee, group, evidence)
+    finding = await _evaluate(req, employee, mark, group, evidence)
+    if before is not None and _repeats(before, evidence, finding, req.now):
+        return await _build_reply(req, before, None, repeated=True)
+    counts = finding.result == "accepted" or (finding.result == "outside" and group["outside_counts"])
+    risk = risk_of(finding.risks)
     made = await req.store(PUNCHES).create(
         {
-            **evidence,
+            **{name: value for name, value in evidence.items() if name != "attempt"},
+            "point": evidence["point"]
+            or (finding.place["point"] if finding.method == "wifi" and finding.place else None),
             "employee_id": employee["id"],
             "employee_name": employee["name"],
             "user_id": req.actor.user_id,
@@ -72,10 +92,12 @@ async def _record_punch(req: Request, body: Record) -> Record:
             "distance": finding.distance,
             "risks": finding.risks,
             "place_id": finding.place and finding.place["id"],
-            "counts": finding.result == "accepted" or (finding.result == "outside" and group["outside_counts"]),
+            "counts": counts,
+            "risk": risk,
+            "review": "pending" if risk >= REVIEWED_FROM or finding.result in ("unproven", "refused") else None,
         }
     )
-    await req.system_store(MARKS).upsert(employee["id"], {"last_punch_id": made["id"]})
+    await req.system_store(MARKS).upsert(employee["id"], {"last_punch_id": made["id"], "attempt": None})
     results = await recompute(req.service, employee, calendar, day, day, req.now) if made["counts"] else {}
     result = results.get(day)
     return await _build_reply(req, made, finding.place, status=result.status if result else None)
@@ -87,17 +109,26 @@ def _build_evidence(body: Record) -> Record:
     return {**PUNCHES.defaults, **body, "point": point, "bssid": normalize_bssid(bssid) if bssid else None}
 
 
-def _repeats(before: Punch, evidence: Record, now: datetime) -> bool:
-    """Return whether this repeats the previous punch. After one that does not count, other evidence is a new punch."""
+def _repeats(before: Punch, evidence: Record, finding: Finding, now: datetime) -> bool:
+    """Return whether this repeats the previous punch.
+
+    After one that does not count, other evidence is a new punch; so is, at any time, evidence of another place.
+    """
     same = all(before[name] == evidence.get(name) for name in ("location", "accuracy", "fix_at", "mock", "bssid"))
-    return (before["counts"] or same) and abs((now - before["at"]).total_seconds()) < _REPEAT_SECONDS
+    elsewhere = "impossible_speed" in finding.risks
+    soon = abs((now - before["at"]).total_seconds()) < _REPEAT_SECONDS
+    return soon and (same or (before["counts"] and not elsewhere))
 
 
-async def _evaluate(req: Request, employee: Employee, group: AttendanceGroup, evidence: Record) -> Finding:
+async def _evaluate(
+    req: Request, employee: Employee, mark: AttendanceMark, group: AttendanceGroup, evidence: Record
+) -> Finding:
     places = await _find_places(req, group, evidence)
     with_position = {"employee_id": employee["id"], "point": {"$ne": None}, "result": {"$ne": "refused"}}
     last = await req.system_store(PUNCHES).find(with_position, sort="-at", limit=1)
-    return evaluate(evidence, places, next(iter(last), None), await load_limits(req.service), req.now)
+    further = await find_risks(req, employee, mark, group["policy"], evidence)
+    demands = demands_of(group["policy"], await load_limits(req.service))
+    return evaluate(evidence, places, next(iter(last), None), demands, req.now, further)
 
 
 async def _find_places(req: Request, group: AttendanceGroup, evidence: Record) -> list[AttendancePlace]:
@@ -130,10 +161,16 @@ def _build_message(made: Punch, place: AttendancePlace | None) -> Message:
     return ACCEPTED_OUTSIDE if made["counts"] else _WORDS.get(made["result"], OUTSIDE)
 
 
+async def list_queue(req: Request) -> Page:
+    """Return a page of the punches that wait for a review, by default those with the highest risk first."""
+    return await req.store(PUNCHES).page({**req.query, "sort": req.query.get("sort") or "-risk"}, {"review": "pending"})
+
+
 async def review(req: Request) -> Punch:
-    """Decide whether a punch counts, and recompute the result of its day."""
+    """Decide whether a punch counts, recompute the result of its day, and tell the person."""
     decision = {
         "counts": req.body["counts"],
+        "review": "accepted" if req.body["counts"] else "rejected",
         "review_remark": req.body.get("remark"),
         "reviewed_by": req.actor.user_id,
         "reviewed_at": req.now,
@@ -151,12 +188,25 @@ async def review(req: Request) -> Punch:
             day = calendar.day_of(punch["at"].astimezone(req.service.settings.zone))
             await refuse_closed(req.service, day)
             await recompute(req.service, employee, calendar, day, day, req.now)
+        await _notify(req, changed)
         return changed
 
     return await req.transaction(work)
 
 
+async def _notify(req: Request, punch: Punch) -> None:
+    if punch["user_id"] is None:
+        return
+    at = f"{punch['at'].astimezone(req.service.settings.zone):%Y-%m-%d %H:%M}"
+    title = (REVIEWED_COUNTS if punch["counts"] else REVIEWED_NOT).filled(at=at)
+    about = {"link": f"/hrm/punches/{punch['id']}", "data": {"punch_id": str(punch["id"])}}
+    await req.emit(
+        NOTIFY, user_ids=[punch["user_id"]], kind="punch_review", title=title, body=punch["review_remark"], **about
+    )
+
+
 ROUTES: tuple[Route, ...] = (
+    ATTEMPTS,
     *crud(PUNCHES, at="/api/v1/hrm/punches", resource="hrm:punch", only=("list", "read")),
     route(
         "POST /api/v1/hrm/punches",
@@ -167,6 +217,17 @@ ROUTES: tuple[Route, ...] = (
         returns=PUNCH_REPLY,
         collection=PUNCHES.name,
         refusals=conflicts(NOT_EMPLOYED, NOT_ATTENDED),
+    ),
+    route(
+        "GET /api/v1/hrm/punches/queue",
+        list_queue,
+        summary="List the punches that wait for a review",
+        title=("待复核打卡", "Punches to review"),
+        access="hrm:punch:review",
+        query=QUEUE_QUERY,
+        returns=PUNCHES.read,
+        paged=True,
+        collection=PUNCHES.name,
     ),
     route(
         "POST /api/v1/hrm/punches/{id}/review",

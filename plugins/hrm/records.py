@@ -19,6 +19,7 @@ from plugins.api import (
 )
 from plugins.hrm.evidence import SYSTEMS
 from plugins.hrm.messages import IN_USE
+from plugins.hrm.punch_policy import POLICY
 from plugins.hrm.record_types import AttendanceGroup, AttendancePlace, Employee, JobPosition, Shift
 
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
@@ -119,7 +120,7 @@ PLACES: Collection[AttendancePlace] = Collection(
             default=[],
             nullable=False,
             example=["9c:54:1c:00:a1:b2"],
-            description="BSSIDs of the WiFi access points there; stored in lower case, with colons.",
+            description="BSSIDs of the WiFi access points there, in lower case, with colons; only for who may change places.",
         ),
         "status": choice(
             "enabled", "disabled", label=("状态", "Status"), default="enabled", nullable=False, filter=True
@@ -183,6 +184,7 @@ GROUPS: Collection[AttendanceGroup] = Collection(
             nullable=False,
             description="Whether punches outside all places count, for field work.",
         ),
+        "policy": POLICY,
     },
     indexes=(Index("name", unique=True), Index("place_ids")),
 )

@@ -32,6 +32,7 @@ from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import RESULTS_CHANGED
 from plugins.hrm.record_types import AttendanceMark, DailyResult, Employee
 from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.request_effects import load_granted
 from plugins.hrm.timetable import (
     Calendar,
     DayResult,
@@ -189,6 +190,7 @@ async def compute(
     zone = service.settings.zone
     punches = await _load_punches(service, employee, calendar, first, last)
     leave = await _load_leave(service, employee, calendar, first, last)
+    granted = await load_granted(service, employee["id"], first, last)
     of_days = {"employee_id": employee["id"], "day": {"$gte": first.isoformat(), "$lte": last.isoformat()}}
     known = {row["day"]: row for row in await service.database.store(DAYS).find(of_days)}
     computed = {}
@@ -199,15 +201,18 @@ async def compute(
             continue
         spans = [(minutes_since(start, day, zone), minutes_since(end, day, zone)) for _, start, end in leave]
         hours, ends = calendar.timetable_of(day).on(day, zone), calendar.end_of(day, zone)
-        over = minutes_since(now, day, zone) >= ends
+        passed = minutes_since(now, day, zone)
+        over = passed >= ends
         table = hours if calendar.works_on(day) else None
-        result = evaluate_day(table, punches[day], spans, over=over)
-        if row is None and table is None and not punches[day]:
+        requested = granted.on(calendar, day, zone, passed)
+        present = sorted([*punches[day], *requested.punches])
+        result = evaluate_day(table, present, spans, over=over)
+        if row is None and table is None and not present and requested.empty:
             computed[day] = ComputedDay(result, None, None)
             continue
         values = _build_values(service, employee, calendar, day, result, None if over else ends)
         values["worked_minutes"] = worked_minutes(hours, result, spans if table else [])
-        computed[day] = ComputedDay(result, values | _count_leave(calendar, day, leave), row)
+        computed[day] = ComputedDay(result, {**values, **_count_leave(calendar, day, leave), **requested.values}, row)
     return computed
 
 

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from plugins.api import Dictionary, Menu, Message, dictionary, page
 from plugins.api.records import Item
+from plugins.hrm.punch_policy import PUNCH_DICTIONARIES, RISKS
+from plugins.hrm.request_records import REQUEST_DICTIONARIES, REQUEST_MENU
 from plugins.hrm.states import DAY_STATES
-
-RISKS: Mapping[str, Message] = {
-    "mock_location": Message("设备报告了模拟定位", "The device reports a mock position"),
-    "impossible_speed": Message(
-        "与上次打卡相比，移动速度异常", "The speed of travel since the previous punch is implausible"
-    ),
-    "low_accuracy": Message("定位精度过低", "The position is too inaccurate"),
-    "unknown_accuracy": Message("未提供定位精度", "The accuracy of the position is missing"),
-    "old_fix": Message("定位信息已过期", "The position is too old"),
-    "future_fix": Message("定位时间晚于服务器时间", "The position is dated later than the server's time"),
-    "unknown_fix_time": Message("未提供定位时间", "The time of the position is missing"),
-    "far_from_wifi": Message("定位与 WiFi 所在地点不符", "The position is not near the place of the WiFi"),
-    "unknown_wifi": Message("未登记的 WiFi", "The WiFi is not registered with any place"),
-}
 
 _COLORS = {
     "pending": "gray",
@@ -82,6 +68,8 @@ DICTIONARIES = (
         holiday=("放假", "Holiday", "green"),
         workday=("调休上班", "Working day", "orange"),
     ),
+    *REQUEST_DICTIONARIES,
+    *PUNCH_DICTIONARIES,
 )
 
 
@@ -97,6 +85,7 @@ MENUS = (
     page("hrm:place", ("打卡地点", "Attendance places"), "/hrm/places", "lucide:map-pin", 8),
     page("hrm:leave-allowance", ("假期额度", "Leave allowances"), "/hrm/leave-allowances", "lucide:calendar-range", 9),
     page("hrm:special-day", ("节假日安排", "Special days"), "/hrm/special-days", "lucide:calendar-clock", 10),
+    REQUEST_MENU,
 )
 
 PERMISSIONS = {
@@ -104,4 +93,5 @@ PERMISSIONS = {
     "hrm:punch:review": Message("复核", "Review"),
     "hrm:punch:enter": Message("补卡", "Enter a punch"),
     "hrm:leave:enter": Message("代录", "Enter for others"),
+    "hrm:request:enter": Message("代录", "Enter for others"),
 }

@@ -121,6 +121,10 @@ class Calendar:
         """Return whether that day is a working day; without a group, by the week of an office."""
         return self._week_of(day).works_on(day)
 
+    def is_holiday(self, day: date) -> bool:
+        """Return whether that day is named as a day off."""
+        return self._week_of(day).exceptions.get(day.isoformat()) is False
+
     def timetable_of(self, day: date) -> Timetable:
         """Return the timetable of a day; without a group, that of an office."""
         return self._week_of(day).timetable

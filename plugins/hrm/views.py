@@ -5,12 +5,14 @@ from __future__ import annotations
 from plugins.api import View
 from plugins.hrm.attendance_records import DAYS, PUNCHES
 from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.request_records import REQUEST_VIEW
 
-_NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id")
+# the position is the browser's, which fills in the rest; a page knows no WiFi
+_NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id", "attempt")
 VIEWS = (
     View(
         PUNCHES,
-        columns=("employee_id", "result", "at", "day", "method", "place_id"),
+        columns=("employee_id", "result", "at", "day", "method", "place_id", "risk", "risks"),
         widgets={name: {"type": "hidden"} for name in _NOT_TYPED},
     ),
     View(LEAVES, columns=("employee_id", "type", "status", "starts_at", "ends_at", "days", "reason")),
@@ -19,4 +21,5 @@ VIEWS = (
         columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes"),
         calendar=("day", "status", "employee_id"),
     ),
+    REQUEST_VIEW,
 )

@@ -9,6 +9,8 @@ KINDS = {
     "approval_delegation": (Message("审批委托", "Approval delegation"), "blue"),
     "leave_result": (Message("请假结果", "Leave result"), "green"),
     "attendance_result": (Message("考勤结果", "Attendance result"), "green"),
+    "request_result": (Message("申请结果", "Request result"), "green"),
+    "punch_review": (Message("打卡复核", "Punch review"), "orange"),
     "import_progress": (Message("导入进度", "Import progress"), "blue"),
     "follow_up_reminder": (Message("跟进提醒", "Follow-up reminder"), "orange"),
     "payment_reminder": (Message("回款提醒", "Payment reminder"), "red"),

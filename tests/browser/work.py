@@ -33,10 +33,10 @@ _UNTOUCHED = ("hidden", "text", "tpl", "mapping")  # which show values, or nothi
 PEOPLE: Mapping[str, tuple[str, ...]] = {
     "staff": ("finance.expense-claims", "approvals.instances"),
     "sales": ("crm",),
-    "manager": ("approvals.delegations", "cms", "inventory", "notifications", "hrm.punches"),
+    "manager": ("approvals.delegations", "cms", "inventory", "notifications", "hrm.punches", "hrm.requests"),
     "admin": ("system", "finance", "hrm"),
 }
-_EMPLOYED = "hrm.punches"  # which only employees make
+_EMPLOYED = ("hrm.punches", "hrm.requests")  # which only employees make
 _TYPED = ("text", "integer", "number", "money", "quantity")
 # what examples do not tell: which choice is taken, where it is not the first one, and what depends on it
 _SPECIAL: Mapping[str, Mapping[str, str]] = {
@@ -48,6 +48,7 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     },
     "hrm.shifts": {"start": "09:00", "end": "18:00"},
     "hrm.leaves": {"starts_at": "2031-03-03 09:00", "ends_at": "2031-03-04 18:00"},
+    "hrm.requests": {"kind": "Outside duty", "starts_at": "2031-03-05 09:00", "ends_at": "2031-03-05 18:00"},
     "hrm.punches": {"lng": "121.47", "lat": "31.23"},
     "inventory.transfers": {"to_warehouse_id": "1"},
     # required where no customer or supplier is chosen
@@ -138,7 +139,7 @@ def work_of(permissions: set[str], modules: tuple[str, ...], site: Site = SITE) 
     """What somebody with these permissions does in these parts of the API, or at these lists."""
     for subject in (one for one in made_by_hand(site) if one.name not in TAKEN):
         create, menu = subject.route("POST"), site.menu_of(subject)
-        here = subject.name in modules or (subject.name.partition(".")[0] in modules and subject.name != _EMPLOYED)
+        here = subject.name in modules or (subject.name.partition(".")[0] in modules and subject.name not in _EMPLOYED)
         if here and create is not None and _may(permissions, create):
             lists = site.of_menu(site.menus[menu])
             title = site.catalogue.permission_titles.get(create.access, ACTION_TITLES["create"])

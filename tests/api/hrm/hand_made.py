@@ -21,6 +21,10 @@ async def punch(maker: Maker, route: Route) -> Exercise:
     return Exercise(staff.client, route, route.path, {"location": OFFICE, "accuracy": 10})
 
 
+async def start_attempt(maker: Maker, route: Route) -> Exercise:
+    return Exercise((await Staff.hire(maker.admin)).client, route, route.path)
+
+
 async def review(maker: Maker, route: Route) -> Exercise:
     made = await _punch_of_somebody(maker)
     return Exercise(maker.admin, route, path_with(route, made["id"]), {"counts": False}, record=made)
@@ -75,6 +79,39 @@ def leave_after(*actions: str) -> HandMade:
     return made
 
 
+async def ask(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hire(maker.admin)
+    return Exercise(staff.client, route, route.path, _outside_duty())
+
+
+async def ask_otherwise(maker: Maker, route: Route) -> Exercise:
+    asked = expect(await (await ask(maker, maker.creator("hrm_requests") or route)).send())
+    body = {"version": asked["version"], "reason": "another"}
+    return Exercise(maker.admin, route, path_with(route, asked["id"]), body, record=asked)
+
+
+async def enter_request(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hire(maker.admin)
+    return Exercise(maker.admin, route, route.path, {**_outside_duty(), "employee_id": staff.employee["id"]})
+
+
+def request_after(*actions: str) -> HandMade:
+    async def made(maker: Maker, route: Route) -> Exercise:
+        staff = await Staff.hire(maker.admin)
+        asked = expect(await staff.client.post(f"{AT}/requests", _outside_duty()))
+        for action in actions:
+            asked = expect(await maker.admin.post(f"{AT}/requests/{asked['id']}/{action}"))
+        body: dict[str, Any] | None = {} if route.body else None
+        return Exercise(maker.admin, route, path_with(route, asked["id"]), body, record=asked)
+
+    return made
+
+
+def _outside_duty() -> dict[str, str]:
+    starts, ends = (utc_now() + timedelta(days=1, hours=hours) for hours in (0, 2))
+    return {"kind": "outside", "reason": "a visit", "starts_at": starts.isoformat(), "ends_at": ends.isoformat()}
+
+
 HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/punches": punch,
     f"GET {AT}/punches/{{id}}": read_punch,
@@ -88,4 +125,13 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/leaves/{{id}}/approve": leave_after("submit"),
     f"POST {AT}/leaves/{{id}}/reject": leave_after("submit"),
     f"POST {AT}/leaves/{{id}}/cancel": leave_after("submit", "approve"),
+    f"POST {AT}/attendance/attempts": start_attempt,
+    f"POST {AT}/requests": ask,
+    f"PATCH {AT}/requests/{{id}}": ask_otherwise,
+    f"POST {AT}/requests/enter": enter_request,
+    f"POST {AT}/requests/{{id}}/submit": request_after(),
+    f"POST {AT}/requests/{{id}}/withdraw": request_after("submit"),
+    f"POST {AT}/requests/{{id}}/approve": request_after("submit"),
+    f"POST {AT}/requests/{{id}}/reject": request_after("submit"),
+    f"POST {AT}/requests/{{id}}/cancel": request_after("submit", "approve"),
 }

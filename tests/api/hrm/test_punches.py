@@ -37,7 +37,7 @@ def staff(io_loop: IOLoop, admin: Client) -> Staff:
         ({"location": BD09, "coordinate_system": "bd09", **GOOD}, "accepted", "gps", []),
         ({"location": GCJ02, **GOOD}, "outside", None, []),
         ({"bssid": BSSID.upper().replace(":", "-")}, "accepted", "wifi", []),
-        ({"bssid": BSSID, "location": FAR, **GOOD}, "accepted", "wifi", ["far_from_wifi"]),
+        ({"bssid": BSSID, "location": FAR, **GOOD}, "unproven", None, ["far_from_wifi"]),
         ({"bssid": "00:00:00:00:00:01"}, "outside", None, ["unknown_wifi"]),
         ({"location": OFFICE}, "accepted", "gps", ["unknown_accuracy", "unknown_fix_time"]),
         ({"location": OFFICE, **GOOD, "accuracy": 200}, "accepted", "gps", []),
@@ -95,7 +95,8 @@ async def test_fifty_concurrent_punches_are_one(admin: Client) -> None:
 
 async def test_a_punch_from_outside_can_be_repeated_at_once_with_other_evidence(admin: Client) -> None:
     staff = await Staff.hire(admin)
-    taps = [{"location": FAR, "accuracy": 5}, {"location": FAR, "accuracy": 5}, {"bssid": BSSID}, {"bssid": BSSID}]
+    near = {"location": {"lng": 121.4737, "lat": 31.2349}, "accuracy": 5}  # half a kilometre
+    taps = [near, near, {"bssid": BSSID}, {"bssid": BSSID}]
     replies = [expect(await staff.punch(**tap)) for tap in taps]
     assert [(reply["result"], reply["repeated"]) for reply in replies] == [
         ("outside", False),
