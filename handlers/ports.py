@@ -55,6 +55,14 @@ class Approvals(Port):
         return None
 
 
+class Attachments(Port):
+    """Knows the files of records. A plugin may provide it; without one, nobody can be asked for a file."""
+
+    async def exist(self, biz_type: str, resource_id: str) -> bool:
+        """Return whether a file is attached to the record."""
+        return True
+
+
 class Absences(Port):
     """Knows who is away. A plugin may provide it; without one, everybody is there."""
 

@@ -425,7 +425,8 @@ def _filter_parameters(name: str, child: Field) -> dict[str, Field]:
             f"{name}_from": value.but(description=f"Only records with this or a later or larger `{name}`."),
             f"{name}_to": value.but(description=f"Only records with this or an earlier or smaller `{name}`."),
         }
-    if value.kind in _SETS or "enum" in value.rules:
+    # without a pattern, the values of a dictionary may contain commas
+    if value.kind in _SETS or "enum" in value.rules or (value.dictionary and "pattern" in value.rules):
         several = "One value, or several separated by commas."
         return {name: array(value, min_items=1, max_items=50, description=several, nullable=False)}
     return {name: value}

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from plugins.api import NOT_FOUND, ApiError, Collection, Request, invalid
+from plugins.api.data import Database
 from plugins.api.errors import refusal
-from plugins.api.ports import Authorizer, pass_for
+from plugins.api.ports import Attachments, Authorizer, pass_for
 from plugins.api.records import Catalogue
 from plugins.files.objects import Files
 from plugins.files.record_types import StoredFile
@@ -29,6 +30,18 @@ async def may_read(req: Request, file: StoredFile) -> bool:
         if biz_type in req.part(Catalogue).biz_types and await _can_see_any(req, biz_type, ids):
             return True
     return False
+
+
+class AttachedFiles(Attachments):
+    """Whether records have attachments."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def exist(self, biz_type: str, resource_id: str) -> bool:
+        """Return whether a file is attached to the record."""
+        of_record = {"biz_type": biz_type, "resource_id": resource_id}
+        return await self._database.store(ATTACHMENTS).find_one(of_record) is not None
 
 
 async def get_readable_file(req: Request, key: str) -> StoredFile:

@@ -9,7 +9,9 @@ from typing import Any
 
 from plugins.api import Service
 from plugins.api.data import Jobs
+from plugins.api.ports import Attachments
 from plugins.api.workers import Confined, Lane
+from plugins.files.access import AttachedFiles
 from plugins.files.local import LocalStorage
 from plugins.files.objects import Files
 from plugins.files.presence import Presence
@@ -34,6 +36,7 @@ async def start(service: Service) -> AsyncIterator[None]:
         presence.enter()
         files = Files(service.database, storage, settings, presence, spool, _create_lane(service, settings))
         service.provide(Files, files)
+        service.provide(Attachments, AttachedFiles(service.database))
         service.ready_when("storage", storage.check)
         service.part(Jobs).spawn("files.clean_up", clean_up(files))
         try:

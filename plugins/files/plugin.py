@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Job, Listener, Message, Plugin, dictionary, routes_of
 from plugins.api.events import DATA_RESET
+from plugins.api.ports import Attachments
 from plugins.files import attachments, downloads, uploads
 from plugins.files.lifespan import clear_after_reset, start, sweep_all
 from plugins.files.records import ATTACHMENTS, OBJECTS
@@ -23,6 +24,7 @@ plugin = Plugin(
     name="files",
     title=Message("文件", "Files"),
     settings=FilesSettings,
+    provides=(Attachments,),
     start=start,
     listens=(Listener(DATA_RESET, clear_after_reset),),
     jobs=(Job("files.sweep", "sweep_seconds", sweep_all, Message("清理无用文件", "Remove unused files")),),

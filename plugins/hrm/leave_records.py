@@ -1,14 +1,17 @@
-"""Collections of leave and leave allowances."""
+"""Collections of leave, leave allowances and adjustments, and the shapes of balances."""
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, array, choice, integer, object_id, quantity, shape, text, timestamp
-from plugins.hrm.record_types import Leave, LeaveAllowance
+from plugins.api import Collection, Index, Message, array, day, integer, object_id, quantity, shape, text, timestamp
+from plugins.hrm.record_types import Leave, LeaveAdjustment, LeaveAllowance
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.states import LEAVE_STATES
 
-LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other")
-
+_TYPE = text(
+    label=("假期类型", "Leave type"), max_length=64, pattern="^[^,]+$", dictionary="hrm_leave_type", example="annual"
+)
+MAX_TYPES = 1000  # as many as a dictionary has
+_PAGING = ("page", "page_size", "with_total", "cursor")
 LEAVES: Collection[Leave] = Collection(
     name="hrm_leaves",
     title="Leave",
@@ -17,7 +20,7 @@ LEAVES: Collection[Leave] = Collection(
     scope_person="user_id",
     label="employee_name",
     fields={
-        "type": choice(*LEAVE_TYPES, label=("请假类型", "Leave type"), required=True, filter=True),
+        "type": _TYPE.but(label=Message("请假类型", "Leave type"), required=True, nullable=False, filter=True),
         "starts_at": timestamp(
             label=("开始时间", "Starts at"), required=True, sort=True, filter=True, example="2026-12-01T01:00:00.000Z"
         ),
@@ -86,7 +89,7 @@ ALLOWANCES: Collection[LeaveAllowance] = Collection(
     noun=Message("假期额度", "leave allowance"),
     scoped=True,
     fields={
-        "type": choice(*LEAVE_TYPES, label=("假期类型", "Leave type"), required=True, filter=True),
+        "type": _TYPE.but(required=True, nullable=False, filter=True),
         "employee_id": object_id(
             label=("员工", "Employee"),
             ref=EMPLOYEES.name,
@@ -101,27 +104,96 @@ ALLOWANCES: Collection[LeaveAllowance] = Collection(
             maximum="366",
             required=True,
             example="10",
-            description="Working days per year.",
+            description="Working days (or hours) per year. What remains is carried over as the type says.",
         ),
         "remark": text(label=("备注", "Remarks"), max_length=500),
     },
     indexes=(Index("type", "employee_id", "year", unique=True), Index("employee_id")),
 )
 
+ADJUSTMENTS: Collection[LeaveAdjustment] = Collection(
+    name="hrm_leave_adjustments",
+    title="LeaveAdjustment",
+    noun=Message("假期余额调整", "leave adjustment"),
+    scoped=True,
+    fields={
+        "employee_id": object_id(
+            label=("员工", "Employee"), required=True, ref=EMPLOYEES.name, on_delete="cascade", filter=True
+        ),
+        "type": _TYPE.but(required=True, nullable=False, filter=True),
+        "day": day(label=("生效日期", "Day"), filter=True, sort=True, description="Defaults to today."),
+        "amount": quantity(
+            label=("调整数", "Amount"),
+            minimum="-10000",
+            maximum="10000",
+            required=True,
+            example="1.5",
+            description="Days or hours, as the type is taken; negative to take some away.",
+        ),
+        "expires_on": day(
+            label=("有效期至", "Until"),
+            description="The last day on which an added amount can be taken. Null: until the end of the year, after "
+            "which it is carried over as what was earned.",
+        ),
+        "reason": text(label=("原因", "Reason"), max_length=500, required=True, example="上年结转"),
+    },
+    indexes=(Index("employee_id", "type", "day"),),
+)
+
+_DAY = day(label=("日期", "Day"), nullable=False, description="Up to this day. Defaults to today.")
+_DAYS = quantity(nullable=False)
 BALANCE_QUERY = {
     "year": _YEAR.but(nullable=False, filter=False, description="Defaults to the current year."),
 }
-_DAYS = quantity(nullable=False)
-_BALANCE = {
-    "type": choice(*LEAVE_TYPES, nullable=False),
-    "days": quantity(description="Allowance for the year; null for no limit."),
-    "taken": _DAYS.but(description="Days of approved leave."),
-    "pending": _DAYS.but(description="Days of leave that await approval."),
-    "remaining": quantity(description="`days` minus `taken` and `pending`."),
+DAY_QUERY = {"day": _DAY}
+ENTRY_QUERY = {
+    **{name: EMPLOYEES.list_query[name] for name in _PAGING},
+    "cursor": EMPLOYEES.list_query["cursor"].but(example="20"),  # the number of the entries before
+    **DAY_QUERY,
+    "type": _TYPE.but(nullable=False),
+}
+PEOPLE_QUERY = {
+    **{name: EMPLOYEES.list_query[name] for name in (*_PAGING, "q", "number", "department_id")},
+    "sort": text(max_length=200, nullable=False, example="number", description="Any of id, number, name, created_at."),
+    **DAY_QUERY,
+    "type": _TYPE.but(nullable=False, description="Defaults to the first type."),
+}
+_FIGURES = {
+    "type": _TYPE.but(nullable=False),
+    "unit": text(label=("单位", "Unit"), nullable=False, dictionary="hrm_leave_unit", description="Of all amounts."),
+    "days": quantity(
+        label=("可用额度", "Allowance"),
+        description="Carried over, earned and adjusted, less what expired; null for no limit. In hours for such types.",
+    ),
+    "carried_over": _DAYS.but(label=Message("上年结转", "Carried over")),
+    "earned": _DAYS.but(label=Message("本年发放", "Earned"), description="By the type or an allowance."),
+    "adjusted": _DAYS.but(label=Message("调整", "Adjusted")),
+    "expired": _DAYS.but(label=Message("已过期", "Expired")),
+    "taken": _DAYS.but(label=Message("已休", "Taken"), description="Approved leave."),
+    "pending": _DAYS.but(label=Message("审批中", "Pending"), description="Leave that awaits approval."),
+    "remaining": quantity(label=("剩余", "Remaining"), description="`days` minus `taken` and `pending`."),
 }
 BALANCES = shape(
     "LeaveBalances",
-    employee_id=object_id(ref=EMPLOYEES.name),
-    year=integer(nullable=False),
-    items=array(shape("LeaveBalance", **_BALANCE), max_items=len(LEAVE_TYPES), nullable=False),
+    employee_id=object_id(label=("员工", "Employee"), ref=EMPLOYEES.name),
+    year=integer(label=("年度", "Year"), nullable=False),
+    day=_DAY.but(description="What is later is not counted."),
+    items=array(shape("LeaveBalance", **_FIGURES), label=("假期余额", "Balances"), max_items=MAX_TYPES, nullable=False),
+)
+OF_PERSON = shape(
+    "LeaveBalanceOfEmployee",
+    **{name: EMPLOYEES.all_fields[name] for name in ("id", "number", "name", "department_id")},
+    **_FIGURES,
+)
+ENTRY = shape(
+    "LeaveLedgerEntry",
+    day=_DAY.but(description=None),
+    until=day(label=("至", "Until"), description="The last day of leave that takes several."),
+    type=_TYPE.but(nullable=False),
+    kind=text(label=("类别", "Kind"), nullable=False, dictionary="hrm_leave_entry"),
+    amount=_DAYS.but(label=Message("数量", "Amount"), description="Negative for what is taken or expires."),
+    balance=quantity(label=("余额", "Balance"), description="After the entry; null in a year without a limit."),
+    text=text(label=("说明", "Explanation"), nullable=False, description="In the caller's language."),
+    leave_id=object_id(label=("请假单", "Leave"), ref=LEAVES.name),
+    adjustment_id=object_id(label=("调整单", "Adjustment"), ref=ADJUSTMENTS.name),
 )

@@ -25,22 +25,28 @@ from plugins.api import (
     conflicts,
     crud,
     day_of,
+    exact,
     integer,
     invalid,
+    tables,
     text,
     transitions,
 )
 from plugins.api.data import Migration, Stage
+from plugins.api.ports import Attachments
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
-from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import find_open_day, refuse_closed
+from plugins.hrm.leave_balances import check_balance
 from plugins.hrm.leave_counts import count, days_taken, to_local
 from plugins.hrm.leave_owners import find_person, of_person
 from plugins.hrm.leave_records import LEAVES, REJECT_BODY
+from plugins.hrm.leave_types import find_type, is_for
 from plugins.hrm.messages import (
     CLOSED,
+    EVIDENCE_MISSING,
+    HOURS_LEFT,
     LEAVE_DECIDED,
     LEAVE_TITLE,
     NOT_DELETABLE,
@@ -48,6 +54,7 @@ from plugins.hrm.messages import (
     NOT_EMPLOYED_THEN,
     NOTHING_LEFT,
     OVERLAPS,
+    WHOLE_DAYS,
 )
 from plugins.hrm.record_types import Employee, Leave
 from plugins.hrm.results import lock, recompute
@@ -59,27 +66,36 @@ _OF_RESULTS = ("approved", "cancelled")
 _LONGEST = timedelta(days=366)
 _EDITABLE = LEAVE_STATES.allows("submit")
 # for routes that submit or enter leave, which `refuse_invalid` checks
-REFUSES_INVALID = conflicts(OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
+REFUSES_INVALID = conflicts(OVERLAPS, NOTHING_LEFT, HOURS_LEFT, WHOLE_DAYS, NOT_EMPLOYED_THEN, CLOSED)
 
 
 async def create(req: Request) -> Leave:
-    """Create a draft of the caller's own leave."""
+    """Create a draft of the caller's own leave. Raises 40001 for a type that is not for their department."""
     employee = await find_employee(req.service, req.actor.user_id)
+    await _refuse_others_type(req, employee, req.body["type"])
     theirs = {"employee_id": employee["id"], "employee_name": employee["name"]} if employee else {}
     values = {"employee_name": req.actor.name, **theirs, **req.body, "user_id": req.actor.user_id}
     return await req.store(LEAVES).create({**values, **await measure(req, values)})
 
 
 async def update(req: Request) -> Leave:
-    """Change leave that is a draft or was rejected."""
+    """Change leave that is a draft or was rejected. Raises 40001 for a type that is not for the person's department."""
     values = dict(req.body)
     version = values.pop("version")
     leaves = req.store(LEAVES)
     before = await leaves.get(req.path["id"])
+    if "type" in values:
+        await _refuse_others_type(req, await find_person(req.service, before), values["type"])
     values |= await measure(req, {**before, **values})
     # the period must not have changed since its days were counted
     where = {**_EDITABLE, "starts_at": before["starts_at"], "ends_at": before["ends_at"]}
     return await leaves.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
+
+
+async def _refuse_others_type(req: Request, employee: Employee | None, code: str) -> None:
+    type = await find_type(req.service, code)
+    if type is not None and not is_for(type, employee):
+        raise invalid("type", "enum")
 
 
 async def delete(req: Request) -> None:
@@ -98,6 +114,10 @@ def _decision(step: Step[Leave]) -> Record:
 
 async def _check(step: Step[Leave]) -> None:
     await refuse_invalid(step.req, step.record)
+    type = await find_type(step.service, step.record["type"])
+    proven = type is None or not type["evidence_required"]
+    if not proven and not await step.service.part(Attachments).exist("LEAVE", str(step.record["id"])):
+        raise ApiError(CONFLICT, EVIDENCE_MISSING)
 
 
 async def _complete(step: Step[Leave]) -> None:
@@ -148,6 +168,8 @@ async def notify(req: Request, leave: Leave) -> None:
 async def refuse_invalid(req: Request, leave: ReadOnlyRecord) -> None:
     """Raise 40901 for leave that overlaps, is outside of employment, begins on a closed day or exceeds a balance.
 
+    Also for a part of a day if the type is taken in whole days.
+
     Must run in a transaction: it locks the employee, so that concurrent requests for a person wait for each other.
     """
     employee = await find_person(req.service, leave)
@@ -156,7 +178,8 @@ async def refuse_invalid(req: Request, leave: ReadOnlyRecord) -> None:
         calendar = await load_calendar(req.service, employee) or OFFICE
         await _refuse_closed(req.service, calendar, leave)
         _refuse_not_employed(req.service, calendar, employee, leave)
-        await allowances.check_balance(req.service, employee, leave)
+        await _refuse_part_days(req.service, calendar, leave)
+        await check_balance(req.service, employee, leave)
     theirs = of_person(employee, leave["user_id"])
     others = {"_id": {"$ne": leave.get("id")}, **theirs, "status": {"$in": ["pending", "approved"]}}
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
@@ -166,6 +189,16 @@ async def refuse_invalid(req: Request, leave: ReadOnlyRecord) -> None:
 
 async def _refuse_closed(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> None:
     await refuse_closed(service, begins_on(calendar, *to_local(service, leave)))
+
+
+async def _refuse_part_days(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> None:
+    type = await find_type(service, leave["type"])
+    if (
+        type is not None
+        and type["unit"] == "day"
+        and any(exact(one["days"]) != 1 for one in days_taken(service, calendar, leave))
+    ):
+        raise ApiError(CONFLICT, WHOLE_DAYS)
 
 
 def _refuse_not_employed(service: Service, calendar: Calendar, employee: Employee, leave: ReadOnlyRecord) -> None:
@@ -234,6 +267,7 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
     ),
+    *tables(LEAVES, at="/api/v1/hrm/leaves", resource="hrm:leave", only=("export",)),
     *transitions(
         LEAVES,
         Action(
@@ -242,7 +276,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Submit a leave request for approval",
             values=_submission,
             after=_check,
-            refusals=REFUSES_INVALID,
+            refusals=(*REFUSES_INVALID, *conflicts(EVIDENCE_MISSING)),
         ),
         Action(
             "POST /api/v1/hrm/leaves/{id}/withdraw",

@@ -25,6 +25,15 @@ EVERYBODYS = Message(
     "Only people who can see all data may change allowances for all employees",
 )
 NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Only {left} days of this type of leave are left in {year}")
+HOURS_LEFT = Message("{year} 年该类假期仅剩 {left} 小时", "Only {left} hours of this type of leave are left in {year}")
+CODE_FIXED = Message("假期类型的编码不能修改", "The code of a leave type cannot be changed")
+UNIT_FIXED = Message(
+    "该类型已有请假或额度，不能在天与小时之间切换",
+    "There is leave or an allowance of this type, so it cannot be switched between days and hours",
+)
+WHOLE_DAYS = Message("该类假期须按整个工作日申请", "This type of leave is taken in whole working days")
+EVIDENCE_MISSING = Message("该类假期须先上传证明附件", "This type of leave needs an attachment as evidence first")
+OWN_BALANCE = Message("不能调整自己的假期余额", "You cannot adjust your own leave balance")
 NOT_EDITABLE = Message("当前状态不能修改", "The current status does not allow changes")
 NOT_DELETABLE = Message("当前状态不能删除", "The current status does not allow deletion")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current status does not allow this action")

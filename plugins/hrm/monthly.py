@@ -21,6 +21,7 @@ from plugins.api import (
     day_of,
     exact,
     integer,
+    mapping,
     number,
     obj,
     quantity,
@@ -35,6 +36,7 @@ from plugins.hrm.assignment_records import ASSIGNMENTS
 from plugins.hrm.assignments import load_timelines
 from plugins.hrm.attendance_records import DAYS, MARKS
 from plugins.hrm.departments import were_in
+from plugins.hrm.leave_types import load_types
 from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_many_stale, reconcile_soon
@@ -115,6 +117,12 @@ MONTHS = Collection(
             read_only=True,
             description="`leave` by type." + _RECORDED,
         ),
+        "leave_by_own_type": mapping(
+            quantity(nullable=False),
+            label=("自定义假期天数", "Leave by own type"),
+            read_only=True,
+            description="`leave` of the types that the company has added, by their codes." + _RECORDED,
+        ),
     },
 )
 # the condition on the daily results that each column counts
@@ -134,8 +142,8 @@ _SUMMED: Mapping[str, Any] = {
     "leave": {"$ifNull": ["$leave_days", {"$cond": [{"$eq": ["$status", "leave"]}, 1, 0]}]},
     "hours": "$worked_minutes",
     "overtime": {"$cond": [{"$eq": ["$status", "rest"]}, "$worked_minutes", 0]},
-    **{f"of_{one.value}": f"$leave_by_type.{one.value}" for one in LEAVE_TYPE.items},
 }
+_BUILT_IN = tuple(one.value for one in LEAVE_TYPE.items)
 
 
 async def list_months(req: Request) -> Page:
@@ -158,9 +166,10 @@ async def list_months(req: Request) -> Page:
         )
         within.append({"_id": {"$in": [one["employee_id"] for one in members]}})
     page: Page = await req.store(EMPLOYEES).page(query, {"$and": [employed, *within]}, shown=("id", *_SHOWN))
-    sums = await _load_sums(req, [employee["id"] for employee in page.items], first, last)
+    types = [*_BUILT_IN, *(code for code in await load_types(req.service) if code not in _BUILT_IN)]
+    sums = await _load_sums(req, [employee["id"] for employee in page.items], first, last, types)
     assigned = {id: one.values_on(then) for id, one in (await load_timelines(req.service, page.items)).items()}
-    items = [_build_row(one, month, assigned[one["id"]], sums.get(one["id"], {})) for one in page.items]
+    items = [_build_row(one, month, assigned[one["id"]], sums.get(one["id"], {}), types) for one in page.items]
     return replace(page, items=items)
 
 
@@ -169,22 +178,30 @@ def _month_range(month: str) -> tuple[str, str]:
     return first.isoformat(), first.replace(day=monthrange(first.year, first.month)[1]).isoformat()
 
 
-async def _load_sums(req: Request, employee_ids: list[Any], first: str, last: str) -> dict[Any, Record]:
-    """Return the sums by employee. The employees are visible, so results from their former departments count too."""
+async def _load_sums(
+    req: Request, employee_ids: list[Any], first: str, last: str, types: Sequence[str]
+) -> dict[Any, Record]:
+    """Return the sums by employee, also of leave of these types.
+
+    The employees are visible, so results from their former departments count too.
+    """
     counted = {name: {"$sum": {"$cond": [condition, 1, 0]}} for name, condition in _COUNTED.items()}
+    summed = {**_SUMMED, **{f"of_{code}": f"$leave_by_type.{code}" for code in types}}
     rows = await req.system_store(DAYS).aggregate(
         [
             {"$match": {"employee_id": {"$in": employee_ids}, "day": {"$gte": first, "$lte": last}}},
-            {"$group": {"_id": "$employee_id", **counted, **{name: {"$sum": of} for name, of in _SUMMED.items()}}},
+            {"$group": {"_id": "$employee_id", **counted, **{name: {"$sum": of} for name, of in summed.items()}}},
         ]
     )
     return {row["_id"]: row for row in rows}
 
 
-def _build_row(employee: Employee, month: str, assigned: Mapping[str, Any], sums: Mapping[str, Any]) -> Record:
+def _build_row(
+    employee: Employee, month: str, assigned: Mapping[str, Any], sums: Mapping[str, Any], types: Sequence[str]
+) -> Record:
     counts = {name: sums.get(name, 0) for name in (*_COUNTED, "late_minutes", "early_minutes")}
     recorded = counts.pop("unrecorded") == 0
-    by_type = {one.value: store_quantity(_decimal(sums.get(f"of_{one.value}"))) for one in LEAVE_TYPE.items}
+    by_type = {code: _decimal(sums.get(f"of_{code}")) for code in types}
     return {
         "id": employee["id"],
         **{name: employee.get(name) for name in _SHOWN},
@@ -194,7 +211,12 @@ def _build_row(employee: Employee, month: str, assigned: Mapping[str, Any], sums
         **counts,
         **{name: float(_decimal(sums.get(name))) for name in ("absent", "leave")},
         **{name: _hours(sums.get(name)) if recorded else None for name in ("hours", "overtime")},
-        "leave_by_type": by_type if recorded else None,
+        "leave_by_type": {code: store_quantity(by_type[code]) for code in _BUILT_IN} if recorded else None,
+        "leave_by_own_type": {
+            code: store_quantity(days) for code, days in by_type.items() if days and code not in _BUILT_IN
+        }
+        if recorded
+        else None,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of, tables
+from plugins.api.events import DATA_RESET
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.records import Holding
 from plugins.hrm import (
@@ -12,6 +13,8 @@ from plugins.hrm import (
     employee_requests,
     employees,
     entries,
+    leave_balances,
+    leave_types,
     leaves,
     monthly,
     places,
@@ -26,7 +29,8 @@ from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.closing import refuse_closing_ahead
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.leave_owners import OWNERS
-from plugins.hrm.leave_records import ALLOWANCES, LEAVES
+from plugins.hrm.leave_records import ADJUSTMENTS, ALLOWANCES, LEAVES
+from plugins.hrm.leave_types import LEAVE_TYPES
 from plugins.hrm.messages import NOT_OVER
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
@@ -41,36 +45,27 @@ plugin = Plugin(
     requires=("rbac", "system"),
     provides=(Absences, WorkingTime),
     start=results.start,
+    prepare=leave_types.prepare,
     demo=demo.load,
     collections=(
-        POSITIONS,
-        SHIFTS,
-        PLACES,
-        GROUPS,
-        EMPLOYEES,
-        ASSIGNMENTS,
-        SPECIAL_DAYS,
-        PUNCHES,
-        DAYS,
-        MARKS,
-        LEAVES,
-        ALLOWANCES,
-        REQUESTS,
+        *(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, ASSIGNMENTS, SPECIAL_DAYS, PUNCHES, DAYS, MARKS),
+        *(LEAVES, LEAVE_TYPES, ALLOWANCES, ADJUSTMENTS, REQUESTS),
     ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES, "PUNCH": PUNCHES, "EMPLOYEE_REQUEST": REQUESTS},
     holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
-    dictionaries=DICTIONARIES,
+    dictionaries=(*DICTIONARIES, *leave_types.DICTIONARIES, leave_balances.KINDS),
     views=VIEWS,
     dashboards=DASHBOARDS,
-    listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
+    listens=(
+        Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),
+        Listener(DATA_RESET, leave_types.restore),
+    ),
     jobs=(Job("hrm.settle", 60, results.reconcile, Message("结算考勤结果", "Settle attendance results")),),
     migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
     routes=(
         *routes_of(employees, shifts, special_days, places, punches, attendance, monthly),
-        *routes_of(leaves, allowances, entries, employee_requests),
+        *routes_of(leaves, entries, employee_requests, leave_types, allowances, leave_balances),
         # leave and daily results come from requests and punches
-        *tables(ALLOWANCES, at="/api/v1/hrm/leave-allowances", resource="hrm:leave-allowance"),
-        *tables(LEAVES, at="/api/v1/hrm/leaves", resource="hrm:leave", only=("export",)),
         *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),
     ),
     menus=MENUS,

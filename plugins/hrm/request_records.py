@@ -67,7 +67,7 @@ REQUEST_MENU = page(
     "hrm:request",
     ("员工申请", "Requests"),
     "/hrm/requests",
-    "lucide:calendar-clock",
+    "lucide:clipboard-check",
     11,
     granted_with="hrm:leave:approve",
 )

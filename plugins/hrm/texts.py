@@ -86,6 +86,30 @@ MENUS = (
     page("hrm:leave-allowance", ("假期额度", "Leave allowances"), "/hrm/leave-allowances", "lucide:calendar-range", 9),
     page("hrm:special-day", ("节假日安排", "Special days"), "/hrm/special-days", "lucide:calendar-clock", 10),
     REQUEST_MENU,
+    page(
+        "hrm:leave-type",
+        ("假期类型", "Leave types"),
+        "/hrm/leave-types",
+        "lucide:list-checks",
+        12,
+        granted_with="hrm:leave-allowance:list",
+    ),
+    page(
+        "hrm:leave-balance",
+        ("假期余额", "Leave balances"),
+        "/hrm/leave-balances",
+        "lucide:hourglass",
+        13,
+        granted_with="hrm:leave-allowance:list",
+    ),
+    page(
+        "hrm:leave-adjustment",
+        ("余额调整", "Leave adjustments"),
+        "/hrm/leave-adjustments",
+        "lucide:sliders-horizontal",
+        14,
+        granted_with="hrm:leave-allowance:list",
+    ),
 )
 
 PERMISSIONS = {

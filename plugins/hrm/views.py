@@ -5,6 +5,7 @@ from __future__ import annotations
 from plugins.api import View
 from plugins.hrm.attendance_records import DAYS, PUNCHES
 from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.leave_types import LEAVE_TYPES
 from plugins.hrm.request_records import REQUEST_VIEW
 
 # the position is the browser's, which fills in the rest; a page knows no WiFi
@@ -20,6 +21,14 @@ VIEWS = (
         DAYS,
         columns=("employee_id", "status", "day", "arrived_at", "departed_at", "late_minutes", "worked_minutes"),
         calendar=("day", "status", "employee_id"),
+    ),
+    View(
+        LEAVE_TYPES,
+        columns=("name", "code", "status", "paid", "unit", "accrual", "amount", "carry_over"),
+        groups={
+            ("额度", "Accrual"): ("accrual", "amount", "seniority", "part_year", "starts_on", "overdraft"),
+            ("结转", "Carry-over"): ("carry_over", "carry_over_months"),
+        },
     ),
     REQUEST_VIEW,
 )

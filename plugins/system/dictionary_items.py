@@ -9,6 +9,7 @@ from plugins.api import (
     NOT_FOUND,
     SIGNED_IN,
     ApiError,
+    Message,
     Page,
     Record,
     Refusal,
@@ -76,6 +77,23 @@ async def delete(req: Request) -> None:
         return [item for item in items if item is not old]
 
     await _change(req, drop, req.query.get("version"))
+
+
+async def put_item(req: Request, type: str, value: str, label: Message, *, enabled: bool) -> None:
+    """Add an item for a record of another plugin, or change it, within the caller's transaction; restarts keep it."""
+    store = req.system_store(DICTIONARIES)
+    record = await store.find_one({"type": type})
+    if record is None:
+        raise LookupError(f"no plugin declares the dictionary {type}")
+    items = sort_items(record)
+    before = next((item for item in items if item["value"] == value), None)
+    if before is None and len(items) >= MAX_ITEMS:
+        raise invalid("items", "maxItems")
+    texts = {"label": label.zh, "label_en": label.en, "status": "enabled" if enabled else "disabled"}
+    item = {"value": value, "color": None, "sort": len(items), **(before or {}), **texts}
+    item["edited"] = sorted({*item.get("edited", ()), *texts})
+    others = [one for one in items if one["value"] != value]
+    await store.update(record["id"], {"items": [*others, item]})
 
 
 async def _change(req: Request, change: Callable[[list[Record]], list[Record]], version: int | None = None) -> Record:

@@ -57,7 +57,8 @@ async def sample(field: Field, refer: Refer, *, only_required: bool = False, fre
 
 
 async def _member(name: str, child: Field, refer: Refer, only_required: bool, fresh: Names[str]) -> Any:
-    if name in fresh and not child.ref and child.kind == "text" and "enum" not in child.rules:
+    free = child.kind == "text" and "enum" not in child.rules and not child.dictionary
+    if name in fresh and not child.ref and free:
         return text(child, fresh=True)
     return await sample(child, refer, only_required=only_required)
 

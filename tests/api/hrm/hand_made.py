@@ -9,7 +9,7 @@ from typing import Any
 
 from handlers.data.database import utc_now
 from handlers.route import Route
-from plugins.testing import expect
+from plugins.testing import expect, unique
 from tests.api.hrm.staff import AT, OFFICE, Staff
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
@@ -53,6 +53,13 @@ _DAYS = count()  # of one place there is one special day a date
 async def declare_day(maker: Maker, route: Route) -> Exercise:
     day = date(2100, 1, 1) + timedelta(days=next(_DAYS))
     return Exercise(maker.admin, route, route.path, {"day": day.isoformat(), "kind": "holiday"})
+
+
+async def change_type(maker: Maker, route: Route) -> Exercise:
+    made = await maker.record("hrm_leave_types")  # whose code stays
+    return Exercise(
+        maker.admin, route, path_with(route, made["id"]), {"version": 1, "name": unique("type")}, record=made
+    )
 
 
 async def read_punch(maker: Maker, route: Route) -> Exercise:
@@ -120,6 +127,7 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/special-days": declare_day,
     f"POST {AT}/leaves/enter": enter_leave,
     f"POST {AT}/leave-allowances": allow,
+    f"PATCH {AT}/leave-types/{{id}}": change_type,
     f"POST {AT}/leaves/{{id}}/submit": leave_after(),
     f"POST {AT}/leaves/{{id}}/withdraw": leave_after("submit"),
     f"POST {AT}/leaves/{{id}}/approve": leave_after("submit"),

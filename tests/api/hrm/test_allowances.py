@@ -34,9 +34,9 @@ async def test_a_balance_excludes_taken_and_pending_leave(admin: Client) -> None
     await staff.leave(*TWO_DAYS, "submit", "approve")
     await staff.leave("2026-12-08T01:00:00Z", "2026-12-08T03:00:00Z", "submit")
     await staff.leave("2026-12-10T01:00:00Z", "2026-12-10T10:00:00Z")  # a draft
-    expected = {"type": "annual", "days": "10", "taken": "2", "pending": "0.5", "remaining": "7.5"}
-    assert await annual(staff.client) == expected
-    assert await annual(admin, f"/employees/{staff.employee['id']}") == expected
+    expected = {"days": "10", "taken": "2", "pending": "0.5", "remaining": "7.5"}
+    for balance in (await annual(staff.client), await annual(admin, f"/employees/{staff.employee['id']}")):
+        assert {name: balance[name] for name in expected} == expected
 
 
 async def test_leave_that_exceeds_the_balance_is_refused_and_stays_a_draft(admin: Client) -> None:

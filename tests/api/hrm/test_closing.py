@@ -10,8 +10,8 @@ from bson import ObjectId
 
 from plugins.boot.runtime import Running
 from plugins.hrm.attendance_records import MARKS
-from plugins.hrm.leave_records import LEAVE_TYPES
 from plugins.hrm.results import reconcile
+from plugins.hrm.texts import LEAVE_TYPE
 from plugins.testing import Client, People, expect
 from tests.api.approval.flows import configured
 from tests.api.hrm.staff import AT, Staff
@@ -132,7 +132,8 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
         "leave": 1,
         "hours": "8.67",
         "overtime": "0",
-        "leave_by_type": {**dict.fromkeys(LEAVE_TYPES, "0"), "annual": "1"},
+        "leave_by_type": {**dict.fromkeys((one.value for one in LEAVE_TYPE.items), "0"), "annual": "1"},
+        "leave_by_own_type": {},
     }
 
 
