@@ -161,6 +161,9 @@ PEOPLE_QUERY = {
 _FIGURES = {
     "type": _TYPE.but(nullable=False),
     "unit": text(label=("单位", "Unit"), nullable=False, dictionary="hrm_leave_unit", description="Of all amounts."),
+    "remaining": quantity(label=("剩余", "Remaining"), description="`days` minus `taken` and `pending`."),
+    "taken": _DAYS.but(label=Message("已休", "Taken"), description="Approved leave."),
+    "pending": _DAYS.but(label=Message("审批中", "Pending"), description="Leave that awaits approval."),
     "days": quantity(
         label=("可用额度", "Allowance"),
         description="Carried over, earned and adjusted, less what expired; null for no limit. In hours for such types.",
@@ -169,9 +172,6 @@ _FIGURES = {
     "earned": _DAYS.but(label=Message("本年发放", "Earned"), description="By the type or an allowance."),
     "adjusted": _DAYS.but(label=Message("调整", "Adjusted")),
     "expired": _DAYS.but(label=Message("已过期", "Expired")),
-    "taken": _DAYS.but(label=Message("已休", "Taken"), description="Approved leave."),
-    "pending": _DAYS.but(label=Message("审批中", "Pending"), description="Leave that awaits approval."),
-    "remaining": quantity(label=("剩余", "Remaining"), description="`days` minus `taken` and `pending`."),
 }
 BALANCES = shape(
     "LeaveBalances",
