@@ -12,7 +12,7 @@ from typing import Any, get_args
 from bson import Decimal128, ObjectId
 from bson.tz_util import utc as stored_utc
 
-from handlers.schema.fields import AMOUNT_DIGITS, FIRST_DAY, LAST_DAY, Field, Kind
+from handlers.schema.fields import AMOUNT_DIGITS, CENTS, FIRST_DAY, LAST_DAY, Field, Kind
 
 _CENT = Decimal("0.01")
 _LIMIT = Decimal(10) ** AMOUNT_DIGITS
@@ -43,7 +43,7 @@ def decode(field: Field, value: Any) -> Any:
 
 
 def _decode_amount(field: Field, value: Any) -> Decimal128:
-    is_money, rules = field.kind == "money", field.rules
+    rules = field.rules
     try:
         amount = Decimal(value if isinstance(value, str) else str(value))
     except InvalidOperation as error:
@@ -54,13 +54,13 @@ def _decode_amount(field: Field, value: Any) -> Decimal128:
         raise Undecodable("maximum")
     if isinstance(value, float) and significant_digits(repr(value)) > EXACT_DIGITS:
         raise Undecodable("digits")
-    if amount != round(amount, 2 if is_money else 4):
+    if amount != round(amount, field.places):
         raise Undecodable("decimals")
     if "minimum" in rules and amount < _bound(rules["minimum"]):
         raise Undecodable("minimum")
     if "maximum" in rules and amount > _bound(rules["maximum"]):
         raise Undecodable("maximum")
-    return store_money(amount) if is_money else store_quantity(amount)
+    return store_price(amount, field.places) if field.kind == "money" else store_quantity(amount)
 
 
 @lru_cache(maxsize=200)
@@ -80,6 +80,13 @@ def store_money(amount: Decimal) -> Decimal128:
     cents = int(amount.quantize(_CENT).scaleb(2))
     low, high = abs(cents) & 0xFFFFFFFFFFFFFFFF, abs(cents) >> 64
     return Decimal128.from_bid(_BITS.pack(low, (cents < 0) << 63 | (_BIAS - 2) << 49 | high))
+
+
+def store_price(amount: Decimal, places: int) -> Decimal128:
+    """Convert an exact amount to its value for MongoDB: with two decimals, or as many more as it needs up to `places`."""
+    if amount == round(amount, CENTS):
+        return store_money(amount)
+    return Decimal128(amount.quantize(Decimal(1).scaleb(-places)).normalize())
 
 
 def store_quantity(amount: Decimal) -> Decimal128:

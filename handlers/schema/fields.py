@@ -48,6 +48,7 @@ MAX_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactl
 MAX_TEXT = 500
 MAX_ITEMS = 100
 AMOUNT_DIGITS = 15
+CENTS, OF_QUANTITIES = 2, 4  # decimals of an amount of money, and the most of a quantity
 # blank characters within a character class, for any engine: Python leaves out U+FEFF, ECMA-262 the separators
 BLANK = r"\s\x1c-\x1f\x85\ufeff"
 FIRST_DAY, LAST_DAY = "1970-01-01", "2199-12-31"  # the bounds of days and moments that clients send
@@ -184,6 +185,11 @@ class Field:
     def dated(self) -> tuple[tuple[str, Field], ...]:
         """The fields of an object that are, or contain, times of past events."""
         return tuple((name, child) for name, child in (self.fields or {}).items() if child.dates)
+
+    @cached_property
+    def places(self) -> int:
+        """The most decimals of an amount or a quantity."""
+        return int(self.rules.get("places", CENTS if self.kind == "money" else OF_QUANTITIES))
 
     @cached_property
     def amounts(self) -> bool:
@@ -338,9 +344,15 @@ def boolean(**options: Unpack[FieldOptions]) -> Field:
     return _field("boolean", {}, options)
 
 
-def money(*, minimum: str | None = None, maximum: str | None = None, **options: Unpack[FieldOptions]) -> Field:
-    """Declare an amount with two decimals: a string in JSON, Decimal128 in MongoDB."""
-    return _field("money", {"minimum": minimum, "maximum": maximum}, options)
+def money(
+    *, minimum: str | None = None, maximum: str | None = None, places: int = CENTS, **options: Unpack[FieldOptions]
+) -> Field:
+    """Declare an amount with two decimals: a string in JSON, Decimal128 in MongoDB.
+
+    `places`: the most decimals, for what is an amount per unit. It always has two, and more only where it needs them.
+    """
+    finer = places if places != CENTS else None
+    return _field("money", {"minimum": minimum, "maximum": maximum, "places": finer}, options)
 
 
 def quantity(*, minimum: str | None = None, maximum: str | None = None, **options: Unpack[FieldOptions]) -> Field:

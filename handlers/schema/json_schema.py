@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Literal
 
-from handlers.schema.fields import AMOUNT_DIGITS, Field, Kind
+from handlers.schema.fields import AMOUNT_DIGITS, CENTS, Field, Kind
 from handlers.schema.naming import name_shape
 
 JsonSchema = dict[str, Any]
@@ -79,9 +79,10 @@ def reference_of(collection: str, mode: Mode, label: str | None = None) -> JsonS
 
 
 def _amount_schema(field: Field, mode: Mode) -> JsonSchema:
-    places = 2 if field.kind == "money" else 4
+    places = field.places
     if mode == "reply":
-        decimals = r"\.[0-9]{2}" if field.kind == "money" else r"(\.[0-9]{1,4})?"
+        most = f",{places}" if places != CENTS else ""
+        decimals = rf"\.[0-9]{{{CENTS}{most}}}" if field.kind == "money" else rf"(\.[0-9]{{1,{places}}})?"
         return {"type": "string", "pattern": f"^-?[0-9]+{decimals}$"}
     return {"type": ["string", "number"], "pattern": rf"^-?[0-9]{{1,{AMOUNT_DIGITS}}}(\.[0-9]{{1,{places}}})?$"}
 

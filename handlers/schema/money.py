@@ -6,9 +6,9 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from bson import Decimal128
 
-from handlers.schema.conversion import store_money, store_quantity
+from handlers.schema.conversion import store_money, store_price, store_quantity
 
-ZERO = Decimal(0)
+ZERO, ONE = Decimal(0), Decimal(1)
 _CENT = Decimal("0.01")
 # wide enough that a product of two stored amounts is exact before it is rounded
 _WIDE = Context(prec=60, rounding=ROUND_HALF_UP)
@@ -40,9 +40,9 @@ def rounded(amount: Decimal) -> Decimal:
     return amount.quantize(_CENT, context=_WIDE)
 
 
-def times(quantity: Decimal, price: Decimal) -> Decimal:
-    """Return the cost of `quantity` at `price`, rounded to the cent."""
-    return rounded(_WIDE.multiply(quantity, price))
+def times(quantity: Decimal, price: Decimal, per: Decimal = ONE) -> Decimal:
+    """Return the cost of `quantity` where `per` of it cost `price`, rounded to the cent."""
+    return rounded(_WIDE.divide(_WIDE.multiply(quantity, price), per))
 
 
 def share(amount: Decimal, part: Decimal, whole: Decimal) -> Decimal:
@@ -52,4 +52,4 @@ def share(amount: Decimal, part: Decimal, whole: Decimal) -> Decimal:
     return rounded(_WIDE.divide(_WIDE.multiply(amount, part), whole))
 
 
-__all__ = ["ZERO", "exact", "rounded", "share", "store_money", "store_quantity", "times"]
+__all__ = ["ONE", "ZERO", "exact", "rounded", "share", "store_money", "store_price", "store_quantity", "times"]

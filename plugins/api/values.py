@@ -11,6 +11,7 @@ from handlers.schema.messages import (
 from handlers.schema.money import (
     rounded as rounded,  # round to the cent
     share as share,  # the share of an amount, to the cent
+    store_price as store_price,  # an amount per unit for MongoDB
     store_quantity as store_quantity,  # a quantity for MongoDB
     times as times,  # quantity times price, to the cent
 )
