@@ -23,13 +23,16 @@ from plugins.api import (
     crud,
     day_of,
     exact,
+    invalid,
     store_money,
     transitions,
 )
+from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering, change_state
 from plugins.finance import open_items
 from plugins.finance.books import check_open, get_day
 from plugins.finance.entering import pay
+from plugins.finance.invoices import number_key
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
 from plugins.finance.open_items import PaymentVoucher, in_books
 from plugins.finance.record_types import ExpenseClaim
@@ -42,7 +45,8 @@ _EDITABLE = CLAIM_STATES.allows("submit")
 
 async def create(req: Request) -> ExpenseClaim:
     """Create a draft. Its amount is the sum of its lines."""
-    values = {**req.body, "amount": _sum_up(req.body["lines"])}
+    lines = req.body["lines"]
+    values = {**req.body, "amount": _sum_up(lines), **await _claim_receipts(req, lines)}
     return await CLAIM_NUMBERS.create(
         req, lambda number: req.store(EXPENSE_CLAIMS).create({**values, "number": number})
     )
@@ -53,10 +57,28 @@ async def update(req: Request) -> ExpenseClaim:
     values = dict(req.body)
     version = values.pop("version")
     if "lines" in values:
-        values["amount"] = _sum_up(values["lines"])
+        values |= {"amount": _sum_up(values["lines"]), **await _claim_receipts(req, values["lines"], req.path["id"])}
     return await req.store(EXPENSE_CLAIMS).update(
         req.path["id"], values, version=version, where=_EDITABLE, reason=NOT_EDITABLE
     )
+
+
+async def _claim_receipts(req: Request, lines: Sequence[Mapping[str, Any]], claim_id: Any = None) -> Record:
+    """Return the keys of the receipts of a claim, which its index keeps to itself.
+
+    Raises 40001 for a receipt that is on two lines, and 40900, which names the line, for one that another claim has.
+    """
+    keys = [number_key(line["receipt_number"]) if line.get("receipt_number") else None for line in lines]
+    given = [key for key in keys if key is not None]
+    if not given:
+        return {"receipt_keys": None}
+    if again := [number for number, key in enumerate(keys) if key is not None and key in keys[:number]]:
+        raise invalid(f"lines[{again[0]}].receipt_number", "duplicate")
+    others = {"_id": {"$ne": EXPENSE_CLAIMS.parse_id(claim_id)}} if claim_id is not None else {}
+    for number, key in enumerate(keys):
+        if key is not None and await req.system_store(EXPENSE_CLAIMS).find_one({"receipt_keys": key, **others}):
+            raise ApiError(DUPLICATE, data={"field": f"lines[{number}].receipt_number"})
+    return {"receipt_keys": given}
 
 
 async def delete(req: Request) -> None:
@@ -185,7 +207,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Reverse a claim that was approved by mistake",
             body=REVERSE_CLAIM_BODY,
             before=_check_unpaid,
-            values=lambda step: {"reason": step.reason, "reversed_on": get_day(step.req)},
+            values=lambda step: {"reason": step.reason, "reversed_on": get_day(step.req), "receipt_keys": None},
             after=_owe_nothing,
             refusals=conflicts(STILL_PAID, PERIOD_CLOSED),
         ),

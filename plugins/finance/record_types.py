@@ -83,6 +83,7 @@ class ExpenseLine(TypedDict):
     category: str
     amount: StoredAmount
     description: NotRequired[str | None]
+    receipt_number: NotRequired[str | None]
 
 
 class ExpenseClaim(TypedDict):
@@ -109,6 +110,7 @@ class ExpenseClaim(TypedDict):
     created_at: datetime
     updated_at: datetime
     updater_id: int
+    receipt_keys: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
 

@@ -190,6 +190,13 @@ CLAIM_LINE = obj(
         "category": text(label=("费用类别", "Category"), required=True, max_length=64, example="travel"),
         "amount": money(label=("金额", "Amount"), minimum="0.01", maximum=MAX_AMOUNT, required=True, example="86.50"),
         "description": text(label=("费用说明", "Description"), max_length=500),
+        "receipt_number": text(
+            label=("发票号码", "Receipt number"),
+            max_length=64,
+            description="Of the invoice or receipt. In the company it is claimed once, however it is written, until its claim "
+            "is deleted or reversed.",
+            example="24312000000000000001",
+        ),
     },
 )
 
@@ -226,7 +233,12 @@ EXPENSE_CLAIMS: Collection[ExpenseClaim] = Collection(
         "voucher_id": object_id(label=("付款凭证", "Voucher"), read_only=True, ref="finance_vouchers"),
         "remark": REMARK,
     },
-    indexes=(Index("number", unique=True), Index("status", "-created_at")),
+    indexes=(
+        Index("number", unique=True),
+        Index("status", "-created_at"),
+        Index("receipt_keys", unique=True, where={"receipt_keys": {"$type": "string"}}),
+    ),
+    internal=("receipt_keys",),
     states=CLAIM_STATES,
 )
 

@@ -236,3 +236,27 @@ async def test_the_number_of_an_invoice_is_taken_once_for_each_counterparty(admi
 
 async def _open(admin: Client, what: str) -> set[str]:
     return {row["resource_id"] for row in expect(await admin.get(f"{AT}/{what}?page_size=200"))["items"]}
+
+
+async def test_a_receipt_is_claimed_once_in_the_company_however_its_number_is_written(
+    admin: Client, people: People
+) -> None:
+    other = await people.person([f"finance:expense-claim:{action}" for action in ("create", "update", "delete")])
+    number = unique("INV")
+
+    def body(*numbers: str | None) -> dict[str, Any]:
+        lines = [
+            {"day": "2026-11-18", "category": "travel", "amount": "1.00", "receipt_number": one} for one in numbers
+        ]
+        return {"title": "trip", "lines": lines}
+
+    first = expect(await admin.post(CLAIMS, body(None, number, None)))
+    again = await other.post(CLAIMS, body(None, f" {number.lower()} "))
+    assert expect(again, 40900)["field"] == "lines[1].receipt_number"
+    own = expect(await other.post(CLAIMS, body(unique("INV"))))
+    at = f"{CLAIMS}/{own['id']}"
+    expect(await other.patch(at, {"version": 1, "lines": body(number)["lines"]}), 40900)
+    assert (await admin.post(CLAIMS, body(number + "1", number + "1"))).fields == {"lines[1].receipt_number"}
+    expect(await admin.patch(f"{CLAIMS}/{first['id']}", {"version": 1, "lines": body(number)["lines"]}))
+    expect(await admin.delete(f"{CLAIMS}/{first['id']}"))
+    expect(await other.patch(at, {"version": 1, "lines": body(number)["lines"]}))
