@@ -49,6 +49,10 @@ class Customers(Port):
         """Return within how many days the customer pays, or None if that is not agreed."""
         return None
 
+    async def find_tax(self, customer_id: RecordId) -> RecordId | None:
+        """Return the tax of the lines of the customer's orders, or None if the customer has none of its own."""
+        return None
+
     async def find_credit_excess(
         self, customer_id: RecordId, *, requested: Decimal, ordered: Decimal
     ) -> Decimal | None:

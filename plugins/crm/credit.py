@@ -27,6 +27,11 @@ class KeptCustomers(Customers):
         customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
         return customer["terms_days"] if customer is not None else None
 
+    async def find_tax(self, customer_id: Any) -> Any:
+        """Return the tax of the lines of the customer's orders, or None."""
+        customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
+        return customer["tax_id"] if customer is not None else None
+
     async def find_credit_excess(self, customer_id: Any, *, requested: Decimal, ordered: Decimal) -> Decimal | None:
         """Return by how much an order exceeds the credit limit of its customer, or None if it does not.
 

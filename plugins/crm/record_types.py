@@ -42,6 +42,7 @@ class Customer(TypedDict):
     remark: str | None
     credit_limit: StoredAmount | None
     terms_days: int | None
+    tax_id: StoredId | None
     last_follow_at: datetime | None
     next_follow_at: datetime | None
     collaborators: list[Collaborator]

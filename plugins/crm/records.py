@@ -144,6 +144,12 @@ CUSTOMERS: Collection[Customer] = Collection(
             example="50000.00",
         ),
         "terms_days": payment_terms(description="Days to pay for orders and invoices that have no terms of their own."),
+        "tax_id": object_id(
+            label=("默认税种", "Default tax"),
+            ref="inventory_taxes",
+            ref_optional=True,
+            description="For the lines of the customer's orders, whatever the products say.",
+        ),
         "last_follow_at": timestamp(label=("最后跟进时间", "Last followed up at"), past=True, sort=True, filter=True),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), sort=True, filter=True),
         "collaborators": array(

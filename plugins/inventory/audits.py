@@ -13,6 +13,7 @@ from plugins.api.business import Debt, Due
 from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.api.values import ReadOnlyRecord
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
+from plugins.inventory.lines import key_of, number_lines
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
@@ -153,13 +154,13 @@ _MOVED = Message(
     "document",
 )
 _SHIPPED = Message(
-    "{noun} {number}：商品 {product} 的已收发数量为 {found}，出入库单合计为 {expected}",
-    "{noun} {number} ({id}): of product {product} the quantity shipped is {found}, but its shipments add up to "
+    "{noun} {number}：第 {line} 行（商品 {product}）的已收发数量为 {found}，出入库单合计为 {expected}",
+    "{noun} {number} ({id}): of line {line} (product {product}) the quantity shipped is {found}, but its shipments add up to "
     "{expected}",
 )
 _RETURNED = Message(
-    "{noun} {number}：商品 {product} 的已退数量为 {found}，退货单合计为 {expected}",
-    "{noun} {number} ({id}): of product {product} the quantity returned is {found}, but its returns add up to "
+    "{noun} {number}：第 {line} 行（商品 {product}）的已退数量为 {found}，退货单合计为 {expected}",
+    "{noun} {number} ({id}): of line {line} (product {product}) the quantity returned is {found}, but its returns add up to "
     "{expected}",
 )
 # the collection of the document that an entry names, by the kind of the entry
@@ -216,10 +217,11 @@ async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
     """Check the shipped sums of each order against its shipments, and its amount against its lines and freight."""
     shipped: dict[tuple[Any, Any], Decimal] = defaultdict(Decimal)
     amounts: dict[Any, Decimal] = defaultdict(Decimal)
+    ordered = {order["id"]: order["lines"] for order in piece.records}
     for shipment in await piece.store(trade.shipments).find({"order_id": {"$in": piece.ids}, "reversed_by_id": None}):
         amounts[shipment["order_id"]] += exact(shipment["amount"])
-        for line in shipment["lines"]:
-            shipped[shipment["order_id"], line["product_id"]] += exact(line["quantity"])
+        for line in number_lines(shipment["lines"], ordered[shipment["order_id"]]):
+            shipped[shipment["order_id"], key_of(line)] += exact(line["quantity"])
     for order in piece.records:
         amount = sum((exact(line["amount"]) for line in order["lines"]), exact(order["freight"]))
         sums = {"amount": amount}
@@ -229,13 +231,14 @@ async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
             yield wrong
         said: dict[Any, Decimal] = defaultdict(Decimal)
         for line in order["lines"]:
-            said[line["product_id"]] += exact(line[trade.shipped])
-        moved = {product for id, product in shipped if id == order["id"]}
-        for product in sorted(moved | said.keys()):
-            found, expected = said[product], shipped[order["id"], product]
+            said[key_of(line)] += exact(line[trade.shipped])
+        products = {key_of(line): line["product_id"] for line in order["lines"]}
+        moved = {key for id, key in shipped if id == order["id"]}
+        for key in sorted(moved | said.keys(), key=str):
+            found, expected = said[key], shipped[order["id"], key]
             if found != expected:
-                values = {"product": product, "found": f"{found:f}", "expected": f"{expected:f}"}
-                yield difference(trade.orders, order, f"{trade.shipped} {product}", _SHIPPED, **values)
+                values = {"line": key, "product": products.get(key), "found": f"{found:f}", "expected": f"{expected:f}"}
+                yield difference(trade.orders, order, f"{trade.shipped} {key}", _SHIPPED, **values)
 
 
 async def check_shipments(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
@@ -244,15 +247,16 @@ async def check_shipments(trade: Trade, piece: Piece) -> AsyncIterator[Differenc
     returned: dict[tuple[Any, Any], Decimal] = defaultdict(Decimal)
     for one in await piece.store(trade.returns).find({trade.shipment_id: {"$in": piece.ids}}):
         for line in one["lines"]:
-            returned[one[trade.shipment_id], line["product_id"]] += exact(line["quantity"])
+            returned[one[trade.shipment_id], key_of(line)] += exact(line["quantity"])
     for shipment in piece.records:
         for wrong in compare(trade.shipments, shipment, {"returned_amount": amounts[shipment["id"]]}):
             yield wrong
         for line in shipment["lines"]:
-            found, expected = exact(line.get("returned")), returned[shipment["id"], line["product_id"]]
+            found, expected = exact(line.get("returned")), returned[shipment["id"], key_of(line)]
             if found != expected:
-                values = {"product": line["product_id"], "found": f"{found:f}", "expected": f"{expected:f}"}
-                yield difference(trade.shipments, shipment, f"returned {line['product_id']}", _RETURNED, **values)
+                values = {"line": key_of(line), "product": line["product_id"]}
+                values |= {"found": f"{found:f}", "expected": f"{expected:f}"}
+                yield difference(trade.shipments, shipment, f"returned {key_of(line)}", _RETURNED, **values)
 
 
 async def owed_for_shipments(trade: Trade, piece: Piece) -> Mapping[Any, Due]:

@@ -29,7 +29,7 @@ from plugins.inventory.record_types import StockCount, Transfer, Warehouse
 from plugins.inventory.records import MAX_QUANTITY, PRODUCTS, WAREHOUSES, price
 from plugins.inventory.texts import ALREADY_REVERSED, NOT_KEEPER, WAREHOUSE_GONE
 
-MAX_LINES = 200
+MAX_LINES = 200  # of a document that needs no order
 
 PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
 
@@ -56,9 +56,9 @@ def document_number(example: str) -> Field:
     )
 
 
-def lines_of(name: str, fields: dict[str, Field]) -> Field:
-    """Return the field for the lines of a document, each an object `name` with these fields."""
-    return array(obj(name, fields), label=("商品明细", "Lines"), min_items=1, max_items=MAX_LINES, required=True)
+def lines_of(name: str, fields: dict[str, Field], most: int = MAX_LINES) -> Field:
+    """Return the field for the lines of a document, at `most` so many, each an object `name` with these fields."""
+    return array(obj(name, fields), label=("商品明细", "Lines"), min_items=1, max_items=most, required=True)
 
 
 def reversal_fields(of: str) -> dict[str, Field]:

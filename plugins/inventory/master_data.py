@@ -1,10 +1,15 @@
-"""Products, warehouses and suppliers. They can be deleted only while no order and no stock refers to them."""
+"""Products, warehouses, suppliers and taxes. They can be deleted only while no order and no stock refers to them."""
 
 from __future__ import annotations
 
-from plugins.api import Collection, Handler, Request, Route, crud
-from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Collection, Handler, Record, Request, Route, conflicts, crud, exact, invalid
+from plugins.inventory.record_types import Product, Tax
+from plugins.inventory.records import PRODUCTS, SERVICE, SUPPLIERS, TAXES, WAREHOUSES
 from plugins.inventory.stock import delete_empty_rows
+from plugins.inventory.texts import KIND_STAYS
 
 
 def make_delete_handler(collection: Collection, stock_field: str) -> Handler:
@@ -21,12 +26,58 @@ def make_delete_handler(collection: Collection, stock_field: str) -> Handler:
     return delete_record
 
 
+async def update_product(req: Request) -> Product:
+    """Change a product. Raises 40901 if goods would become a service, or a service goods."""
+    values = dict(req.body)
+    version, products = values.pop("version"), req.store(PRODUCTS)
+    if "kind" in values:
+        before = await products.get(req.path["id"])
+        if (values["kind"] == SERVICE) != (before["kind"] == SERVICE):
+            raise ApiError(CONFLICT, KIND_STAYS)
+    return await products.update(req.path["id"], values, version=version)
+
+
+async def create_tax(req: Request) -> Tax:
+    """Enter a tax."""
+    _check_tax(req.body)
+    return await req.store(TAXES).create(req.body)
+
+
+async def update_tax(req: Request) -> Tax:
+    """Change a tax. Lines that have it keep the rate with which they were entered."""
+    values: Record = dict(req.body)
+    version, taxes = values.pop("version"), req.store(TAXES)
+    _check_tax({**await taxes.get(req.path["id"]), **values})
+    return await taxes.update(req.path["id"], values, version=version)
+
+
+def _check_tax(tax: Mapping[str, Any]) -> None:
+    """Raise 40001 for a rate of what is not taxed, or without the reason why it is not."""
+    if tax.get("treatment") in (None, "taxed"):
+        return
+    if exact(tax["rate"]):
+        raise invalid("rate", "maximum")
+    if not tax.get("reason"):
+        raise invalid("reason", "required")
+
+
 ROUTES: tuple[Route, ...] = (
+    *crud(
+        TAXES,
+        at="/api/v1/inventory/taxes",
+        resource="inventory:tax",
+        noun="tax",
+        plural="taxes",
+        create=create_tax,
+        update=update_tax,
+    ),
     *crud(
         PRODUCTS,
         at="/api/v1/inventory/products",
         resource="inventory:product",
+        update=update_product,
         delete=make_delete_handler(PRODUCTS, "product_id"),
+        refusals_of={"update": conflicts(KIND_STAYS)},
     ),
     *crud(
         WAREHOUSES,

@@ -9,12 +9,11 @@ from plugins.api import (
     Message,
     StateMachine,
     Transition,
-    array,
     boolean,
+    choice,
     day,
     integer,
     money,
-    obj,
     object_id,
     quantity,
     record_name,
@@ -25,19 +24,18 @@ from plugins.api import (
 )
 from plugins.api.business import payment_terms
 from plugins.api.records import hold_fields
-from plugins.inventory.amounts import TERMS
+from plugins.inventory.amounts import ROUNDINGS, TERMS
 from plugins.inventory.documents import (
     AMOUNT,
-    MAX_LINES,
     POSITIVE,
-    PRODUCT,
     REMARK,
     WAREHOUSE,
     document_number,
     lines_of,
 )
+from plugins.inventory.lines import MOST_LINES, TAX, WITHOUT_TAX, asked_lines, moved_line, order_line
 from plugins.inventory.record_types import Delivery, PurchaseOrder, Receipt, SalesOrder
-from plugins.inventory.records import SUPPLIERS, WAREHOUSES, price
+from plugins.inventory.records import MAX_PRICE, SUPPLIERS, WAREHOUSES
 from plugins.inventory.texts import IN_USE, NOT_IN_STATE
 
 PURCHASE_STATES = StateMachine(
@@ -132,55 +130,21 @@ SALES_STATES = StateMachine(
 )
 
 
-_DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
-
 _DONE_AMOUNT = {"received": ("已入库金额", "Received amount"), "delivered": ("已出库金额", "Delivered amount")}
-
-_ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (PRODUCT, WAREHOUSE))
-
-_OLDER = "Null in orders of earlier versions, which had no tax."
-
-_WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
-
-_TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
 
 RETURNED_AMOUNT = money(
     label=("已退金额", "Returned amount"), read_only=True, description="What is no longer owed because goods came back."
 )
 
 
-def _order_line(done: str) -> dict[str, Field]:
-    return {
-        "product_id": _ORDERED_PRODUCT,
-        "quantity": POSITIVE,
-        "price": price(label=("单价", "Unit price"), description="Per unit; that of the product unless given."),
-        "discount": quantity(
-            label=("折扣率", "Discount"),
-            minimum="0",
-            maximum="1",
-            description="Taken off the price, as a fraction.",
-            example="0.05",
-        ),
-        "tax_rate": quantity(
-            label=("税率", "Tax rate"),
-            minimum="0",
-            maximum="1",
-            description="As a fraction; zero unless given.",
-            example="0.13",
-        ),
-        "net": _WITHOUT_TAX,
-        "tax": _TAX,
-        "amount": AMOUNT.but(description="With tax, less its share of the order's discount."),
-        done: quantity(label=_DONE[done], read_only=True, nullable=False),
-    }
-
-
 def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -> dict[str, Field]:
     return {
         "number": document_number("PO-00000001"),
         **own,
-        "warehouse_id": _ORDERED_WAREHOUSE.but(
-            description="Where goods are received or delivered, unless the action names another warehouse."
+        "warehouse_id": WAREHOUSE.but(
+            on_delete="restrict",
+            held=IN_USE,
+            description="Where goods are received or delivered, unless the action names another warehouse.",
         ),
         "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
@@ -188,21 +152,34 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             description="How many days after its date each delivery or receipt is due; null: no due date. Unless "
             "given, as agreed with the customer or supplier."
         ),
-        "lines": lines_of(f"{title}Line", _order_line(done)),
+        "lines": lines_of(f"{title}Line", order_line(done), MOST_LINES),
         "prices_include_tax": boolean(
             label=("单价含税", "Prices include tax"),
             description="Whether prices and the order discount include tax; they do not unless given.",
         ),
-        "order_discount": price(
+        "tax_rounding": choice(
+            *ROUNDINGS,
+            label=("税额舍入方式", "Rounding of tax"),
+            read_only=True,
+            description="`document`: of the sum of the lines with the same tax; `line`: of each line. As the setting "
+            "`inventory_tax_rounding` said when it was entered; null in orders of earlier versions: `line`.",
+        ),
+        "order_discount": money(
+            minimum="0",
+            maximum=MAX_PRICE,
             label=("整单优惠金额", "Order discount"),
             description="Taken off the value of all lines, which share it in proportion.",
             example="0.50",
         ),
-        "freight": price(
-            label=("运费", "Freight"), description="Without tax; owed with the first shipment.", example="15.00"
+        "freight": money(
+            minimum="0",
+            maximum=MAX_PRICE,
+            label=("运费", "Freight"),
+            description="Without tax; owed with the first shipment.",
+            example="15.00",
         ),
-        "net_amount": _WITHOUT_TAX,
-        "tax_amount": _TAX,
+        "net_amount": WITHOUT_TAX,
+        "tax_amount": TAX,
         "amount": AMOUNT.but(sort=True, filter=True, description="All that is to be paid: with tax and freight."),
         "shipped_amount": money(
             label=_DONE_AMOUNT[done],
@@ -240,23 +217,6 @@ _ORDER_INDEXES = (
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),
     Index("on_hold", "-created_at"),
-)
-
-_COUNTED = {name: field for name, field in _order_line("received").items() if name != "received"}
-_ASKED = {name: field for name, field in _COUNTED.items() if not field.read_only}
-
-AMOUNTS_BODY = shape(
-    "OrderAmountsBody",
-    lines=lines_of("AskedLine", {**_ASKED, "quantity": POSITIVE.but(required=False, description="Zero unless given.")}),
-    **{name: _order("", PURCHASE_STATES, "received", {})[name] for name in sorted(TERMS)},
-)
-
-AMOUNTS = shape(
-    "OrderAmounts",
-    lines=array(obj("CountedLine", _COUNTED), label=("商品明细", "Lines"), nullable=False),
-    net_amount=_WITHOUT_TAX.but(description=None),
-    tax_amount=_TAX.but(description=None),
-    amount=AMOUNT,
 )
 
 PURCHASE_ORDERS: Collection[PurchaseOrder] = Collection(
@@ -336,18 +296,37 @@ SALES_ORDERS: Collection[SalesOrder] = Collection(
 )
 
 
+_COUNTED = {name: field for name, field in order_line("received").items() if name != "received"}
+_ASKED = {name: field for name, field in _COUNTED.items() if not field.read_only}
+
+AMOUNTS_BODY = shape(
+    "OrderAmountsBody",
+    lines=lines_of("AskedLine", _ASKED, MOST_LINES),
+    **{name: PURCHASE_ORDERS.fields[name] for name in sorted(TERMS)},
+    supplier_id=PURCHASE_ORDERS.fields["supplier_id"].but(required=False, nullable=True),
+    customer_id=SALES_ORDERS.fields["customer_id"],
+)
+
+AMOUNTS = shape(
+    "OrderAmounts",
+    lines=lines_of("CountedLine", _COUNTED, MOST_LINES).but(required=False),
+    net_amount=WITHOUT_TAX.but(description=None),
+    tax_amount=TAX.but(description=None),
+    amount=AMOUNT,
+)
+
+
 def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
-    line = {
-        "product_id": PRODUCT,
-        "quantity": POSITIVE,
-        "amount": AMOUNT,
-        "cost": AMOUNT.but(label=("成本", "Cost")),
-        "returned": quantity(
+    line = moved_line(
+        quantity=POSITIVE,
+        amount=AMOUNT,
+        cost=AMOUNT.but(label=("成本", "Cost"), description="By how much the value of the stock changed."),
+        returned=quantity(
             label=("已退数量", "Returned"),
             read_only=True,
             description="How much of the quantity came back; null in documents of earlier versions.",
         ),
-    }
+    )
     return {
         "number": document_number("GR-00000001"),
         **service_fields(
@@ -356,7 +335,7 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
             warehouse_id=object_id(label=("仓库", "Warehouse"), filter=True, ref=WAREHOUSES.name),
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
         ),
-        "lines": lines_of(f"{title}Line", line).but(read_only=True),
+        "lines": lines_of(f"{title}Line", line, MOST_LINES).but(read_only=True),
         "freight": money(
             label=("运费", "Freight"), read_only=True, description="That of the order, on its first shipment."
         ),
@@ -397,12 +376,7 @@ SHIP_BODY = shape(
     "ShipBody",
     warehouse_id=object_id(ref=WAREHOUSES.name, description="That of the order unless given."),
     day=day(past=True, description="Today unless given."),
-    lines=array(
-        obj("ShipLine", {"product_id": PRODUCT, "quantity": POSITIVE}),
-        min_items=1,
-        max_items=MAX_LINES,
-        description="All that is open unless given.",
-    ),
+    lines=asked_lines("ShipLine", "All that is open unless given."),
     remark=REMARK,
 )
 

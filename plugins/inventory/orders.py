@@ -16,12 +16,15 @@ from plugins.api import (
     Actor,
     Approval,
     Handler,
+    Message,
+    Option,
     Page,
     Record,
     Request,
     Route,
     Service,
     Step,
+    choice,
     conflicts,
     crud,
     exact,
@@ -33,10 +36,12 @@ from plugins.api import (
 )
 from plugins.api.business import CREDIT_REFUSALS, DATED, Customers, find_booked_on
 from plugins.api.data import RecordNames
+from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.api.values import store_quantity
-from plugins.inventory.amounts import TERMS, compute_amounts, compute_part
+from plugins.inventory.amounts import BY_DOCUMENT, BY_LINE, ROUNDINGS, TERMS, compute_amounts, compute_part
+from plugins.inventory.lines import TEXT
 from plugins.inventory.order_records import (
     AMOUNTS,
     AMOUNTS_BODY,
@@ -47,6 +52,7 @@ from plugins.inventory.order_records import (
     SALES_ORDERS,
     SHIP_BODY,
 )
+from plugins.inventory.pricing import complete_lines
 from plugins.inventory.record_types import PurchaseOrder, SalesOrder
 from plugins.inventory.records import PRODUCTS, SUPPLIERS
 from plugins.inventory.shipping import add_shipment, choose_shipping, ship_with
@@ -68,10 +74,18 @@ from plugins.inventory.trades import (
     announce_ended,
     announce_shipped,
     get_today,
-    price_lines,
 )
 
 _PARTIES = ("supplier_id", "customer_id")
+_NO_QUANTITY, _NO_PRICE = store_quantity(Decimal(0)), store_money(Decimal(0))
+TAX_ROUNDING = Option(
+    "inventory_tax_rounding",
+    choice(*ROUNDINGS, default=BY_DOCUMENT, nullable=False),
+    Message(
+        "订单税额的舍入方式：按整单同税种合计舍入（document），或逐行舍入（line）",
+        "How the tax of orders is rounded: of the sum of all lines with the same tax (document), or of each line (line)",
+    ),
+)
 
 
 def make_create_handler(trade: Trade) -> Handler:
@@ -82,7 +96,9 @@ def make_create_handler(trade: Trade) -> Handler:
         if not trade.incoming and "customer_name" not in values:
             values["customer_name"] = await _find_customer_name(req, values)
         values.setdefault("terms_days", await _find_terms(req, values))
-        values |= compute_amounts(await _price(req, trade, values["lines"]), values)
+        values["tax_rounding"] = await _find_rounding(req)
+        lines = await complete_lines(req, trade, values["lines"], values)
+        values |= compute_amounts(lines, values, values["tax_rounding"])
         return await trade.order_numbers.create(
             req, lambda number: req.store(trade.orders).create({**values, "number": number})
         )
@@ -105,9 +121,11 @@ def make_update_handler(trade: Trade) -> Handler:
             values.setdefault("terms_days", terms)
         if "ordered_on" in values:
             values["ordered_on"] = values["ordered_on"] or get_today(req)
-        lines = await _price(req, trade, values["lines"]) if "lines" in values else before["lines"]
+        after, lines = {**before, **values}, before["lines"]
+        if "lines" in values:
+            lines = await complete_lines(req, trade, values["lines"], after)
         if "lines" in values or not TERMS.isdisjoint(values):
-            values |= compute_amounts(lines, {**before, **values})
+            values |= compute_amounts(lines, after, before["tax_rounding"] or BY_LINE)
         return await store.update(
             req.path["id"], values, version=version, where={"status": "draft"}, reason=NOT_A_DRAFT
         )
@@ -130,8 +148,8 @@ def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
     """Return the route that counts an order which is not kept, as the creation of one would."""
 
     async def count(req: Request) -> Record:
-        lines = [{**line, "quantity": line.get("quantity") or store_quantity(Decimal(0))} for line in req.body["lines"]]
-        return compute_amounts(await _price(req, trade, lines), req.body)
+        lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], req.body)
+        return compute_amounts(lines, req.body, await _find_rounding(req))
 
     return route(
         endpoint,
@@ -143,8 +161,20 @@ def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
     )
 
 
-async def _price(req: Request, trade: Trade, lines: list[Record]) -> list[Record]:
-    return await price_lines(req, lines, trade.default_price, trade.shipped, trade.filter_orderable())
+def _fill(line: Record) -> Record:
+    """Return a line that is not entered completely with zero for what is still missing."""
+    given = _drop_nulls(line)
+    if "product_id" in given:
+        return {"quantity": _NO_QUANTITY, **given}
+    if given.get("kind") == TEXT or given.keys().isdisjoint({"quantity", "price", "unit_price"}):
+        return given
+    return {"quantity": _NO_QUANTITY, **({} if "unit_price" in given else {"price": _NO_PRICE}), **given}
+
+
+async def _find_rounding(req: Request) -> str:
+    """Return the rule by which the tax of a new document is rounded."""
+    values = req.service.parts.get(OptionValues)
+    return str(await values.value(TAX_ROUNDING.key) if values is not None else TAX_ROUNDING.default)
 
 
 async def _find_terms(req: Request, values: Record) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from plugins.api import Message, Plugin, View, routes_of
 from plugins.api.business import Suppliers
 from plugins.api.records import Holding
@@ -20,18 +22,30 @@ from plugins.inventory.order_records import (
     SALES_ORDER_CHANGES,
     SALES_ORDERS,
 )
-from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
+from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, TAXES, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.inventory.trades import PURCHASE, SALE
 
-_MASTER_DATA = (PRODUCTS, WAREHOUSES, SUPPLIERS)
+_MASTER_DATA = (TAXES, PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
 _LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES)
 
+_WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
+_LINES: Mapping[str, Mapping[str, object]] = {
+    "lines.unit_price": {"type": "hidden"},  # another name of `price`
+    "lines.kind": {"type": "hidden"},  # follows from what is entered
+    "lines.tax_rate": {"visibleOn": "${!tax_id}", "clearValueOnHidden": True},
+    "lines.tax_id": _WIDE,
+    "lines.description": _WIDE,
+    "lines.price_per": _NARROW,
+    "lines.discount_amount": _NARROW,
+    "lines.reference": _WIDE,
+}
+
 
 def _propose_open(done: str) -> dict[str, str]:
-    return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}}}"}
+    return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}:line:product_id}}"}
 
 
 plugin = Plugin(
@@ -47,13 +61,14 @@ plugin = Plugin(
             PURCHASE_ORDERS,
             due="expected_on",
             due_only={"status": "ordered,partly_received"},
+            widgets=_LINES,
             proposals={"receive": _propose_open("received")},
         ),
         View(
             SALES_ORDERS,
             due="expected_on",
             due_only={"status": "confirmed,partly_delivered"},
-            widgets={"customer_name": {"visibleOn": "${!customer_id}"}},
+            widgets={"customer_name": {"visibleOn": "${!customer_id}"}, **_LINES},
             proposals={"deliver": _propose_open("delivered")},
         ),
         *(View(one, proposals={"returns": _propose_open("returned")}) for one in (RECEIPTS, DELIVERIES)),
@@ -76,5 +91,5 @@ plugin = Plugin(
     routes=routes_of(master_data, orders, shipping, returns, stock_documents, stock, tables),
     menus=MENUS,
     permissions=PERMISSIONS,
-    options=OPTIONS,
+    options=(*OPTIONS, orders.TAX_ROUNDING),
 )

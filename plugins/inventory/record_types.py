@@ -8,6 +8,27 @@ from typing import Literal, NotRequired, TypedDict
 from plugins.api.values import StoredAmount, StoredId
 
 
+class Tax(TypedDict):
+    """A record of `inventory_taxes`."""
+
+    id: StoredId
+    code: str
+    name: str
+    rate: StoredAmount
+    included: bool | None
+    treatment: Literal["taxed", "exempt", "reverse_charge"]
+    reason: str | None
+    status: Literal["enabled", "disabled"]
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
 class Product(TypedDict):
     """A record of `inventory_products`."""
 
@@ -15,9 +36,11 @@ class Product(TypedDict):
     sku: str
     name: str
     unit: str
+    kind: Literal["product", "service"] | None
     category: str | None
     price: StoredAmount | None
     cost: StoredAmount | None
+    tax_id: StoredId | None
     status: Literal["enabled", "disabled"]
     remark: str | None
     version: int
@@ -62,6 +85,7 @@ class Supplier(TypedDict):
     email: str | None
     address: str | None
     terms_days: int | None
+    tax_id: StoredId | None
     status: Literal["enabled", "disabled"]
     remark: str | None
     version: int
@@ -77,11 +101,20 @@ class Supplier(TypedDict):
 class PurchaseOrderLine(TypedDict):
     """An object within `PurchaseOrder`."""
 
-    product_id: StoredId
+    product_id: NotRequired[StoredId | None]
     quantity: StoredAmount
     price: NotRequired[StoredAmount | None]
     discount: NotRequired[StoredAmount | None]
     tax_rate: NotRequired[StoredAmount | None]
+    tax_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
+    price_per: NotRequired[StoredAmount | None]
+    discount_amount: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    unit_price: NotRequired[StoredAmount | None]
+    line: NotRequired[int | None]
+    tax_included: NotRequired[bool | None]
     net: NotRequired[StoredAmount | None]
     tax: NotRequired[StoredAmount | None]
     amount: StoredAmount
@@ -102,6 +135,7 @@ class PurchaseOrder(TypedDict):
     terms_days: int | None
     lines: list[PurchaseOrderLine]
     prices_include_tax: bool | None
+    tax_rounding: Literal["document", "line"] | None
     order_discount: StoredAmount | None
     freight: StoredAmount | None
     net_amount: StoredAmount | None
@@ -132,11 +166,20 @@ class PurchaseOrder(TypedDict):
 class SalesOrderLine(TypedDict):
     """An object within `SalesOrder`."""
 
-    product_id: StoredId
+    product_id: NotRequired[StoredId | None]
     quantity: StoredAmount
     price: NotRequired[StoredAmount | None]
     discount: NotRequired[StoredAmount | None]
     tax_rate: NotRequired[StoredAmount | None]
+    tax_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
+    price_per: NotRequired[StoredAmount | None]
+    discount_amount: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    unit_price: NotRequired[StoredAmount | None]
+    line: NotRequired[int | None]
+    tax_included: NotRequired[bool | None]
     net: NotRequired[StoredAmount | None]
     tax: NotRequired[StoredAmount | None]
     amount: StoredAmount
@@ -159,6 +202,7 @@ class SalesOrder(TypedDict):
     terms_days: int | None
     lines: list[SalesOrderLine]
     prices_include_tax: bool | None
+    tax_rounding: Literal["document", "line"] | None
     order_discount: StoredAmount | None
     freight: StoredAmount | None
     net_amount: StoredAmount | None
@@ -189,7 +233,10 @@ class SalesOrder(TypedDict):
 class ReceiptLine(TypedDict):
     """An object within `Receipt`."""
 
-    product_id: StoredId
+    line: NotRequired[int | None]
+    product_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
     quantity: StoredAmount
     amount: StoredAmount
     cost: StoredAmount
@@ -225,7 +272,10 @@ class Receipt(TypedDict):
 class DeliveryLine(TypedDict):
     """An object within `Delivery`."""
 
-    product_id: StoredId
+    line: NotRequired[int | None]
+    product_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
     quantity: StoredAmount
     amount: StoredAmount
     cost: StoredAmount
@@ -327,7 +377,10 @@ class StockCount(TypedDict):
 class PurchaseReturnLine(TypedDict):
     """An object within `PurchaseReturn`."""
 
-    product_id: StoredId
+    line: NotRequired[int | None]
+    product_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
     quantity: NotRequired[StoredAmount | None]
     amount: StoredAmount
     cost: StoredAmount
@@ -367,7 +420,10 @@ class PurchaseReturn(TypedDict):
 class SalesReturnLine(TypedDict):
     """An object within `SalesReturn`."""
 
-    product_id: StoredId
+    line: NotRequired[int | None]
+    product_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
     quantity: NotRequired[StoredAmount | None]
     amount: StoredAmount
     cost: StoredAmount

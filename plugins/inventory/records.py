@@ -1,4 +1,4 @@
-"""The collections of master data: products, warehouses and suppliers; and those of the stock and its ledger."""
+"""The collections of master data: taxes, products, warehouses and suppliers; and those of the stock and its ledger."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from plugins.api import (
     Index,
     Message,
     array,
+    boolean,
     choice,
     day as calendar_day,
     integer,
@@ -22,12 +23,14 @@ from plugins.api import (
 )
 from plugins.api.business import payment_terms
 from plugins.api.fields import FieldOptions, record_code
-from plugins.inventory.record_types import Product, Stock, StockEntry, Supplier, Warehouse
-from plugins.inventory.texts import STILL_KEEPER, STOCK_LEFT
+from plugins.inventory.record_types import Product, Stock, StockEntry, Supplier, Tax, Warehouse
+from plugins.inventory.texts import STILL_KEEPER, STOCK_LEFT, TAX_IN_USE
 
 MAX_QUANTITY = "999999999.9999"
+PRICE_PLACES = 6
 MAX_PRICE = "999999999.99"
 MAX_AMOUNT = "9999999999999.99"  # for a line and for a document: 15 digits, which every client represents exactly
+GOODS, SERVICE = "product", "service"  # kinds of products
 ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count", "purchase_return", "sales_return")
 _AFTER = (
     "The balance of the product in the warehouse after the movement, by day and on the same day in the order of entry. "
@@ -37,8 +40,58 @@ _STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="ena
 
 
 def price(**options: Unpack[FieldOptions]) -> Field:
-    """Return the field for an amount per unit."""
-    return money(minimum="0", maximum=MAX_PRICE, **options)
+    """Return the field for an amount per unit, with up to six decimals."""
+    return money(minimum="0", maximum=MAX_PRICE, places=PRICE_PLACES, **options)
+
+
+TAX_RATE = quantity(label=("税率", "Tax rate"), minimum="0", maximum="1", description="As a fraction.", example="0.13")
+
+TAXES: Collection[Tax] = Collection(
+    name="inventory_taxes",
+    title="Tax",
+    noun=Message("税种", "tax"),
+    watched=True,
+    fields={
+        "code": record_code(label=("税种编码", "Tax code"), example="VAT13"),
+        "name": record_name(label=("税种名称", "Tax name"), example="增值税 13%"),
+        "rate": TAX_RATE.but(
+            required=True, nullable=False, description="As a fraction; zero where `treatment` is not `taxed`."
+        ),
+        "included": boolean(
+            label=("含税", "Included in prices"),
+            description="Whether the prices of lines with this tax include it; null: as their document says.",
+        ),
+        "treatment": choice(
+            "taxed",
+            "exempt",
+            "reverse_charge",
+            label=("征税方式", "Treatment"),
+            default="taxed",
+            filter=True,
+            nullable=False,
+            description="`exempt`: no tax is due; `reverse_charge`: the buyer owes it.",
+        ),
+        "reason": text(
+            label=("免税或反向征收依据", "Reason"),
+            max_length=500,
+            description="Why no tax is charged, as documents state it. Required unless `treatment` is `taxed`.",
+            example="跨境应税服务免征增值税",
+        ),
+        "status": _STATUS,
+    },
+    indexes=(Index("code", unique=True),),
+)
+
+
+def proposed_tax(description: str) -> Field:
+    """Return the field with the tax that new lines of orders take unless they name one."""
+    return object_id(
+        label=("默认税种", "Default tax"),
+        ref=TAXES.name,
+        on_delete="restrict",
+        held=TAX_IN_USE,
+        description=description,
+    )
 
 
 PRODUCTS: Collection[Product] = Collection(
@@ -58,6 +111,16 @@ PRODUCTS: Collection[Product] = Collection(
             default="piece",
             example="piece",
         ),
+        "kind": choice(
+            GOODS,
+            SERVICE,
+            label=("商品类型", "Kind"),
+            default=GOODS,
+            filter=True,
+            nullable=True,
+            description="A `service` is bought and sold as goods are, and has no stock; neither becomes the other. Null, "
+            "as in records of earlier versions: `product`.",
+        ),
         "category": text(
             dictionary="inventory_product_category",
             label=("商品分类", "Category"),
@@ -75,6 +138,7 @@ PRODUCTS: Collection[Product] = Collection(
             label=("采购价", "Purchase price"),
             description="Purchase price per unit; order lines use it unless they have a price of their own.",
         ),
+        "tax_id": proposed_tax("For order lines, unless their customer or supplier has a tax of its own."),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
@@ -123,6 +187,7 @@ SUPPLIERS: Collection[Supplier] = Collection(
         "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="orders@example.com"),
         "address": text(label=("地址", "Address"), max_length=500),
         "terms_days": payment_terms(description="For receipts and invoices without payment terms of their own."),
+        "tax_id": proposed_tax("For the lines of its orders, whatever the products say."),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
     },

@@ -10,18 +10,17 @@ from plugins.api import (
     Field,
     Index,
     Message,
-    array,
     boolean,
     day,
     money,
-    obj,
     object_id,
     quantity,
     service_fields,
     shape,
     text,
 )
-from plugins.inventory.documents import AMOUNT, MAX_LINES, POSITIVE, PRODUCT, document_number, lines_of
+from plugins.inventory.documents import AMOUNT, document_number, lines_of
+from plugins.inventory.lines import MOST_LINES, asked_lines, moved_line
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.record_types import PurchaseReturn, SalesReturn
 from plugins.inventory.records import WAREHOUSES
@@ -51,13 +50,12 @@ def _return(
     cost: str,
     own: Mapping[str, Field] = MappingProxyType({}),
 ) -> dict[str, Field]:
-    line = {
-        "product_id": PRODUCT,
-        "quantity": quantity(label=("数量", "Quantity"), description="Negative in the reversal of a return."),
-        "amount": AMOUNT.but(description="What is no longer owed."),
-        "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
+    line = moved_line(
+        quantity=quantity(label=("数量", "Quantity"), description="Negative in the reversal of a return."),
+        amount=AMOUNT.but(description="What is no longer owed."),
+        cost=AMOUNT.but(label=("成本", "Cost"), description=cost),
         **own,
-    }
+    )
     ((shipment_id, of),) = shipment.items()
     return {
         "number": document_number(example),
@@ -69,7 +67,7 @@ def _return(
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
             refund=_REFUND,
         ),
-        "lines": lines_of(f"{title}Line", line).but(read_only=True),
+        "lines": lines_of(f"{title}Line", line, MOST_LINES).but(read_only=True),
         "amount": AMOUNT.but(sort=True, description="How much less is owed, at the prices of the order."),
         "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
         **own,
@@ -145,12 +143,7 @@ PURCHASE_RETURNS: Collection[PurchaseReturn] = Collection(
 
 _WHEN_AND_WHY = {"day": day(past=True, description="Today unless given."), "reason": _REASON}
 _RETURNED = {
-    "lines": array(
-        obj("ReturnLine", {"product_id": PRODUCT, "quantity": POSITIVE}),
-        min_items=1,
-        max_items=MAX_LINES,
-        description="All that is left unless given.",
-    ),
+    "lines": asked_lines("ReturnLine", "All that is left unless given."),
     **_WHEN_AND_WHY,
     "refund": _REFUND.but(default=True),
     "warehouse_id": object_id(ref=WAREHOUSES.name, description="That of the shipment unless given."),

@@ -8,6 +8,7 @@ a return is reversed, the goods move as if they had not come back, and are owed 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,10 +17,10 @@ from typing import Any
 from plugins.api import CONFLICT, ApiError, Handler, Record, Request, Route, conflicts, crud, exact, route, store_money
 from plugins.api.business import DATED
 from plugins.api.data import new_id
-from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import change_state
 from plugins.api.values import share, store_quantity
 from plugins.inventory.documents import REVERSE_REFUSALS, find_place, lock_document
+from plugins.inventory.lines import Line, copy_line, in_stock, key_of, number_lines, pick_lines
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
 from plugins.inventory.orders import book_later
 from plugins.inventory.record_types import Warehouse
@@ -30,7 +31,7 @@ from plugins.inventory.return_records import (
     REVERSE_BODY,
     SALES_RETURNS,
 )
-from plugins.inventory.stock import Origin, put, take, take_at
+from plugins.inventory.stock import Movements, Origin
 from plugins.inventory.texts import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,
@@ -44,7 +45,6 @@ from plugins.inventory.trades import (
     ENABLED,
     PURCHASE,
     SALE,
-    Line,
     Trade,
     add_up,
     date_movement,
@@ -56,44 +56,36 @@ from plugins.inventory.trades import (
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the goods of a line, with their shares of its amount and cost."""
+    """Some of the goods of a line of a delivery or receipt, with their shares of its amount and cost."""
 
-    product_id: Any
+    line: Line
     quantity: Decimal
     amount: Decimal
     cost: Decimal
 
 
 def choose_parts(shipment: Record, given: Sequence[Line] | None, returns: Sequence[Record]) -> list[Part]:
-    """Return the parts that come back, sorted by product: those of the lines `given`, or all that are left.
+    """Return the parts that come back: those of the lines `given`, or all that are left.
 
     `returns` are all returns of the shipment so far, including their reversals. Raises 40001 for each line that repeats
-    a product or has one that was not shipped, and 40901 for the first line with more than is left.
+    another or has a product that was not shipped, and 40901 for the first line with more than is left.
     """
-    lines = {line["product_id"]: line for line in shipment["lines"]}
-    if given is None:
-        wanted = {id: _count_left(line) for id, line in lines.items()}
-    else:
-        _check_products(given, lines)
-        wanted = {line["product_id"]: exact(line["quantity"]) for line in given}
-        for number, (id, quantity) in enumerate(wanted.items()):
-            _check_quantity(number, quantity, _count_left(lines[id]))
-    return [_cut(lines[id], wanted[id], returns) for id in sorted(wanted, key=str) if wanted[id]]
+    lines: Sequence[Line] = shipment["lines"]
+    wanted = {key_of(line): _count_left(line) for line in lines}
+    if given is not None:
+        picked = pick_lines(lines, given)
+        wanted = {key_of(line): exact(one["quantity"]) for line, one in zip(picked, given, strict=True)}
+        for number, line in enumerate(picked):
+            _check_quantity(number, wanted[key_of(line)], _count_left(line))
+    before: defaultdict[Any, list[Line]] = defaultdict(list)
+    for part in (part for made in returns for part in made["shares"] or made["lines"]):
+        before[key_of(part)].append(part)
+    asked = [(line, wanted.get(key_of(line))) for line in lines]
+    return [_cut(line, quantity, before[key_of(line)]) for line, quantity in asked if quantity]
 
 
 def _count_left(line: Line) -> Decimal:
     return exact(line["quantity"]) - exact(line.get("returned"))
-
-
-def _check_products(given: Sequence[Line], lines: Record) -> None:
-    ids = [line["product_id"] for line in given]
-    faults = [
-        FieldError(f"lines[{number}].product_id", "duplicate" if id in lines else "reference")
-        for number, id in enumerate(ids)
-        if id not in lines or id in ids[:number]
-    ]
-    if faults:
-        raise ValidationFailed(faults)
 
 
 def _check_quantity(number: int, quantity: Decimal, left: Decimal) -> None:
@@ -103,14 +95,14 @@ def _check_quantity(number: int, quantity: Decimal, left: Decimal) -> None:
         raise ApiError(CONFLICT, MORE_THAN_LEFT.filled(line=number + 1, open=shown), data=data)
 
 
-def _cut(line: Line, quantity: Decimal, returns: Sequence[Record]) -> Part:
-    product_id, after = line["product_id"], exact(line.get("returned")) + quantity
-    before = [part for made in returns for part in made["shares"] or made["lines"] if part["product_id"] == product_id]
+def _cut(line: Line, quantity: Decimal, before: Sequence[Line]) -> Part:
+    """Return a part of a line; `before` are the shares of what came back of it earlier."""
+    after = exact(line.get("returned")) + quantity
     amount, cost = (
         max(share(exact(line[field]), after, exact(line["quantity"])) - _add_up(before, field), Decimal(0))
         for field in ("amount", "cost")
     )
-    return Part(product_id, quantity, amount, cost)
+    return Part(line, quantity, amount, cost)
 
 
 def _add_up(parts: Sequence[Line], field: str) -> Decimal:
@@ -121,20 +113,13 @@ def find_credited(made: Record, line: Line) -> Decimal:
     """Return what the supplier credits, without tax, for a line of the return `made`: nothing without a refund."""
     if made.get("refund") is False:
         return Decimal(0)
-    shares = [one for one in made.get("shares") or () if one["product_id"] == line["product_id"]]
+    shares = [one for one in made.get("shares") or () if key_of(one) == key_of(line)]
     return _add_up(shares or [line], "cost")
 
 
 def describe_shares(parts: Sequence[Part]) -> list[Record]:
     """Return the shares of the parts as a return stores them, regardless of what was refunded and moved."""
-    return [
-        {
-            "product_id": part.product_id,
-            "amount": store_money(part.amount),
-            "cost": store_money(part.cost),
-        }
-        for part in parts
-    ]
+    return [{**_name(part.line), "amount": store_money(part.amount), "cost": store_money(part.cost)} for part in parts]
 
 
 async def count_returned(req: Request, trade: Trade, made: Record) -> Record:
@@ -158,12 +143,10 @@ async def take_off_order(req: Request, trade: Trade, shipment: Record, day: str)
     orders = req.system_store(trade.orders)
     order = await orders.get(shipment["order_id"])
     left = await find_live(req, trade, order)
-    shipped = {line["product_id"]: exact(line["quantity"]) for line in shipment["lines"]}
+    moved = number_lines(shipment["lines"], order["lines"])
+    shipped = {key_of(line): exact(line["quantity"]) for line in moved}
     lines = [
-        {
-            **line,
-            trade.shipped: store_quantity(exact(line[trade.shipped]) - shipped.get(line["product_id"], Decimal(0))),
-        }
+        {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) - shipped.get(key_of(line), Decimal(0)))}
         for line in order["lines"]
     ]
     # what was returned of the shipment earlier can be shipped again too
@@ -241,7 +224,10 @@ async def _book(
         raise ApiError(CONFLICT, NOTHING_LEFT)
     id, day = new_id(), await date_movement(req, shipment["day"])
     origin = Origin(trade.return_kind, id, await trade.return_numbers.take(req), day)
-    lines = [await _move(req, trade, warehouse, part, origin, given) for part in parts]
+    moves = Movements(req, warehouse, origin)
+    await moves.read(part.line["product_id"] for part in parts if in_stock(part.line))
+    lines = [await _move(trade, moves, part, given) for part in parts]
+    await moves.enter()
     amount = add_up(lines, "amount")
     if given.get("reverses_id") is not None:
         # a reversal also takes back the freight, and what was returned without a refund
@@ -266,27 +252,24 @@ async def _book(
     )
 
 
-async def _move(
-    req: Request, trade: Trade, warehouse: Warehouse, part: Part, origin: Origin, given: Record
-) -> dict[str, Any]:
-    """Move a part of the goods, and return the line of the return."""
-    cost, priced = part.cost, {}
-    if trade.incoming:
-        credited = part.cost if given["refund"] else Decimal(0)
-        goods = (req, warehouse, part.product_id, part.quantity)
-        if given.get("reverses_id") is not None:  # as if the goods had never come
-            cost = await take_at(*goods, part.cost, origin, credited)
-        else:
-            cost = await take(*goods, origin, credited)
-        priced = {"difference": store_money(cost - credited)}
+async def _move(trade: Trade, moves: Movements, part: Part, given: Record) -> dict[str, Any]:
+    """Move a part of the goods, and return the line of the return. A service moves nothing."""
+    product_id, cost = part.line["product_id"], part.cost
+    credited = part.cost if given["refund"] else Decimal(0)
+    if not in_stock(part.line):
+        cost = credited = Decimal(0)
+    elif trade.incoming and given.get("reverses_id") is not None:  # as if the goods had never come
+        cost = await moves.take_at(product_id, part.quantity, part.cost, credited)
+    elif trade.incoming:
+        cost = await moves.take(product_id, part.quantity, credited)
     elif given["restock"]:
-        await put(req, warehouse, part.product_id, part.quantity, cost, origin)
+        await moves.put(product_id, part.quantity, cost)
     return {
-        "product_id": part.product_id,
+        **copy_line(part.line),
         "quantity": store_quantity(part.quantity),
         "amount": store_money(part.amount) if given["refund"] else _ZERO,
         "cost": store_money(cost),
-        **priced,
+        **({"difference": store_money(cost - credited)} if trade.incoming else {}),
     }
 
 
@@ -297,12 +280,9 @@ async def find_returns(req: Request, trade: Trade, shipment: Record) -> Sequence
 
 async def mark_returned(req: Request, trade: Trade, shipment: Record, made: Record) -> Record:
     """Add what a return brought back to its delivery or receipt. The reversal of a return takes it off again."""
-    came_back = {line["product_id"]: exact(line["quantity"]) for line in made["lines"]}
+    came_back = {key_of(line): exact(line["quantity"]) for line in made["lines"]}
     lines = [
-        {
-            **line,
-            "returned": store_quantity(exact(line.get("returned")) + came_back.get(line["product_id"], Decimal(0))),
-        }
+        {**line, "returned": store_quantity(exact(line.get("returned")) + came_back.get(key_of(line), Decimal(0)))}
         for line in shipment["lines"]
     ]
     returned_amount = store_money(exact(shipment["returned_amount"]) + exact(made["amount"]))
@@ -354,7 +334,10 @@ async def _book_reversal(req: Request, trade: Trade, found: Record) -> Record:
     warehouse = await find_place(req, found["warehouse_id"])
     id, day = new_id(), await date_movement(req, found["day"])
     origin = Origin(trade.return_kind, id, await trade.return_numbers.take(req), day)
-    lines = [await _move_back(req, trade, warehouse, line, origin, found) for line in found["lines"]]
+    moves = Movements(req, warehouse, origin)
+    await moves.read(line["product_id"] for line in found["lines"] if in_stock(line))
+    lines = [await _move_back(trade, moves, line, found) for line in found["lines"]]
+    await moves.enter()
     return await req.store(trade.returns).create(
         {
             **{name: found[name] for name in _COPIED if name in trade.returns.fields},
@@ -373,36 +356,32 @@ async def _book_reversal(req: Request, trade: Trade, found: Record) -> Record:
     )
 
 
-async def _move_back(
-    req: Request, trade: Trade, warehouse: Warehouse, line: Record, origin: Origin, found: Record
-) -> dict[str, Any]:
+async def _move_back(trade: Trade, moves: Movements, line: Record, found: Record) -> dict[str, Any]:
     """Move the goods of a line of `found` back where they were before, and return the line of the reversal."""
     product_id, quantity, cost = line["product_id"], exact(line["quantity"]), exact(line["cost"])
-    priced = {}
-    if trade.incoming:
-        credited = find_credited(found, line)
-        await put(req, warehouse, product_id, quantity, cost, origin, -credited)
-        priced = {"difference": store_money(credited - cost)}
-    elif found["restock"] is not False:
-        cost = await take_at(req, warehouse, product_id, quantity, cost, origin)
+    credited = find_credited(found, line) if in_stock(line) else Decimal(0)
+    if trade.incoming and in_stock(line):
+        await moves.put(product_id, quantity, cost, -credited)
+    elif in_stock(line) and found["restock"] is not False:
+        cost = await moves.take_at(product_id, quantity, cost)
     return {
-        "product_id": product_id,
+        **copy_line(line),
         "quantity": store_quantity(-quantity),
         "amount": store_money(-exact(line["amount"])),
         "cost": store_money(-cost),
-        **priced,
+        **({"difference": store_money(credited - cost)} if trade.incoming else {}),
     }
 
 
 def _negate(shares: Sequence[Record]) -> list[Record]:
     return [
-        {
-            "product_id": one["product_id"],
-            "amount": store_money(-exact(one["amount"])),
-            "cost": store_money(-exact(one["cost"])),
-        }
+        {**_name(one), "amount": store_money(-exact(one["amount"])), "cost": store_money(-exact(one["cost"]))}
         for one in shares
     ]
+
+
+def _name(line: Line) -> Record:
+    return {"line": line.get("line"), "product_id": line["product_id"]}
 
 
 ROUTES: tuple[Route, ...] = (

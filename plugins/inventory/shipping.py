@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +13,7 @@ from plugins.api.data import new_id
 from plugins.api.records import Hook
 from plugins.api.values import store_quantity
 from plugins.inventory.amounts import compute_part
+from plugins.inventory.lines import Line, copy_line, in_stock, key_of, pick_lines
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
 from plugins.inventory.record_types import Warehouse
 from plugins.inventory.stock import Movements, Origin, take_turns
@@ -21,9 +23,9 @@ from plugins.inventory.trades import Shipped, Trade, add_up, date_movement, find
 
 @dataclass(frozen=True)
 class Part:
-    """What is shipped of a product: `net` is the amount without tax."""
+    """What is shipped of a line of an order: `net` is the amount without tax."""
 
-    product_id: Any
+    line: Line
     quantity: Decimal
     amount: Decimal
     net: Decimal
@@ -34,21 +36,22 @@ async def ship_lines(
 ) -> Record:
     """Move the parts in or out. Returns `_id`, `lines`, `amount` and `cost`.
 
-    Goods that come in cost their net: the tax on them adds no value to the stock.
+    Goods that come in cost their net: the tax on them adds no value to the stock. A service moves nothing.
     """
     id = new_id()
     origin = Origin("receipt" if incoming else "delivery", id, shipment["number"], shipment["day"])
     moves, lines = Movements(req, warehouse, origin), []
-    await moves.read(part.product_id for part in parts)
-    for part in sorted(parts, key=lambda part: str(part.product_id)):
-        cost = part.net
-        if incoming:
-            await moves.put(part.product_id, part.quantity, cost)
-        else:
-            cost = await moves.take(part.product_id, part.quantity)
+    await moves.read(part.line["product_id"] for part in parts if in_stock(part.line))
+    for part in parts:
+        cost = Decimal(0)
+        if in_stock(part.line) and incoming:
+            cost = part.net
+            await moves.put(part.line["product_id"], part.quantity, cost)
+        elif in_stock(part.line):
+            cost = await moves.take(part.line["product_id"], part.quantity)
         lines.append(
             {
-                "product_id": part.product_id,
+                **copy_line(part.line),
                 "quantity": store_quantity(part.quantity),
                 "amount": store_money(part.amount),
                 "cost": store_money(cost),
@@ -69,10 +72,10 @@ def ship_with(trade: Trade) -> Hook:
         req, order = step.req, step.record
         # a disabled warehouse takes no goods in; its stock may leave
         warehouse_id = req.body.get("warehouse_id") or order["warehouse_id"]
-        lines = req.body.get("lines") or _list_unfinished(trade, order)
-        await take_turns(req, warehouse_id, [line["product_id"] for line in lines])
-        warehouse = await find_warehouse(req, warehouse_id, where=trade.filter_orderable())
         wanted = await _choose_quantities(req, trade, order)
+        moved = {line["product_id"] for line in order["lines"] if key_of(line) in wanted and in_stock(line)}
+        await take_turns(req, warehouse_id, moved)
+        warehouse = await find_warehouse(req, warehouse_id, where=trade.filter_orderable())
         shipment = {
             "number": await trade.shipment_numbers.take(req),
             "order_id": order["id"],
@@ -92,20 +95,24 @@ def ship_with(trade: Trade) -> Hook:
 
 
 async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[Any, Decimal]:
-    """Return the quantity of each product that is shipped now. Raises 40901 if it is more than is open."""
-    unfinished = {line["product_id"]: _get_unfinished(trade, line) for line in order["lines"]}
+    """Return the quantity of each line that is shipped now, by its key. Raises 40901 if it is more than is open."""
     given = req.body.get("lines")
     if given is None:
-        return {line["product_id"]: unfinished[line["product_id"]] for line in _list_unfinished(trade, order)}
-    await find_products(req, given)
-    wanted = {line["product_id"]: exact(line["quantity"]) for line in given}
-    for number, (id, quantity) in enumerate(wanted.items()):
-        field = f"lines[{number}].quantity"
-        if not unfinished.get(id):
+        return {key_of(line): _get_unfinished(trade, line) for line in _list_unfinished(trade, order)}
+    ordered = {line["product_id"] for line in order["lines"]}
+    for number, one in enumerate(given):
+        if one.get("line") is None and one.get("product_id") not in {None, *ordered}:
+            await find_products(req, given)
+            raise ApiError(CONFLICT, NOTHING_OPEN, data={"open": "0", "field": f"lines[{number}].quantity"})
+    wanted = {}
+    for number, (one, line) in enumerate(zip(given, pick_lines(order["lines"], given), strict=True)):
+        quantity, unfinished, field = exact(one["quantity"]), _get_unfinished(trade, line), f"lines[{number}].quantity"
+        if not unfinished:
             raise ApiError(CONFLICT, NOTHING_OPEN, data={"open": "0", "field": field})
-        if quantity > unfinished[id]:
-            shown = format(store_quantity(unfinished[id]).to_decimal(), "f")
+        if quantity > unfinished:
+            shown = format(store_quantity(unfinished).to_decimal(), "f")
             raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown, "field": field})
+        wanted[key_of(line)] = quantity
     return wanted
 
 
@@ -113,7 +120,7 @@ def _list_unfinished(trade: Trade, order: Record) -> list[Record]:
     return [line for line in order["lines"] if _get_unfinished(trade, line) > 0]
 
 
-def _get_unfinished(trade: Trade, line: Record) -> Decimal:
+def _get_unfinished(trade: Trade, line: Line) -> Decimal:
     return exact(line["quantity"]) - exact(line[trade.shipped])
 
 
@@ -122,18 +129,20 @@ def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: 
 
     `live` are the shipments of the order that were not reversed. A part gets what they have left of the sums so far.
     """
+    shipped: defaultdict[Any, list[Record]] = defaultdict(list)
+    for part in (part for one in live for part in one["lines"]):
+        shipped[key_of(part)].append(part)
     parts = []
     for line in order["lines"]:
-        quantity = wanted.get(line["product_id"])
-        if quantity is not None:
-            shipped = [part for one in live for part in one["lines"] if part["product_id"] == line["product_id"]]
-            after = exact(line[trade.shipped]) + quantity
+        key = key_of(line)
+        if key in wanted:
+            after = exact(line[trade.shipped]) + wanted[key]
             # goods come in at their net, so the `cost` of earlier receipts is their part of it
             amount, net = (
-                max(compute_part(line, after, field) - _add_up(shipped, stored), Decimal(0))
+                max(compute_part(line, after, field) - _add_up(shipped[key], stored), Decimal(0))
                 for field, stored in (("amount", "amount"), ("net", "cost"))
             )
-            parts.append(Part(line["product_id"], quantity, amount, net))
+            parts.append(Part(line, wanted[key], amount, net))
     return parts
 
 
@@ -156,9 +165,9 @@ def add_shipment(trade: Trade, step: Step) -> Record:
 
 
 def _list_lines(trade: Trade, step: Step) -> list[Record]:
-    moved = {line["product_id"]: exact(line["quantity"]) for line in step.kept[Shipped].shipment["lines"]}
+    moved = {key_of(line): exact(line["quantity"]) for line in step.kept[Shipped].shipment["lines"]}
     return [
-        {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) + moved.get(line["product_id"], Decimal(0)))}
+        {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) + moved.get(key_of(line), Decimal(0)))}
         for line in step.record["lines"]
     ]
 

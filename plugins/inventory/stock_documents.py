@@ -15,7 +15,7 @@ from plugins.inventory.record_types import Product, StockCount, Transfer, Wareho
 from plugins.inventory.return_records import REVERSE_BODY
 from plugins.inventory.stock import Holding, Origin, get_holding, put, sort_by_product, take, take_at
 from plugins.inventory.texts import NOT_ENOUGH, NOT_ENOUGH_THEN, WAREHOUSE_GONE
-from plugins.inventory.trades import ENABLED, add_up, date_movement, find_products, find_warehouse
+from plugins.inventory.trades import ENABLED, STOCKED, add_up, date_movement, find_products, find_warehouse
 
 
 async def transfer(req: Request) -> Transfer:
@@ -27,7 +27,7 @@ async def transfer(req: Request) -> Transfer:
     async def work() -> Transfer:
         source = await find_warehouse(req, body["from_warehouse_id"], "from_warehouse_id")
         target = await find_warehouse(req, body["to_warehouse_id"], "to_warehouse_id", ENABLED)
-        await find_products(req, body["lines"])
+        await find_products(req, body["lines"], STOCKED)
         document = {
             "document_id": new_id(),
             "number": await TRANSFER_NUMBERS.take(req),
@@ -93,7 +93,7 @@ async def count(req: Request) -> StockCount:
 
     async def work() -> StockCount:
         warehouse = await find_warehouse(req, body["warehouse_id"])
-        products = await find_products(req, body["lines"])
+        products = await find_products(req, body["lines"], STOCKED)
         document = {
             "document_id": new_id(),
             "number": await STOCK_COUNT_NUMBERS.take(req),

@@ -18,6 +18,13 @@ STILL_KEEPER = Message(
     "该用户仍是仓库的仓管员，不能删除", "This person is still a keeper of a warehouse and cannot be deleted"
 )
 IN_USE = Message("已被订单使用，不能删除", "It is used in orders and cannot be deleted")
+TAX_IN_USE = Message(
+    "仍有商品、客户或供应商使用该税种，不能删除",
+    "Products, customers or suppliers have this tax, so it cannot be deleted",
+)
+KIND_STAYS = Message(
+    "商品不能改为服务，服务也不能改为商品", "A product cannot become a service, nor a service a product"
+)
 NOT_A_DRAFT = Message("只有草稿可以修改", "Only a draft can be changed")
 NOT_DELETABLE = Message(
     "只有草稿或已取消的订单可以删除；结账后取消的订单须保留",
@@ -101,6 +108,7 @@ MENUS = (
         "lucide:undo-2",
         11,
     ),
+    page("inventory:tax", ("税种", "Taxes"), "/inventory/taxes", "lucide:percent", 13),
     page("inventory:sales-return", ("销售退货", "Sales returns"), "/inventory/sales-returns", "lucide:redo-2", 12),
 )
 

@@ -18,7 +18,8 @@ from plugins.api.business import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, due
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import Announced, Numbering
-from plugins.api.values import RecordId, store_quantity
+from plugins.api.values import RecordId
+from plugins.inventory.lines import Line, number_lines
 from plugins.inventory.numbers import (
     DELIVERY_NUMBERS,
     PURCHASE_ORDER_NUMBERS,
@@ -36,28 +37,32 @@ from plugins.inventory.order_records import (
     SALES_ORDERS,
 )
 from plugins.inventory.record_types import Product, Warehouse
-from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
+from plugins.inventory.records import PRODUCTS, SERVICE, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
-Line = Mapping[str, Any]
 ENABLED: Mapping[str, Any] = {"status": "enabled"}
+STOCKED: Mapping[str, Any] = {"kind": {"$ne": SERVICE}}
 
 
 async def find_products(
-    req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None
+    req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None, *, once: bool = True
 ) -> dict[RecordId, Product]:
     """Return the products of the lines by id. `where` restricts them further, for example to enabled products.
 
-    Raises 40001 for each line that repeats a product, or whose product does not exist or does not match `where`.
+    Raises 40001 for each line whose product does not exist or does not match `where`, or, with `once`, that repeats one.
     """
-    ids = [line["product_id"] for line in lines]
-    matching = {"_id": {"$in": ids}, **(where or {})}
+    ids = [line.get("product_id") for line in lines]
+    matching = {"_id": {"$in": [id for id in ids if id is not None]}, **(where or {})}
     found = {product["id"]: product for product in await req.store(PRODUCTS).find(matching)}
-    faults = [
-        FieldError(f"lines[{number}].product_id", "reference" if id not in found else "duplicate")
-        for number, id in enumerate(ids)
-        if id not in found or id in ids[:number]
-    ]
+    seen: set[RecordId] = set()
+    faults = []
+    for number, id in enumerate(ids):
+        if id is not None and id not in found:
+            faults.append(FieldError(f"lines[{number}].product_id", "reference"))
+        elif id in seen and once:
+            faults.append(FieldError(f"lines[{number}].product_id", "duplicate"))
+        elif id is not None:
+            seen.add(id)
     if faults:
         raise ValidationFailed(faults)
     return found
@@ -78,35 +83,6 @@ async def find_warehouse(
         raise invalid(field, "reference")
     check_keeper(req.scope, id, field)
     return found
-
-
-async def price_lines(
-    req: Request,
-    lines: Sequence[Line],
-    default: Literal["price", "cost"],
-    done: str,
-    where: Mapping[str, Any] | None = None,
-) -> list[Record]:
-    """Return the lines of a draft with prices.
-
-    A line without a price takes the field `default` of its product. `done` names the field for the shipped quantity.
-    """
-    products = await find_products(req, lines, where)
-    priced = []
-    for line in lines:
-        given = line.get("price")
-        unit_price = exact(given if given is not None else products[line["product_id"]][default])
-        priced.append(
-            {
-                "product_id": line["product_id"],
-                "quantity": line["quantity"],
-                "price": store_money(unit_price),
-                "discount": line.get("discount"),
-                "tax_rate": line.get("tax_rate"),
-                done: store_quantity(Decimal(0)),
-            }
-        )
-    return priced
 
 
 def add_up(lines: Sequence[Line], field: str) -> Any:
@@ -268,7 +244,8 @@ async def find_live(req: Request, trade: Trade, order: Record) -> list[Record]:
     """Return the deliveries or receipts of an order that were not reversed."""
     if not _has_shipped(trade, order):
         return []
-    return await req.system_store(trade.shipments).find({"order_id": order["id"], "reversed_by_id": None})
+    found = await req.system_store(trade.shipments).find({"order_id": order["id"], "reversed_by_id": None})
+    return [{**one, "lines": number_lines(one["lines"], order["lines"])} for one in found]
 
 
 def _has_shipped(trade: Trade, order: Record) -> bool:

@@ -74,6 +74,9 @@ async def test_goods_come_back_at_the_cost_they_left_with_and_less_is_owed(admin
     expect(await goods.count(20, "1.00"))  # what is left has another cost by now
     made = expect(await send_back(goods, delivery, 2, reason="scratched"))
     assert made["lines"][0] | {"product_name": None} == {
+        "line": 1,
+        "kind": "product",
+        "description": None,
         "product_id": goods.product_id,
         "product_name": None,
         "quantity": "2",

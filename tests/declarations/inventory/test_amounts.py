@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
 from typing import Any
 
@@ -12,16 +13,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from handlers.schema.errors import ValidationFailed
-from handlers.schema.money import exact, store_money, store_quantity
-from plugins.inventory.amounts import compute_amounts, compute_part
+from handlers.schema.money import exact, store_money, store_price, store_quantity
+from plugins.inventory.amounts import BY_DOCUMENT, ROUNDINGS, compute_amounts, compute_part
+from plugins.inventory.returns import choose_parts, describe_shares
 
 RATES = st.sampled_from(["0", "0.01", "0.06", "0.09", "0.13", "0.19", "0.3333", "1"])
 LINES = st.lists(
     st.tuples(
         st.decimals("0.0001", "999.9999", places=4),
-        st.decimals("0", "9999.99", places=2),
+        st.decimals("0", "9999.999999", places=6),
         st.decimals("0", "1", places=4),
         RATES.map(Decimal),
+        st.sampled_from([Decimal(1), Decimal(100), Decimal("0.5")]),
+        st.integers(0, 3),
+        st.sampled_from([None, True, False]),
     ),
     min_size=1,
     max_size=8,
@@ -33,44 +38,84 @@ def cents(amount: Fraction) -> int:
     return floor(amount * 100 + Fraction(1, 2))
 
 
-def model(lines: Sequence[Sequence[Decimal]], discount: int, with_tax: bool) -> list[tuple[int, int, int]]:
-    """Net, tax and amount of each line in cents, from quantity, price, discount and tax rate."""
-    exactly = [[Fraction(one) for one in line] for line in lines]
-    values = [cents(quantity * price * (1 - off)) for quantity, price, off, _ in exactly]
-    shares = [Fraction(discount * value, sum(values) or 1) for value in values]
+def spread(amount: int, weights: Sequence[int]) -> list[int]:
+    """The shares of whole cents by largest remainder."""
+    shares = [Fraction(amount * weight, sum(weights) or 1) for weight in weights]
     given = [floor(share) for share in shares]
-    for _ in range(discount - sum(given)):
+    for _ in range(amount - sum(given)):
         next_one = max(range(len(given)), key=lambda number: shares[number] - given[number])
         given[next_one] += 1
-    sums = []
-    for value, less, (_, _, _, rate) in zip(values, given, exactly, strict=True):
-        left = value - less
-        tax = cents(Fraction(left, 100) * (rate / (1 + rate) if with_tax else rate))
-        sums.append((left - tax, tax, left) if with_tax else (left, tax, left + tax))
-    return sums
+    return given
 
 
-def stored(lines: Sequence[Sequence[Decimal]]) -> list[dict[str, Any]]:
+def values_of(lines: Sequence[Sequence[Any]]) -> list[int]:
+    """What each line is worth in cents, before the discount of the order."""
+    exactly = [[Fraction(one) for one in line[:5]] for line in lines]
+    before = [cents(quantity * price * (1 - off) / per) for quantity, price, off, _, per in exactly]
+    return [value - amount_off(value, line) for value, line in zip(before, lines, strict=True)]
+
+
+def amount_off(value: int, line: Sequence[Any]) -> int:
+    """The discount of a line in cents, of which a fourth to three fourths of its value are."""
+    return value * int(line[5]) // 4
+
+
+def model(lines: Sequence[Sequence[Any]], discount: int, with_tax: bool, rounding: str) -> list[tuple[int, int, int]]:
+    """Net, tax and amount of each line in cents."""
+    values = values_of(lines)
+    left = [value - less for value, less in zip(values, spread(discount, values), strict=True)]
+    inside = [with_tax if line[6] is None else bool(line[6]) for line in lines]
+    taxes = [cents(tax_of(*one)) for one in zip(left, lines, inside, strict=True)]
+    if rounding == BY_DOCUMENT:
+        for group in {(line[3], within) for line, within in zip(lines, inside, strict=True)}:
+            ours = [n for n, line in enumerate(lines) if (line[3], inside[n]) == group]
+            tax = cents(tax_of(sum(left[n] for n in ours), lines[ours[0]], group[1]))
+            for number, part in zip(ours, spread(tax, [left[n] for n in ours]), strict=True):
+                taxes[number] = part
     return [
-        {
-            "quantity": store_quantity(quantity),
-            "price": store_money(price),
-            "discount": store_quantity(off),
-            "tax_rate": store_quantity(rate),
-        }
-        for quantity, price, off, rate in lines
+        (value - tax, tax, value) if within else (value, tax, value + tax)
+        for value, tax, within in zip(left, taxes, inside, strict=True)
     ]
+
+
+def tax_of(value: int, line: Sequence[Any], within: bool) -> Fraction:
+    rate = Fraction(line[3])
+    return Fraction(value, 100) * (rate / (1 + rate) if within else rate)
+
+
+def stored(lines: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    made = []
+    for line in lines:
+        quantity, price, off, rate, per, _, included = line
+        value = cents(Fraction(quantity) * Fraction(price) * (1 - Fraction(off)) / Fraction(per))
+        made.append(
+            {
+                "quantity": store_quantity(quantity),
+                "price": store_price(price, 6),
+                "discount": store_quantity(off),
+                "tax_rate": store_quantity(rate),
+                "price_per": store_quantity(per),
+                "discount_amount": store_money(Decimal(amount_off(value, line)) / 100),
+                "tax_included": included,
+            }
+        )
+    return made
 
 
 def in_cents(amount: Any) -> int:
     return int(exact(amount) * 100)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(lines=LINES, part=st.fractions(0, 1), freight=st.integers(0, 10_000), with_tax=st.booleans())
-def test_amounts_are_those_of_the_model(lines: list[Any], part: Fraction, freight: int, with_tax: bool) -> None:
-    whole = sum(cents(Fraction(quantity) * Fraction(price) * (1 - Fraction(off))) for quantity, price, off, _ in lines)
-    discount = floor(whole * part)
+@given(
+    lines=LINES,
+    part=st.fractions(0, 1),
+    freight=st.integers(0, 10_000),
+    with_tax=st.booleans(),
+    rounding=st.sampled_from(ROUNDINGS),
+)
+def check_amounts(lines: list[Any], part: Fraction, freight: int, with_tax: bool, rounding: str) -> None:
+    """Fail where the lines or the sums of an order differ from the model, or the sums from the lines."""
+    discount = floor(sum(values_of(lines)) * part)
     order = compute_amounts(
         stored(lines),
         {
@@ -78,23 +123,20 @@ def test_amounts_are_those_of_the_model(lines: list[Any], part: Fraction, freigh
             "order_discount": store_money(Decimal(discount) / 100),
             "freight": store_money(Decimal(freight) / 100),
         },
+        rounding,
     )
-    expected = model(lines, discount, with_tax)
+    expected = model(lines, discount, with_tax, rounding)
     assert [tuple(in_cents(line[name]) for name in ("net", "tax", "amount")) for line in order["lines"]] == expected
     nets, taxes, amounts = (sum(column) for column in zip(*expected, strict=True))
     assert in_cents(order["amount"]) == amounts + freight
     assert (in_cents(order["net_amount"]), in_cents(order["tax_amount"])) == (nets + freight, taxes)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(lines=LINES, part=st.fractions(0, 1), with_tax=st.booleans(), cuts=st.lists(st.fractions(0, 1), max_size=4))
-def test_the_parts_of_a_line_never_shrink_and_end_at_the_line(
-    lines: list[Any], part: Fraction, with_tax: bool, cuts: list[Fraction]
-) -> None:
-    values = stored(lines)
-    whole = in_cents(compute_amounts(values, {})["net_amount"])
-    terms = {"prices_include_tax": with_tax, "order_discount": store_money(Decimal(floor(whole * part)) / 100)}
-    order = compute_amounts(values, terms)
+def check_parts(lines: list[Any], part: Fraction, with_tax: bool, cuts: list[Fraction]) -> None:
+    """Fail where shipments of a line, or returns of a shipment, do not add up to the whole, to the cent."""
+    discount = store_money(Decimal(floor(sum(values_of(lines)) * part)) / 100)
+    order = compute_amounts(stored(lines), {"prices_include_tax": with_tax, "order_discount": discount})
     for line in order["lines"]:
         quantity = exact(line["quantity"])
         steps = [*sorted((quantity * cut.numerator / cut.denominator).quantize(quantity) for cut in cuts), quantity]
@@ -102,10 +144,37 @@ def test_the_parts_of_a_line_never_shrink_and_end_at_the_line(
             sums = [compute_part(line, step, field) for step in (Decimal(0), *steps)]
             assert sums == sorted(sums)
             assert sums[-1] == exact(line[field])
+        give_back({**line, "line": 1, "product_id": None, "cost": line["net"]}, steps)
+
+
+def give_back(line: dict[str, Any], steps: Sequence[Decimal]) -> None:
+    """Return the goods of a shipped line in these steps: nothing of its amount or cost is lost."""
+    returns: list[dict[str, Any]] = []
+    for before, after in pairwise([Decimal(0), *steps]):
+        if after > before:
+            shipment = {"lines": [{**line, "returned": store_quantity(before)}]}
+            asked = [{"line": 1, "quantity": store_quantity(after - before)}]
+            returns.append({"shares": describe_shares(choose_parts(shipment, asked, returns))})
+    parts = [part for made in returns for part in made["shares"]]
+    assert {name: sum(exact(part[name]) for part in parts) for name in ("amount", "cost")} == {
+        name: exact(line[name]) for name in ("amount", "cost")
+    }
+
+
+@pytest.mark.parametrize("check", [check_amounts, check_parts])
+def test_amounts_and_parts_are_those_of_the_model(check: Callable[[], None]) -> None:
+    examine(check, 40)
+
+
+def examine(check: Callable[[], None], examples: int) -> None:
+    """Run a property for so many documents."""
+    slow = [HealthCheck.too_slow]
+    settings(max_examples=examples, deadline=None, suppress_health_check=slow)(check)()
 
 
 def test_lines_without_anything_new_cost_what_they_always_did() -> None:
-    (line,) = compute_amounts(stored([(Decimal(7), Decimal("2.35"), Decimal("0.15"), Decimal(0))]), {})["lines"]
+    given = {"quantity": "7", "price": "2.35", "discount": "0.15", "tax_rate": None}
+    (line,) = compute_amounts([given], {})["lines"]
     assert [compute_part(line, Decimal(quantity)) for quantity in (1, 3, 7)] == [
         Decimal("2.00"),
         Decimal("5.99"),
@@ -119,6 +188,16 @@ def test_parts_of_a_line_of_an_earlier_version_have_no_tax() -> None:
 
 
 def test_a_discount_above_the_value_of_the_lines_is_refused() -> None:
-    line = stored([(Decimal(1), Decimal("9.99"), Decimal(0), Decimal(0))])
-    with pytest.raises(ValidationFailed):
-        compute_amounts(line, {"order_discount": store_money(Decimal(10))})
+    line = {"quantity": "1", "price": "9.99"}
+    for lines, terms in (([line], {"order_discount": "10"}), ([{**line, "discount_amount": "10"}], {})):
+        with pytest.raises(ValidationFailed):
+            compute_amounts(lines, terms)
+
+
+def test_the_tax_of_a_document_is_that_of_its_sum_or_that_of_its_lines() -> None:
+    lines = [{"quantity": "1", "price": "0.05", "tax_rate": "0.13"}] * 3
+    taxes = {rule: [exact(line["tax"]) for line in compute_amounts(lines, {}, rule)["lines"]] for rule in ROUNDINGS}
+    assert taxes == {
+        "document": [Decimal("0.01"), Decimal("0.01"), Decimal("0.00")],
+        "line": [Decimal("0.01"), Decimal("0.01"), Decimal("0.01")],
+    }

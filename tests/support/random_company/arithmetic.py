@@ -38,12 +38,23 @@ def share_out(amount: Decimal, values: Sequence[Decimal]) -> list[Decimal]:
 def price(lines: Sequence[Row], with_tax: bool, discount: Decimal) -> list[Row]:
     """The lines of an order with `net` and `amount`; nothing is `done` of them."""
     values, priced = [value(line, line["quantity"]) for line in lines], []
-    for line, before, off in zip(lines, values, share_out(discount, values), strict=True):
-        left, rate = before - off, Fraction(line["rate"])
-        tax = cents(Fraction(left) * rate / (1 + rate if with_tax else 1))
-        net = left - tax if with_tax else left
+    left = [before - off for before, off in zip(values, share_out(discount, values), strict=True)]
+    for line, value_left, tax in zip(lines, left, taxes(lines, left, with_tax), strict=True):
+        net = value_left - tax if with_tax else value_left
         priced.append({**line, "net": net, "amount": net + tax, "done": ZERO})
     return priced
+
+
+def taxes(lines: Sequence[Row], left: Sequence[Decimal], with_tax: bool) -> list[Decimal]:
+    """The tax of each line: that of the sum of all lines with its rate, by largest remainder."""
+    found = [ZERO] * len(lines)
+    for rate in {line["rate"] for line in lines}:
+        ours = [n for n, line in enumerate(lines) if line["rate"] == rate]
+        parts = [left[n] for n in ours]
+        tax = cents(Fraction(sum(parts)) * Fraction(rate) / (1 + Fraction(rate) if with_tax else 1))
+        for n, part in zip(ours, share_out(tax, parts), strict=True):
+            found[n] = part
+    return found
 
 
 def least_from(day: str, changes: Iterable[tuple[str, Decimal]]) -> Decimal:

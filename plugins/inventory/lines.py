@@ -1,0 +1,177 @@
+"""The lines of documents: their fields, and which line of one document is which of another.
+
+The lines of an order are numbered. Deliveries, receipts and returns carry the numbers of the lines that they move, so that a
+product may stand on several of them. Documents of earlier versions have no numbers; each product stands there once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plugins.api import Field, array, boolean, choice, integer, money, obj, object_id, quantity, text
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.inventory.documents import AMOUNT, POSITIVE, PRODUCT
+from plugins.inventory.records import GOODS, MAX_PRICE, MAX_QUANTITY, SERVICE, TAX_RATE, TAXES, price
+from plugins.inventory.texts import IN_USE
+
+Line = Mapping[str, Any]
+MOST_LINES = 1_000  # of an order and of what is moved of it
+TEXT = "text"
+KINDS = (GOODS, SERVICE, TEXT)
+
+_NUMBER = integer(label=("行号", "Line"), minimum=1, maximum=MOST_LINES)
+_PRODUCT = PRODUCT.but(required=False, nullable=True, description="Null on a line of text, and perhaps of a service.")
+_KIND = choice(
+    *KINDS,
+    label=("行类型", "Kind"),
+    description="`product`: goods in stock; `service`: nothing moves; `text`: words alone. Unless given, as the product, or "
+    "without one by what there is beside the description. Null in documents of earlier versions: `product`.",
+)
+_DESCRIPTION = text(
+    label=("说明", "Description"),
+    max_length=1000,
+    description="Required on a line without a product.",
+    example="上门安装",
+)
+_OLDER = "Null in orders of earlier versions, which had no tax."
+WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
+TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
+_DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
+
+
+def order_line(done: str) -> dict[str, Field]:
+    """Return the fields of a line of an order; `done` names the one with what was shipped of it."""
+    unit_price = price(
+        label=("单价", "Unit price"), description="Of `price_per` units; that of the product unless given."
+    )
+    return {
+        "product_id": _PRODUCT.but(on_delete="restrict", held=IN_USE),
+        "quantity": POSITIVE.but(required=False, description="Required except on a line of text, which has none."),
+        "price": unit_price,
+        "discount": quantity(
+            label=("折扣率", "Discount"),
+            minimum="0",
+            maximum="1",
+            description="Taken off the price, as a fraction.",
+            example="0.05",
+        ),
+        "tax_rate": TAX_RATE.but(description="As a fraction; that of `tax_id`, or zero unless given."),
+        "tax_id": object_id(
+            label=("税种", "Tax code"),
+            ref=TAXES.name,
+            on_delete="restrict",
+            held=IN_USE,
+            description="That of the customer or supplier, or else of the product, unless this or `tax_rate` is given.",
+        ),
+        "kind": _KIND,
+        "description": _DESCRIPTION,
+        "price_per": quantity(
+            label=("计价数量", "Price per"),
+            minimum="0.0001",
+            maximum=MAX_QUANTITY,
+            description="How many units cost `price`; 1 unless given.",
+            example="100",
+        ),
+        "discount_amount": money(
+            label=("折扣金额", "Discount amount"),
+            minimum="0",
+            maximum=MAX_PRICE,
+            description="Taken off the line, after `discount`.",
+        ),
+        "reference": text(
+            label=("对方编号", "Reference"), max_length=100, description="What the other party calls it."
+        ),
+        "unit_price": price(
+            label=("单价（同 price）", "Price per unit"), write_only=True, description="Another name of `price`."
+        ),
+        "line": _NUMBER.but(
+            read_only=True,
+            description="Deliveries, receipts and returns name the line by it. Null in orders of earlier versions.",
+        ),
+        "tax_included": boolean(
+            label=("含税", "Tax included"), read_only=True, description="As its tax says; null: as the order says."
+        ),
+        "net": WITHOUT_TAX,
+        "tax": TAX,
+        "amount": AMOUNT.but(description="With tax, less its share of the order's discount."),
+        done: quantity(label=_DONE[done], read_only=True, nullable=False),
+    }
+
+
+def moved_line(**fields: Field) -> dict[str, Field]:
+    """Return the fields of a line of a delivery, a receipt or a return: those of the line of its order, and `fields`."""
+    return {
+        "line": _NUMBER.but(description="Of the order; null in documents of earlier versions."),
+        "product_id": _PRODUCT,
+        "kind": _KIND,
+        "description": _DESCRIPTION.but(description=None),
+        **fields,
+    }
+
+
+def asked_lines(name: str, description: str) -> Field:
+    """Return the field for the lines of a body that moves some of the goods of a document, each an object `name`."""
+    line = {
+        "product_id": PRODUCT.but(required=False, nullable=True, description="Enough where it stands on one line."),
+        "quantity": POSITIVE,
+        "line": _NUMBER.but(description="Of the order. Required where its product is on several lines."),
+    }
+    return array(obj(name, line), min_items=1, max_items=MOST_LINES, description=description)
+
+
+def key_of(line: Line) -> Any:
+    """Return what a line has in all documents of an order: its number, or its product in those of earlier versions."""
+    number = line.get("line")
+    return line["product_id"] if number is None else number
+
+
+def number_lines(moved: Sequence[Line], ordered: Sequence[Line]) -> list[Line]:
+    """Return the lines of a shipment with the numbers that they have in their order: an earlier version wrote none."""
+    numbers = {line["product_id"]: line.get("line") for line in ordered}
+    return [
+        line if line.get("line") is not None else {**line, "line": numbers.get(line["product_id"])} for line in moved
+    ]
+
+
+def copy_line(line: Line) -> dict[str, Any]:
+    """Return what a delivery, a receipt or a return has of the line that it moves."""
+    return {name: line.get(name) for name in ("line", "product_id", "kind", "description")}
+
+
+def in_stock(line: Line) -> bool:
+    """Return whether a line moves stock."""
+    return line.get("kind") in (None, GOODS)
+
+
+def pick_lines(lines: Sequence[Line], given: Sequence[Line]) -> list[Line]:
+    """Return the lines of a document that those `given` in a body name, in their order.
+
+    Raises 40001 for each one that names no line, several, or one that was named before.
+    """
+    numbered = {line["line"]: line for line in lines if line.get("line") is not None}
+    of_product: defaultdict[Any, list[Line]] = defaultdict(list)
+    for line in lines:
+        of_product[line["product_id"]].append(line)
+    picked: dict[Any, Line] = {}
+    faults = []
+    for place, one in enumerate(given):
+        number, product = one.get("line"), one.get("product_id")
+        found = of_product[product] if number is None else [numbered[number]] if number in numbered else []
+        if number is not None and product is not None:
+            found = [line for line in found if line["product_id"] == product]
+        field = "product_id" if number is None else "line"
+        if number is None and product is None:
+            faults.append(FieldError(f"lines[{place}].product_id", "required"))
+        elif not found:
+            faults.append(FieldError(f"lines[{place}].{field}", "reference"))
+        elif len(found) > 1:
+            faults.append(FieldError(f"lines[{place}].line", "required"))
+        elif key_of(found[0]) in picked:
+            faults.append(FieldError(f"lines[{place}].{field}", "duplicate"))
+        else:
+            picked[key_of(found[0])] = found[0]
+    if faults:
+        raise ValidationFailed(faults)
+    return list(picked.values())

@@ -1,0 +1,129 @@
+"""The lines of an order as they are stored: kinds, prices and taxes completed, and what contradicts itself refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import Record, Request, exact, invalid
+from plugins.api.business import Customers
+from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.values import RecordId, store_price, store_quantity
+from plugins.inventory.lines import TEXT, Line
+from plugins.inventory.record_types import Product, Tax
+from plugins.inventory.records import GOODS, PRICE_PLACES, SERVICE, SUPPLIERS, TAXES
+from plugins.inventory.trades import ENABLED, Trade, find_products
+
+_WORDS = frozenset({"kind", "description", "reference"})  # all that a line of text has
+_AS_GIVEN = ("description", "reference", "price_per", "discount", "discount_amount")
+_COUNTED = ("quantity", "price", "unit_price")
+_NOTHING = store_quantity(Decimal(0))
+
+
+async def complete_lines(req: Request, trade: Trade, lines: Sequence[Line], order: Mapping[str, Any]) -> list[Record]:
+    """Return the lines of a draft with their numbers, kinds, prices and taxes; nothing is shipped of them.
+
+    `order` has the customer or supplier. Raises 40001 for each line that contradicts itself, its product or its tax.
+    """
+    products = await find_products(req, lines, trade.filter_orderable(), once=False)
+    kinds = [_choose_kind(line, products) for line in lines]
+    if faults := [one for number, line in enumerate(lines) for one in _faults(number, line, kinds[number], products)]:
+        raise ValidationFailed(faults)
+    if all(kind == TEXT for kind in kinds):
+        raise invalid("lines", "required")
+    taxes = await _find_taxes(req, lines, await _find_own_tax(req, order), products)
+    return [
+        {
+            **{name: line.get(name) for name in ("product_id", *_AS_GIVEN)},
+            "line": number,
+            "kind": kind,
+            "quantity": _NOTHING if kind == TEXT else line["quantity"],
+            "price": _choose_price(line, products.get(line.get("product_id")), trade) if kind != TEXT else None,
+            **(_describe_tax(line, tax) if kind != TEXT else {}),
+            trade.shipped: _NOTHING,
+        }
+        for number, (line, kind, tax) in enumerate(zip(lines, kinds, taxes, strict=True), 1)
+    ]
+
+
+def _choose_kind(line: Line, products: Mapping[RecordId, Product]) -> str:
+    """Return the kind that a line names, or that of its product; without one, words with a quantity or price are a service."""
+    product = products.get(line.get("product_id"))
+    if line.get("kind") is not None:
+        return str(line["kind"])
+    if product is not None or line.get("description") is None:
+        return (product and product["kind"]) or GOODS
+    return TEXT if all(line.get(name) is None for name in _COUNTED) else SERVICE
+
+
+def _faults(number: int, line: Line, kind: str, products: Mapping[RecordId, Product]) -> Iterator[FieldError]:
+    """Yield what a line of this kind lacks, and what it must not have."""
+    product = products.get(line.get("product_id"))
+    given = {name for name, value in line.items() if value is not None}
+    wrong: dict[str, str] = {}
+    if kind == TEXT:
+        wrong = dict.fromkeys(sorted(given - _WORDS), "invalid")
+    elif product is not None and kind != (product["kind"] or GOODS):
+        wrong["kind"] = "invalid"
+    needed = {"quantity"} if kind != TEXT else set()
+    if product is None:
+        needed |= {"product_id"} if kind == GOODS else {"description"} if kind == TEXT else {"description", "price"}
+    if "unit_price" in given:
+        needed -= {"price"}
+        if "price" in given and exact(line["price"]) != exact(line["unit_price"]):
+            wrong["unit_price"] = "invalid"
+    wrong |= dict.fromkeys(sorted(needed - given), "required")
+    yield from (FieldError(f"lines[{number}].{name}", rule) for name, rule in wrong.items())
+
+
+def _choose_price(line: Line, product: Product | None, trade: Trade) -> Any:
+    given = (line.get("price"), line.get("unit_price"), product and product[trade.default_price])
+    return store_price(exact(next((one for one in given if one is not None), None)), PRICE_PLACES)
+
+
+async def _find_own_tax(req: Request, order: Mapping[str, Any]) -> RecordId | None:
+    """Return the tax that all lines of the customer or supplier of an order take, or None."""
+    if order.get("customer_id") is not None:
+        return await req.part(Customers).find_tax(order["customer_id"])
+    if order.get("supplier_id") is not None:
+        supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+        return supplier["tax_id"] if supplier is not None else None
+    return None
+
+
+async def _find_taxes(
+    req: Request, lines: Sequence[Line], own: RecordId | None, products: Mapping[RecordId, Product]
+) -> list[Tax | None]:
+    """Return the tax of each line: the one that it names, or, where it gives no rate either, the one that is proposed.
+
+    A disabled tax is not proposed. Raises 40001 for one that a line names, and for a rate that is not that of its tax.
+    """
+    named = [line.get("tax_id") for line in lines]
+    proposed = [
+        own or (product and product["tax_id"]) for product in (products.get(line.get("product_id")) for line in lines)
+    ]
+    wanted = [
+        tax or (other if line.get("tax_rate") is None else None)
+        for line, tax, other in zip(lines, named, proposed, strict=True)
+    ]
+    if not any(wanted):
+        return [None] * len(lines)
+    known = {"_id": {"$in": list({id for id in wanted if id is not None})}, **ENABLED}
+    found = {tax["id"]: tax for tax in await req.store(TAXES).find(known)}
+    faults = []
+    for number, (line, id) in enumerate(zip(lines, named, strict=True)):
+        rate = line.get("tax_rate")
+        if id is not None and id not in found:
+            faults.append(FieldError(f"lines[{number}].tax_id", "reference"))
+        elif id is not None and rate is not None and exact(rate) != exact(found[id]["rate"]):
+            faults.append(FieldError(f"lines[{number}].tax_rate", "invalid"))
+    if faults:
+        raise ValidationFailed(faults)
+    return [found.get(id) if id is not None else None for id in wanted]
+
+
+def _describe_tax(line: Line, tax: Tax | None) -> Record:
+    if tax is None:
+        return {"tax_id": None, "tax_rate": line.get("tax_rate"), "tax_included": None}
+    return {"tax_id": tax["id"], "tax_rate": tax["rate"], "tax_included": tax["included"]}
