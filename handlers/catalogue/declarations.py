@@ -42,7 +42,8 @@ class View:
     `due`: the day or moment by which a record is due, for the lists that can be filtered and sorted by it; the first page
     of the readers shows what is due soon, `due_only` are the parameters that select what is still open.
     `proposals`: by action, the last part of its path, what its form is filled in with at first: templates of the record's
-    values by field. The filter `open` of lines leaves what is not done yet: `${lines | open:delivered}`.
+    values by field. The filter `open` of lines leaves what is not done yet, with the fields that it names:
+    `${lines | open:delivered:line:product_id}`.
     """
 
     collection: Collection

@@ -95,6 +95,11 @@ def _filled(name: str, field: Field) -> str:
     return f"${{{name} || {name} === 0 || {name} === false || all_fields}}"
 
 
+def _in_some(lines: str, name: str) -> str:
+    """Return a condition: some line has a value of this name."""
+    return f"${{ARRAYSOME({lines}, one => one.{name} || one.{name} === 0 || one.{name} === false)}}"
+
+
 def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
     """Yield the record that this one is about: the fields that are kept of it, and a link to its page."""
     if not {"biz_type", "resource_id"} <= shape.keys():
@@ -116,7 +121,8 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
     made = subject.route("POST")
     flows = {one["name"]: one for one in form_of(viewer, subject, made) if one["type"] == "flow"} if made else {}
     for name, field, inside in lines(subject.shape):
-        table = node("table", source=f"${{{name}}}", columns=columns_of(viewer, inside))
+        columns = [{**one, "visibleOn": _in_some(name, str(one["name"]))} for one in columns_of(viewer, inside)]
+        table = node("table", source=f"${{{name}}}", columns=columns)
         if name in flows:
             drawn = {**flows[name], "fixed": True, "label": False}
             table = node("form", wrapWithPanel=False, actions=[], body=[drawn])

@@ -2,9 +2,10 @@
 
 import { call } from "./session.js";
 import { filters, isBlank } from "./values.js";
-import { element } from "./words.js";
+import { button, element, say } from "./words.js";
 
 const WAIT_MILLISECONDS = 300, CLOSES_MILLISECONDS = 50, TAKEN_MILLISECONDS = 700;
+const FORM = "form, [class*=Form]:not([class*=Form-item])", ASIDE = ".cell.aside"; // cells that are shown when they are asked for, or filled
 const CELLS = ".cell :is(input, textarea, [role=combobox], [class*=ResultBox])";
 
 /** The cell of a line that shows its amount; `totals` fills it. */
@@ -15,8 +16,9 @@ const isNumber = (value) => /^-?\d+(\.\d+)?$/.test(value ?? "");
 /** The amounts of the record whose lines are entered. */
 export function totals(place, properties) {
   let asked = "", waiting = 0;
-  const rows = () => [...place.closest("form, [class*=Form]:not([class*=Form-item])").querySelectorAll(".lines [class*=Combo-item]:has(> [class*=Combo-itemInner])")];
-  const show = (values) => place.replaceChildren(...values.flatMap(([label, value]) => [element("span", { textContent: label }), element("b", { textContent: filters.amount(value) })]));
+  const rows = () => [...place.closest(FORM).querySelectorAll(".lines [class*=Combo-item]:has(> [class*=Combo-itemInner])")];
+  const table = () => place.closest(FORM).querySelector(".lines"), more = button(say("moreCells"), () => table().classList.toggle("whole"));
+  const show = (values) => place.replaceChildren(...(table()?.querySelector(ASIDE) ? [more] : []), ...values.flatMap(([label, value]) => [element("span", { textContent: label }), element("b", { textContent: filters.amount(value) })]));
   const sums = ({ data, lines, sums: columns }) => {
     const given = (name) => (data[lines] ?? []).filter((line) => isNumber(line?.[name]));
     show(Object.entries(columns).map(([name, label]) => [label, filters.total([...given(name), { [name]: "0.00" }], name)]));
@@ -33,8 +35,9 @@ export function totals(place, properties) {
   };
   const ask = async () => {
     const given = properties(), body = {}, { lines, sent, count } = given;
+    if ([...table()?.querySelectorAll(`${ASIDE} :is(input, textarea)`) ?? []].some((cell) => cell.value)) table().classList.add("whole");
     for (const name of sent) if (!isBlank(given.data[name])) body[name] = given.data[name];
-    const entered = (given.data[lines] ?? []).map((line, at) => [line, at]).filter(([line]) => line && Object.entries(line).some(([name, value]) => name.endsWith("_id") && value));
+    const entered = (given.data[lines] ?? []).map((line, at) => [line, at]).filter(([line]) => line && Object.entries(line).some(([name, value]) => (name.endsWith("_id") || name === "description") && value));
     const names = given.asked;
     body[lines] = entered.map(([line]) => Object.fromEntries(Object.entries(line).filter(([name, value]) => names.includes(name) && !isBlank(value))));
     const text = JSON.stringify(body);

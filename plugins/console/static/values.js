@@ -16,8 +16,8 @@ export const filters = {
     const shown = String(sum < 0n ? -sum : sum).padStart(digits + 1, "0"), point = shown.length - digits;
     return (sum < 0n ? "-" : "") + filters.amount(digits ? `${shown.slice(0, point)}.${shown.slice(point)}` : shown);
   },
-  open: (lines, done) => (lines ?? []).map((line) => ({ // what is left of lines of which a part is done
-    ...Object.fromEntries(Object.entries(line).filter(([name]) => name.endsWith("_id"))),
+  open: (lines, done, ...names) => (lines ?? []).map((line) => ({ // what is left of lines of which a part is done
+    ...Object.fromEntries(names.map((name) => [name, line[name]])),
     quantity: String(Number((line.quantity - (line[done] ?? 0)).toFixed(4))),
   })).filter(({ quantity }) => quantity > 0),
   schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // the type of a value that may be null is a list

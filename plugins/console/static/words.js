@@ -16,6 +16,7 @@ const WORDS = {
   logout: ["退出登录", "Log out"], menu: ["菜单", "Menu"], mine: ["我填写的", "Mine"],
   missing: ["页面不存在，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
   noNews: ["没有消息", "There are no messages"], none: ["没有找到", "Nothing found"],
+  moreCells: ["更多字段", "More fields"],
   monthAfter: ["下个月", "Next month"], monthBefore: ["上个月", "Previous month"],
   newPassword: ["新密码", "New password"], next: ["下一页", "Next page"], no: ["否", "No"], nothing: ["（空）", "(empty)"],
   oldPassword: ["当前密码", "Current password"], onlyMe: ["仅自己可见", "Only for me"], open: ["查看", "Open"], opened: ["打开的页面", "Open pages"],

@@ -202,7 +202,10 @@ def test_what_does_not_fit_a_record_is_in_a_menu_with_the_reason_or_hidden() -> 
 def test_the_form_of_an_action_begins_with_what_the_view_proposes() -> None:
     buttons, _ = buttons_of("a record of inventory.sales-orders")
     begun = buttons["Deliver"]["button"]["drawer"]["data"]
-    assert (begun["warehouse_id"], begun["lines"]) == ("${warehouse_id}", "${lines | open:delivered}")
+    assert (begun["warehouse_id"], begun["lines"]) == (
+        "${warehouse_id}",
+        "${lines | open:delivered:line:product_id}",
+    )
 
 
 def test_a_list_begins_with_no_id() -> None:
