@@ -59,7 +59,8 @@ def _own(control: Node, own: Mapping[str, Mapping[str, object]]) -> Node:
     inner = {of.removeprefix(f"{name}."): parts for of, parts in own.items() if of.startswith(f"{name}.")}
     if inner and isinstance(items, list):
         known = [{**one, **inner.pop(str(one.get("name")), {})} for one in items]
-        made["items"] = [*known, *({"name": of, **parts} for of, parts in inner.items())]  # such as JSON of any shape
+        further = ({"name": of, **parts} for of, parts in inner.items() if parts.get("type") not in (None, "hidden"))
+        made["items"] = [*known, *further]  # such as JSON of any shape
     return made
 
 

@@ -31,7 +31,7 @@ _KIND = choice(
 )
 _DESCRIPTION = text(
     label=("说明", "Description"),
-    max_length=1000,
+    max_length=500,
     description="Required on a line without a product.",
     example="上门安装",
 )
@@ -72,7 +72,7 @@ def order_line(done: str) -> dict[str, Field]:
             minimum="0.0001",
             maximum=MAX_QUANTITY,
             description="How many units cost `price`; 1 unless given.",
-            example="100",
+            example="1",
         ),
         "discount_amount": money(
             label=("折扣金额", "Discount amount"),

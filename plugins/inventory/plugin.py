@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from plugins.api import Message, Plugin, View, routes_of
+from plugins.api import Message, Plugin, routes_of
 from plugins.api.business import Suppliers
 from plugins.api.records import Holding
 from plugins.inventory import demo, master_data, orders, returns, shipping, stock, stock_documents, tables
@@ -26,26 +24,11 @@ from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS,
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.inventory.trades import PURCHASE, SALE
+from plugins.inventory.views import VIEWS
 
 _MASTER_DATA = (TAXES, PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
 _LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES)
-
-_WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
-_LINES: Mapping[str, Mapping[str, object]] = {
-    "lines.unit_price": {"type": "hidden"},  # another name of `price`
-    "lines.kind": {"type": "hidden"},  # follows from what is entered
-    "lines.tax_rate": {"visibleOn": "${!tax_id}", "clearValueOnHidden": True},
-    "lines.tax_id": _WIDE,
-    "lines.description": _WIDE,
-    "lines.price_per": _NARROW,
-    "lines.discount_amount": _NARROW,
-    "lines.reference": _WIDE,
-}
-
-
-def _propose_open(done: str) -> dict[str, str]:
-    return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}:line:product_id}}"}
 
 
 plugin = Plugin(
@@ -56,23 +39,7 @@ plugin = Plugin(
     start=start,
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
-    views=(
-        View(
-            PURCHASE_ORDERS,
-            due="expected_on",
-            due_only={"status": "ordered,partly_received"},
-            widgets=_LINES,
-            proposals={"receive": _propose_open("received")},
-        ),
-        View(
-            SALES_ORDERS,
-            due="expected_on",
-            due_only={"status": "confirmed,partly_delivered"},
-            widgets={"customer_name": {"visibleOn": "${!customer_id}"}, **_LINES},
-            proposals={"deliver": _propose_open("delivered")},
-        ),
-        *(View(one, proposals={"returns": _propose_open("returned")}) for one in (RECEIPTS, DELIVERIES)),
-    ),
+    views=VIEWS,
     emits=tuple(
         event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
     ),

@@ -70,6 +70,26 @@ DICTIONARIES = (
         supplies=("耗材", "Supplies"),
     ),
     dictionary(
+        "inventory_line_kind",
+        ("行类型", "Kind of line"),
+        product=("商品", "Product"),
+        service=("服务", "Service"),
+        text=("文字说明", "Text"),
+    ),
+    dictionary(
+        "inventory_tax_treatment",
+        ("征税方式", "Treatment of tax"),
+        taxed=("应税", "Taxed"),
+        exempt=("免税", "Exempt"),
+        reverse_charge=("反向征收", "Reverse charge"),
+    ),
+    dictionary(
+        "inventory_tax_rounding",
+        ("税额舍入方式", "Rounding of tax"),
+        document=("整单舍入", "Of the document"),
+        line=("逐行舍入", "Of each line"),
+    ),
+    dictionary(
         "inventory_stock_entry_kind",
         ("出入库类型", "Movement type"),
         receipt=("采购入库", "Receipt", "green"),

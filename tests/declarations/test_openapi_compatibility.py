@@ -16,11 +16,24 @@ RELEASED: dict[str, Any] = json.loads((Path(__file__).resolve().parents[2] / "do
 # sentence → why clients do not miss it; agreed with those who use the API
 _KINDS = "may be other than annual, sick, personal, compensatory, marriage, maternity, bereavement, other now"
 _OF_COMPANY = "companies add their own types of leave; nobody gets one who has none"
+_NO_PRODUCT = (
+    "a line of text, and a service that is no product, has no product: such lines are only in documents that have them"
+)
 AGREED: dict[str, str] = {
     f"GET /api/v1/hrm/employees/{{id}}/leave-balances 200.data.items[].type {_KINDS}": _OF_COMPANY,
     f"GET /api/v1/hrm/leave-allowances 200.data.items[].type {_KINDS}": _OF_COMPANY,
     f"GET /api/v1/hrm/leaves 200.data.items[].type {_KINDS}": _OF_COMPANY,
     f"POST /api/v1/hrm/leaves/{{id}}/submit 200.data.type {_KINDS}": _OF_COMPANY,
+    **{
+        f"{where}.product_id may be null now": _NO_PRODUCT
+        for where in (
+            "POST /api/v1/inventory/deliveries/{id}/returns 200.data.lines[]",
+            *(
+                f"GET /api/v1/inventory/{documents} 200.data.items[].lines[]"
+                for documents in ("deliveries", "purchase-orders", "purchase-returns", "receipts", "sales-orders")
+            ),
+        )
+    },
 }
 
 

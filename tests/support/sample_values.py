@@ -31,6 +31,8 @@ WORDS = (
     "TEXT",
 )
 _given: set[str] = set()
+IN_LINES = frozenset({"product_id", "quantity"})  # a line has these unless it consists of words
+ONCE = frozenset({"receipt_number"})  # unique, though no index has the field of a line
 
 
 async def sample(field: Field, refer: Refer, *, only_required: bool = False, fresh: Names[str] = ()) -> Any:
@@ -45,7 +47,7 @@ async def sample(field: Field, refer: Refer, *, only_required: bool = False, fre
         return {
             name: await _member(name, child, refer, only_required, fresh)
             for name, child in (field.fields or {}).items()
-            if not child.read_only and (child.required or not only_required)
+            if not child.read_only and (child.required or not only_required or name in IN_LINES)
         }
     if field.kind == "array" and field.items is not None:
         item = field.items.but(ref=field.ref or field.items.ref)
@@ -58,7 +60,7 @@ async def sample(field: Field, refer: Refer, *, only_required: bool = False, fre
 
 async def _member(name: str, child: Field, refer: Refer, only_required: bool, fresh: Names[str]) -> Any:
     free = child.kind == "text" and "enum" not in child.rules and not child.dictionary
-    if name in fresh and not child.ref and free:
+    if name in {*fresh, *ONCE} and not child.ref and free:
         return text(child, fresh=True)
     return await sample(child, refer, only_required=only_required)
 

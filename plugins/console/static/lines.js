@@ -35,6 +35,7 @@ export function totals(place, properties) {
   };
   const ask = async () => {
     const given = properties(), body = {}, { lines, sent, count } = given;
+    if (!more.isConnected && table()?.querySelector(ASIDE)) place.prepend(more);
     if ([...table()?.querySelectorAll(`${ASIDE} :is(input, textarea)`) ?? []].some((cell) => cell.value)) table().classList.add("whole");
     for (const name of sent) if (!isBlank(given.data[name])) body[name] = given.data[name];
     const entered = (given.data[lines] ?? []).map((line, at) => [line, at]).filter(([line]) => line && Object.entries(line).some(([name, value]) => (name.endsWith("_id") || name === "description") && value));

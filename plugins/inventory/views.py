@@ -1,0 +1,43 @@
+"""How pages show orders and what is shipped of them: the cells of their lines, and what forms of actions begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plugins.api import View
+from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+
+_WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
+_LINES: Mapping[str, Mapping[str, object]] = {
+    "lines.unit_price": {"type": "hidden"},  # another name of `price`
+    "lines.kind": {"type": "hidden"},  # follows from what is entered
+    "lines.tax_rate": {"visibleOn": "${!tax_id}", "clearValueOnHidden": True},
+    "lines.tax_id": _WIDE,
+    "lines.description": _WIDE,
+    "lines.price_per": _NARROW,
+    "lines.discount_amount": _NARROW,
+    "lines.reference": _WIDE,
+}
+
+
+def _propose_open(done: str) -> dict[str, str]:
+    return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}:line:product_id}}"}
+
+
+VIEWS = (
+    View(
+        PURCHASE_ORDERS,
+        due="expected_on",
+        due_only={"status": "ordered,partly_received"},
+        widgets=_LINES,
+        proposals={"receive": _propose_open("received")},
+    ),
+    View(
+        SALES_ORDERS,
+        due="expected_on",
+        due_only={"status": "confirmed,partly_delivered"},
+        widgets={"customer_name": {"visibleOn": "${!customer_id}"}, **_LINES},
+        proposals={"deliver": _propose_open("delivered")},
+    ),
+    *(View(one, proposals={"returns": _propose_open("returned")}) for one in (RECEIPTS, DELIVERIES)),
+)
