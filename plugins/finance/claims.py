@@ -76,7 +76,8 @@ async def _claim_receipts(req: Request, lines: Sequence[Mapping[str, Any]], clai
         raise invalid(f"lines[{again[0]}].receipt_number", "duplicate")
     others = {"_id": {"$ne": EXPENSE_CLAIMS.parse_id(claim_id)}} if claim_id is not None else {}
     for number, key in enumerate(keys):
-        if key is not None and await req.system_store(EXPENSE_CLAIMS).find_one({"receipt_keys": key, **others}):
+        same = {"receipt_keys": {"$eq": key, "$type": "string"}, **others}  # the type lets the index answer
+        if key is not None and await req.system_store(EXPENSE_CLAIMS).find_one(same):
             raise ApiError(DUPLICATE, data={"field": f"lines[{number}].receipt_number"})
     return {"receipt_keys": given}
 
