@@ -48,7 +48,14 @@ def order_line(done: str) -> dict[str, Field]:
     )
     return {
         "product_id": _PRODUCT.but(on_delete="restrict", held=IN_USE),
-        "quantity": POSITIVE.but(required=False, description="Required except on a line of text, which has none."),
+        "quantity": quantity(
+            label=("数量", "Quantity"),
+            minimum="0",
+            maximum=MAX_QUANTITY,
+            nullable=False,
+            description="Above zero; a line of text has none, which is zero.",
+            example="2.5",
+        ),
         "price": unit_price,
         "discount": quantity(
             label=("折扣率", "Discount"),

@@ -148,7 +148,7 @@ def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
     """Return the route that counts an order which is not kept, as the creation of one would."""
 
     async def count(req: Request) -> Record:
-        lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], req.body)
+        lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], req.body, entering=True)
         return compute_amounts(lines, req.body, await _find_rounding(req))
 
     return route(

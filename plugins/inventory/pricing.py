@@ -21,14 +21,23 @@ _COUNTED = ("quantity", "price", "unit_price")
 _NOTHING = store_quantity(Decimal(0))
 
 
-async def complete_lines(req: Request, trade: Trade, lines: Sequence[Line], order: Mapping[str, Any]) -> list[Record]:
+async def complete_lines(
+    req: Request, trade: Trade, lines: Sequence[Line], order: Mapping[str, Any], *, entering: bool = False
+) -> list[Record]:
     """Return the lines of a draft with their numbers, kinds, prices and taxes; nothing is shipped of them.
 
-    `order` has the customer or supplier. Raises 40001 for each line that contradicts itself, its product or its tax.
+    `order` has the customer or supplier; `entering`: quantities may still be zero. Raises 40001 for each line that contradicts itself, its product or its tax.
     """
     products = await find_products(req, lines, trade.filter_orderable(), once=False)
     kinds = [_choose_kind(line, products) for line in lines]
-    if faults := [one for number, line in enumerate(lines) for one in _faults(number, line, kinds[number], products)]:
+    faults = [one for number, line in enumerate(lines) for one in _faults(number, line, kinds[number], products)]
+    counted = [line.get("quantity") for line in lines]
+    faults += [
+        FieldError(f"lines[{number}].quantity", "minimum")
+        for number, (kind, quantity) in enumerate(zip(kinds, counted, strict=True))
+        if kind != TEXT and quantity is not None and not exact(quantity) and not entering
+    ]
+    if faults:
         raise ValidationFailed(faults)
     if all(kind == TEXT for kind in kinds):
         raise invalid("lines", "required")
@@ -54,13 +63,15 @@ def _choose_kind(line: Line, products: Mapping[RecordId, Product]) -> str:
         return str(line["kind"])
     if product is not None or line.get("description") is None:
         return (product and product["kind"]) or GOODS
-    return TEXT if all(line.get(name) is None for name in _COUNTED) else SERVICE
+    has_none = all(line.get(name) is None or not exact(line[name]) for name in _COUNTED)
+    return TEXT if has_none else SERVICE
 
 
 def _faults(number: int, line: Line, kind: str, products: Mapping[RecordId, Product]) -> Iterator[FieldError]:
     """Yield what a line of this kind lacks, and what it must not have."""
     product = products.get(line.get("product_id"))
-    given = {name for name, value in line.items() if value is not None}
+    nothing = {"quantity"} if kind == TEXT and not exact(line.get("quantity")) else set()
+    given = {name for name, value in line.items() if value is not None} - nothing
     wrong: dict[str, str] = {}
     if kind == TEXT:
         wrong = dict.fromkeys(sorted(given - _WORDS), "invalid")

@@ -121,6 +121,8 @@ async def test_a_service_is_delivered_and_owed_without_stock_and_words_cost_noth
     assert expect(await admin.post(f"{AT}/deliveries/{delivery['id']}/returns", back))["amount"] == "53.00"
     expect(await admin.post(f"{AT}/deliveries/{delivery['id']}/reverse"))
     assert await goods.stock() == ("5", "20.00")
+    words = {**lines[2], "quantity": order["lines"][2]["quantity"]}  # as a form sends what it has read
+    assert (await sold(goods, lines[0], words))["amount"] == "19.80"
 
 
 async def test_a_service_that_is_bought_adds_nothing_to_the_stock(admin: Client) -> None:
