@@ -430,6 +430,13 @@ export const DICTIONARIES = {
    "unknown_wifi": {"zh": "未登记的 WiFi", "en": "The WiFi is not registered with any place", "color": ""}
   }
  },
+ "hrm_special_day_kind": {
+  "title": {"zh": "特殊日期类型", "en": "Kind of special day"},
+  "items": {
+   "holiday": {"zh": "放假", "en": "Holiday", "color": "green"},
+   "workday": {"zh": "调休上班", "en": "Working day", "color": "orange"}
+  }
+ },
  "inventory_line_kind": {
   "title": {"zh": "行类型", "en": "Kind of line"},
   "items": {
@@ -540,6 +547,7 @@ export const DICTIONARIES = {
    "approval_result": {"zh": "审批结果", "en": "Approval result", "color": "green"},
    "approval_delegation": {"zh": "审批委托", "en": "Approval delegation", "color": "blue"},
    "leave_result": {"zh": "请假结果", "en": "Leave result", "color": "green"},
+   "attendance_result": {"zh": "考勤结果", "en": "Attendance result", "color": "green"},
    "import_progress": {"zh": "导入进度", "en": "Import progress", "color": "blue"},
    "follow_up_reminder": {"zh": "跟进提醒", "en": "Follow-up reminder", "color": "orange"},
    "payment_reminder": {"zh": "回款提醒", "en": "Payment reminder", "color": "red"},
@@ -1311,6 +1319,14 @@ export const PERMISSIONS = {
  "hrm:shift:read": {"zh": "查看班次", "en": "read shifts"},
  "hrm:shift:restore": {"zh": "恢复班次", "en": "restore shifts"},
  "hrm:shift:update": {"zh": "修改班次", "en": "edit shifts"},
+ "hrm:special-day:create": {"zh": "新增节假日安排", "en": "create special days"},
+ "hrm:special-day:delete": {"zh": "删除节假日安排", "en": "delete special days"},
+ "hrm:special-day:export": {"zh": "导出节假日安排", "en": "export special days"},
+ "hrm:special-day:import": {"zh": "导入节假日安排", "en": "import special days"},
+ "hrm:special-day:list": {"zh": "查询节假日安排", "en": "list special days"},
+ "hrm:special-day:read": {"zh": "查看节假日安排", "en": "read special days"},
+ "hrm:special-day:restore": {"zh": "恢复节假日安排", "en": "restore special days"},
+ "hrm:special-day:update": {"zh": "修改节假日安排", "en": "edit special days"},
  "inventory:delivery:export": {"zh": "导出出库单", "en": "export deliveries"},
  "inventory:delivery:list": {"zh": "查询出库单", "en": "list deliveries"},
  "inventory:delivery:read": {"zh": "查看出库单", "en": "read deliveries"},
