@@ -26,6 +26,19 @@ Parts = Mapping[str, object]  # of a page description, in the form that the rend
 
 
 @dataclass(frozen=True)
+class Makes:
+    """Another record that people make from one: the name of the route, such as `POST /api/v1/acme/things`.
+
+    `values` are what its form is filled in with at first, as in `View.proposals`. It is offered while the formula `fits`
+    holds for the record.
+    """
+
+    route: str
+    values: Mapping[str, str]
+    fits: str = "true"
+
+
+@dataclass(frozen=True)
 class View:
     """How pages show the records of a collection. Headings are pairs of Chinese and English.
 
@@ -44,6 +57,7 @@ class View:
     `proposals`: by action, the last part of its path, what its form is filled in with at first: templates of the record's
     values by field. The filter `open` of lines leaves what is not done yet, with the fields that it names:
     `${lines | open:delivered:line:product_id}`.
+    `makes`: other records that people make from one.
     """
 
     collection: Collection
@@ -56,6 +70,7 @@ class View:
     due: str = ""
     due_only: Mapping[str, str] = field(default_factory=dict)
     proposals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    makes: tuple[Makes, ...] = ()
 
 
 Declared = TypeVar("Declared")

@@ -83,6 +83,7 @@ class FieldOptions(TypedDict, total=False):
     on_delete: OnDelete | None
     held: Message | None
     named_by: str | None
+    key_of: str
     past: bool
     person: bool
     dictionary: str | None
@@ -118,6 +119,7 @@ class Field:
     deletion (40901) with the message `held`, or with one that counts the records; `cascade` deletes this record too;
     `clear` empties the field; `keep`, the default of `read_only` fields, leaves it as it is, as a trace of the past.
     `named_by`: for a list of objects, the reference in each object that gives the list its names, `collaborator_names`.
+    `key_of`: a list of objects of the record, of one of which it holds the `key`; pages show the `name` of that.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
     `history`: the history of a record shows it; False for what follows from other records or only traces use.
     `check`: only for top-level fields of a body: returns the rule that a value breaks under the settings, or None.
@@ -144,6 +146,7 @@ class Field:
     on_delete: OnDelete | None = None
     held: Message | None = None
     named_by: str | None = None
+    key_of: str = ""
     past: bool = False
     person: bool = False
     dictionary: str | None = None

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from string import Formatter
+from typing import Any, Literal, NamedTuple
 
 Language = Literal["zh", "en"]
 
 
+class _Counting(Formatter):
+    """Fills in templates: `{days:day|days}` is the first word for one, and the second for any other number."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, several, many = format_spec.partition("|")
+        return (one if str(value) in ("1", "1.0") else many) if several else str(super().format_field(value, one))
+
+
+_fill = _Counting().format
+
+
 class Message(NamedTuple):
-    """A message in both languages; `text` and `filled` replace its `{placeholders}`."""
+    """A message in both languages; `text` and `filled` replace its `{placeholders}`: `{days} {days:day|days}`."""
 
     zh: str
     en: str
@@ -18,11 +30,11 @@ class Message(NamedTuple):
     def text(self, language: Language, **values: object) -> str:
         """Return the message in `language`, with its placeholders replaced by `values`."""
         template = self.en if language == "en" else self.zh
-        return template.format(**values) if values else template
+        return _fill(template, **values) if values else template
 
     def filled(self, **values: object) -> Message:
         """Return the message with its placeholders replaced, in both languages."""
-        return Message(self.zh.format(**values), self.en.format(**values))
+        return Message(_fill(self.zh, **values), _fill(self.en, **values))
 
 
 class Bilingual:

@@ -19,6 +19,7 @@ from handlers.catalogue.declarations import (
     ACTION_TITLES as ACTION_TITLES,  # the titles of the permissions that `crud` and tables make
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
     Item as Item,  # an entry of a dictionary
+    Makes as Makes,  # another record that people make from one, in a `View`
 )
 from handlers.catalogue.dictionaries import (
     Dictionaries as Dictionaries,  # the current entries of all dictionaries

@@ -41,7 +41,7 @@ WAITS_FOR = Message(
 )
 LEFT_TASKS = Message(
     "{name} 的账号已停用，仍有 {count} 个待审批任务，请改派",
-    "The account of {name} is disabled; {count} approvals wait for them: please reassign them",
+    "The account of {name} is disabled; {count} {count:approval waits|approvals wait} for them: please reassign",
 )
 REPLACED = Message(
     "审批人暂缺，已按流程规则改由他人审批：{title}",

@@ -246,7 +246,7 @@ ABSENT = choice(
 TASK = obj(
     "ApprovalTask",
     {
-        "node": text(label=("节点", "Node"), nullable=False),
+        "node": text(label=("节点", "Node"), nullable=False, key_of="nodes"),
         "round": integer(label=("轮次", "Round"), nullable=False),
         "user_id": integer(label=("处理人", "Assignee"), nullable=False, ref="users"),
         "on_behalf_of": integer(
@@ -279,7 +279,7 @@ STEP = obj(
         "at": timestamp(label=("时间", "Time"), nullable=False),
         "user_id": integer(label=("操作人", "User"), nullable=False, ref="users"),
         "action": text(label=("操作", "Action"), nullable=False),
-        "node": text(label=("节点", "Node")),
+        "node": text(label=("节点", "Node"), key_of="nodes"),
         "to": text(label=("目标", "To")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
     },
@@ -326,12 +326,14 @@ INSTANCES = Collection(
         "node": text(
             label=("当前节点", "Current node"),
             read_only=True,
+            key_of="nodes",
             description="The key of the node whose approvers are asked now; of several in parallel lanes, the first.",
         ),
         "current": array(
             text(nullable=False),
             label=("当前各节点", "Current nodes"),
             read_only=True,
+            key_of="nodes",
             max_items=MAX_NODES,
             history=False,
             description="The keys of all nodes whose approvers are asked now.",

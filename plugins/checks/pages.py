@@ -33,9 +33,10 @@ web-component wizard words wrapper
 """
 _OF_LISTS = ("acts", "chips", "counts", "maker", "more", "reference", "trail")  # the console's own, of `lists.js`
 # and of `parts.js`
-_OF_FORMS = (
-    "attachments counted days-of-month draft flow geo-position importer menu-path quorum rich-text stored-file totals"
-)
+_OF_FORMS = """
+attachments counted days-of-month draft flow geo-position importer menu-path percent quorum rich-text stored-file
+totals
+"""
 _COMPONENTS = frozenset((*_KNOWN.split(), *_OF_LISTS, *_OF_FORMS.split()))
 
 
@@ -58,6 +59,11 @@ def page_problems(plugin: str, views: Iterable[View], routes: Sequence[Route]) -
             for name in begun:
                 if not any(name in fields for fields in taken):
                     yield f"{where} proposes {name} for the action {action}, which takes no such field."
+        for made in view.makes:
+            bodies = [one.body.fields or {} for one in routes if one.name == made.route and one.body is not None]
+            for name in made.values if bodies else ("a record",):
+                if not any(name in fields for fields in bodies):
+                    yield f"{where} makes {name} by {made.route}, which takes no such field."
         if view.calendar and not any(f"{view.calendar[0]}_from" in route.query for route in lists):
             yield f"{where} has a calendar of {view.calendar[0]}, by which no list of these records can be filtered."
 

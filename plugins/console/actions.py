@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from plugins.api import Field, Route, StateMachine
+from plugins.api import Field, Message, Route, StateMachine
 from plugins.api.records import ACTION_TITLES, PEOPLE_BEHIND, bars_of, is_withdrawal, transitions_of
 from plugins.console.forms import controls
 from plugins.console.nodes import VARIABLE, Node, addressed, call, node, opens, values_of
@@ -57,6 +57,7 @@ def _asking(
     api: Node,
     becomes: str = "",
     asks: Sequence[Node] = (),
+    heading: str = "",
     **more: object,
 ) -> Node:
     """Return a button that asks before it acts: about which record, of what amount, what becomes of it, and `asks`."""
@@ -71,7 +72,7 @@ def _asking(
         node("button", label=title, actionType="confirm", level=level, primary=True),
     ]
     form = node("form", api=api, wrapWithPanel=False, body=body, **more)
-    size, heading = "md" if asks else "sm", viewer.heading(title, subject.collection)
+    size, heading = "md" if asks else "sm", heading or viewer.heading(title, subject.collection)
     return node("button", label=title, **opens("dialog", heading, form, size=size, data=data, actions=buttons))
 
 
@@ -129,7 +130,9 @@ def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: objec
     path = addressed(delete.path, id)
     request = call("DELETE", f"{path}?version=${{version}}" if "version" in delete.query else path)
     final = viewer.word("restorable" if subject.route("POST", "/{id}/restore") is not None else "final")
-    yield Offer(_asking(viewer, subject, viewer.say(ACTION_TITLES["delete"]), request, final, (), **more), aside="true")
+    yield Offer(
+        _asking(viewer, subject, viewer.say(ACTION_TITLES["delete"]), request, final, (), "", **more), aside="true"
+    )
 
 
 def action_offers(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Offer]:
@@ -168,6 +171,21 @@ def create_button(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) ->
         yield {**drawer(title, api, form_of(viewer, subject, create), fixed, heading), "level": "primary"}
 
 
+def making_offers(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
+    """Yield the buttons that make other records from one, as its view declares, if the viewer may make them."""
+    view = viewer.site.view_of(subject.collection)
+    targets = {
+        one.name: target for target in viewer.site.subjects.values() if (one := target.route("POST")) is not None
+    }
+    for makes in view.makes if view is not None else ():
+        target = targets.get(makes.route)
+        create = target.route("POST") if target is not None else None
+        if target is not None and target.collection is not None and create is not None and viewer.may(create):
+            title = viewer.word("new", noun=viewer.say(Message(*target.collection.noun)))
+            api, body = call("POST", create.path), form_of(viewer, target, create)
+            yield Offer(drawer(title, api, body, makes.values, title.rstrip("…")), makes.fits)
+
+
 def plain_requests(buttons: Iterable[Node]) -> Iterator[tuple[str, Node]]:
     """Yield the titles and the requests of the buttons whose forms ask for nothing that must be given."""
     for one in buttons:
@@ -195,7 +213,8 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
         return drawer(title, call(route.method, path), asked, knows, heading, **feedback)
     api = call(route.method, path, values_of(fields))
     texts = [one for one in asked if one["type"] != "hidden"]
-    return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), texts, **feedback)
+    heading = title if _asked(viewer, subject, route) else ""  # one agrees, and not a record
+    return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), texts, heading, **feedback)
 
 
 def _becomes(viewer: Viewer, subject: Subject, route: Route) -> str:
@@ -220,7 +239,9 @@ def _feedback(viewer: Viewer, subject: Subject, route: Route, title: str) -> Nod
     fields = route.returns.fields or {}
     known = subject.read is not None and route.returns is subject.read.returns
     shown = [] if known or "version" in fields else [*figures(viewer, fields), *tables(viewer, fields)]
-    return {"feedback": {"title": title, "size": "lg", "actions": [], "body": shown}} if shown else {}
+    return (
+        {"feedback": {"title": title, "size": "lg", "closeOnEsc": True, "actions": [], "body": shown}} if shown else {}
+    )
 
 
 def _where(viewer: Viewer, subject: Subject, route: Route) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from plugins.api import Field, Message, Route, View
 from plugins.api.fields import takes_file
 from plugins.console.line_tables import table, totals
 from plugins.console.nodes import Node, as_text, call, node
-from plugins.console.shown import grouped
+from plugins.console.shown import filter_of, grouped
 from plugins.console.viewer import Viewer
 
 OPTIONS = "/api/v1/meta/options/{collection}"
@@ -160,6 +160,8 @@ def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
 def plain_control(field: Field) -> Node:
     """Return the control for a value that is typed, or for a day, a month or a moment."""
     longest, pattern = int(field.rules.get("maxLength") or 0), str(field.rules.get("pattern") or "")
+    if filter_of(field) == "percent":
+        return {**_PLAIN["quantity"], "type": "percent"}
     if field.kind in _PLAIN:
         return _PLAIN[field.kind]
     if takes_file(field):

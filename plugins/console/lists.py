@@ -12,6 +12,7 @@ from plugins.console.actions import (
     decisions,
     delete_offer,
     edit_offer,
+    making_offers,
     plain_requests,
 )
 from plugins.console.forms import DAY, MOMENT, choices, picker, plain_control
@@ -158,6 +159,8 @@ def _row_offers(viewer: Viewer, subject: Subject, view: View | None, id: str, de
     shown = [] if subject.read is not None and not subject.nested else [*action_offers(viewer, subject)]
     if subject is viewer.site.inbox:  # the shell knows what a message speaks of
         yield Offer(link(viewer.word("open"), "place:${link}"), "link")
+    if subject.read is None:
+        shown += making_offers(viewer, subject)
     yield from (*edit_offer(viewer, subject), *shown, *delete_offer(viewer, subject))
 
 
@@ -188,7 +191,7 @@ def _import(viewer: Viewer, subject: Subject, id: str) -> Iterator[Node]:
         return
     title = viewer.say(ACTION_TITLES["import"])
     body = node("importer", path=route.path.removesuffix("/import"), template=viewer.may(template))
-    yield node("button", label=title, **opens("dialog", title, body, reloads=id, closeOnEsc=False, actions=[]))
+    yield node("button", label=title, **opens("dialog", title, body, reloads=id, actions=[]))
 
 
 def filter_form(viewer: Viewer, controls: list[Node], id: str, first: str) -> Node:

@@ -62,7 +62,8 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
     """Return the page of a menu, or of the inbox by its name, or None for a menu that no plugin declares."""
     menu, inbox = viewer.site.menus.get(code), viewer.site.inbox
     if menu is None and inbox is not None and inbox.name == code and viewer.may(inbox.list):
-        return page(viewer.say(viewer.site.title_of(inbox)), listing(viewer, inbox))
+        title = viewer.say(viewer.site.title_of(inbox))
+        return _with_tabs(title, [(title, [listing(viewer, inbox)]), *_own_tabs(viewer, [inbox.collection])])
     if menu is None:
         return home_page(viewer) if code == HOME else None
     title = viewer.say(menu.title)

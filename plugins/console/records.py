@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from plugins.api import Field
 from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import action_offers, acts, delete_offer, edit_offer, form_of, verb_of
+from plugins.console.actions import action_offers, acts, delete_offer, edit_offer, form_of, making_offers, verb_of
 from plugins.console.lists import default_columns, listing, months
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
@@ -179,6 +179,6 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
 
 def _buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     removed = {"redirect": f"#/{viewer.site.menu_of(subject)}"}
-    offers = [*edit_offer(viewer, subject, ID), *action_offers(viewer, subject, ID)]
+    offers = [*edit_offer(viewer, subject, ID), *action_offers(viewer, subject, ID), *making_offers(viewer, subject)]
     offers = [replace(one, button={**one.button, "reload": PAGE}) for one in offers]
     yield from acts(viewer, (*offers, *delete_offer(viewer, subject, ID, **removed)))

@@ -73,6 +73,10 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
         shown, address = _template(beside, "text"), viewer.pages_of(field.ref)
         return reference(shown, address, name) if address and field.kind != "array" else shown
     several = field.items if field.kind == "array" else None
+    if field.key_of:
+        called = f"ARRAYFIND({field.key_of}, one => one.key == {{0}}).name || {{0}}"
+        each = f"JOIN(ARRAYMAP({name}, key => {called.format('key')}), ', ')"
+        return {**_template(f"({each if several else called.format(name)})", "text"), "name": name}
     labels = viewer.values(several or field, name.rpartition(".")[2])
     if labels and several is None:
         colors = viewer.colors(field)

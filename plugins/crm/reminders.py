@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from plugins.api import NOTIFY, Collection, Message, Record, Service, Store, day_of, utc_now
+from plugins.api import NOTIFY, Collection, Message, Record, Service, Store, day_of, exact, utc_now
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
 from plugins.crm.options import REMINDER_DAYS_KEY
@@ -58,7 +58,7 @@ async def _remind_of_payments(service: Service, days: Mapping[str, str], stage: 
         contract = await _store(service, CONTRACTS).get(row["contract_id"])
         if contract["status"] not in PAYABLE:
             continue
-        text = sentence.filled(contract=contract["name"], day=row["due_date"], amount=row["amount"])
+        text = sentence.filled(contract=contract["name"], day=row["due_date"], amount=f"{exact(row['amount']):,.2f}")
         data = {"plan_id": str(row["id"]), "contract_id": str(contract["id"])}
         message = {"kind": "payment_reminder", "title": text, "link": f"/crm/contracts/{contract['id']}", "data": data}
         await _send(service, PLANS, row, due, {"reminded": stage}, message)

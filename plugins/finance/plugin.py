@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin, View, routes_of, tables
+from plugins.api import Job, Message, Plugin, routes_of, tables
 from plugins.api.business import Books
 from plugins.finance import (
     ageing,
@@ -26,8 +26,9 @@ from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
-from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS, SHOWN_OF_ITEMS
+from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
+from plugins.finance.views import VIEWS
 
 _AUDIT = Message("核对账目", "Audit the ledgers")
 
@@ -66,11 +67,7 @@ plugin = Plugin(
         *tables(INVOICES, at="/api/v1/finance/invoices", resource="finance:invoice", only=("export",)),
     ),
     menus=MENUS,
-    views=(
-        View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),  # the id is the month
-        View(OPEN_ITEMS, columns=SHOWN_OF_ITEMS, due="due_on", due_only={"status": "open,partly_paid"}),
-        View(INVOICES, widgets={"counterparty": {"visibleOn": "${!open_item_id && !customer_id && !supplier_id}"}}),
-    ),
+    views=VIEWS,
     permissions=PERMISSIONS,
     options=(claims.CLAIM_NUMBERS.option, invoices.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
 )

@@ -151,8 +151,8 @@ async def notify(req: Request, leave: Leave) -> None:
     outcome, day = LEAVE_STATES.states[leave["status"]], day_of(leave["starts_at"], req.service.settings.zone)
     days = as_json(LEAVES.read, leave)["days"]
     title = Message(
-        LEAVE_DECIDED.zh.format(day=day, days=days, outcome=outcome.zh),
-        LEAVE_DECIDED.en.format(day=day, days=days, outcome=outcome.en.lower()),
+        LEAVE_DECIDED.text("zh", day=day, days=days, outcome=outcome.zh),
+        LEAVE_DECIDED.text("en", day=day, days=days, outcome=outcome.en.lower()),
     )
     await req.emit(
         NOTIFY,

@@ -24,8 +24,13 @@ EVERYBODYS = Message(
     "全员适用的假期额度只能由可查看全部数据的人员维护",
     "Only people who can see all data may change allowances for all employees",
 )
-NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Only {left} days of this type of leave are left in {year}")
-HOURS_LEFT = Message("{year} 年该类假期仅剩 {left} 小时", "Only {left} hours of this type of leave are left in {year}")
+NOTHING_LEFT = Message(
+    "{year} 年该类假期仅剩 {left} 天", "Only {left} {left:day|days} of this type of leave {left:is|are} left in {year}"
+)
+HOURS_LEFT = Message(
+    "{year} 年该类假期仅剩 {left} 小时",
+    "Only {left} {left:hour|hours} of this type of leave {left:is|are} left in {year}",
+)
 CODE_FIXED = Message("假期类型的编码不能修改", "The code of a leave type cannot be changed")
 UNIT_FIXED = Message(
     "该类型已有请假或额度，不能在天与小时之间切换",
@@ -38,11 +43,13 @@ NOT_EDITABLE = Message("当前状态不能修改", "The current status does not 
 NOT_DELETABLE = Message("当前状态不能删除", "The current status does not allow deletion")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current status does not allow this action")
 OVERLAPS = Message("与其他请假时间重叠", "The leave overlaps with other leave")
-LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} days")
-LEAVE_DECIDED = Message("您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} days from {day}: {outcome}")
+LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} {days:day|days}")
+LEAVE_DECIDED = Message(
+    "您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} {days:day|days} from {day}: {outcome}"
+)
 LEAVE_RECOUNTED = Message(
     "因日历或班次变更，您 {day} 起的请假由 {before} 天变为 {days} 天",
-    "The calendar has changed: your leave from {day} now takes {days} days instead of {before}",
+    "The calendar has changed: your leave from {day} now takes {days} {days:day|days} instead of {before}",
 )
 RESULTS_CHANGED = Message(
     "因任职或工作时间安排变更，您 {first} 至 {last} 间有 {days} 天的考勤结果发生变化",

@@ -22,9 +22,12 @@ PINS = Path(__file__).with_name("axe.json")
 SERIOUS = ("serious", "critical")
 RUN = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(done, (error) => done(String(error)))"
 DESK, PHONE = (1400, 2200), (390, 844)
-LOG_IN, FORM, BESIDE = "log-in", "form", "request beside the desk"  # pages that have no address of their own
+# pages that have no address of their own: what is opened from the page before it
+LOG_IN, FORM, BESIDE, CHECK = "log-in", "form", "request beside the desk", "check of a flow"
+NEW = ("announcement", "custom field")  # forms of new records
 MAIN = (LOG_IN, "dashboards", "list", "record", FORM, "desk")
-ALL = (*MAIN, "report", "request", "inbox", "dictionary", "jobs", BESIDE)
+ADMINISTRATION = ("announcements", "preferences", "custom fields", "flow", CHECK, *NEW)
+ALL = (*MAIN, "report", "request", "inbox", "dictionary", "jobs", BESIDE, *ADMINISTRATION)
 
 
 def script_of_axe() -> str:
@@ -52,6 +55,9 @@ async def addresses(admin: Client) -> dict[str, str]:
         "inbox": "#/notifications",
         "dictionary": "#/records/system.dictionaries/1",
         "jobs": "#/system.job",
+        "announcements": "#/notification",
+        "custom fields": "#/system.custom-field",
+        "flow": f"#/records/approvals.definitions/{flow['id']}",
     }
 
 
@@ -72,8 +78,15 @@ async def nothing_serious_is_found(
 
 
 def _show(console: Console, name: str, places: Mapping[str, str]) -> None:
-    opened = {FORM: "record", BESIDE: "desk"}.get(name, name)
-    console.robot("open", address=places[opened])
+    opened = {FORM: "record", BESIDE: "desk", CHECK: "flow", "preferences": "inbox"}.get(name, name)
+    tab = "Notification preferences" if name == "preferences" else ""
+    console.robot("open", address=places[f"{name}s" if name in NEW else opened], tab=tab)
+    if name in NEW:
+        console.press("main [class*=-Button--primary]")
+        console.until(lambda: console.count("[class*=-Drawer] form"))
+    if name == CHECK:
+        console.robot("confirm", button="Check")
+        console.until(lambda: console.count("[class*=-Modal-body] [class*=-Property]"))
     if name == FORM:
         console.press("main [class*=-Flex] button")
         console.until(lambda: console.value("[class*=-Drawer] input[name=name]"))

@@ -56,18 +56,22 @@ def order(console: Console, name: str) -> str:
     console.press(".lines .antd-Combo-addBtn")
     console.until(lambda: console.count(".lines [role=combobox]"))
     console.browser.execute_script("document.querySelector('.lines [role=combobox]').focus()")
-    enter_line(console, name, "3", "9.99", "", "0.13")
+    enter_line(console, name, "3", "9.99", "", "13")
     console.until(lambda: "33.87" in console.shown(".totals"))
     totals = console.shown(".antd-Drawer .totals")
     console.browser.execute_script("document.querySelector('.lines [name=quantity]').focus()")
     console.until(lambda: console.count(".lines .antd-Combo-delBtn") == 2)
     console.browser.execute_script("[...document.querySelectorAll('.lines .antd-Combo-delBtn')].at(-1).click()")
     console.keys("0")  # 30
-    console.type(".antd-Drawer [name=freight]", "-1")
+    wrong = {".antd-Drawer [name=freight]": "-1", ".lines [name=discount]": "150"}  # that is 150 %
+    for field, text in wrong.items():
+        console.type(field, text)
     console.press(CONFIRM)
     console.until(lambda: console.count(".antd-Drawer .is-error [name=freight]"))
-    console.type(".antd-Drawer [name=freight]", Keys.CONTROL, "a")
-    console.type(".antd-Drawer [name=freight]", Keys.DELETE)
+    console.until(lambda: console.count(".lines .cell.is-error [name=discount]"))
+    for field in wrong:
+        console.type(field, Keys.CONTROL, "a")
+        console.type(field, Keys.DELETE)
     console.press(CONFIRM)
     console.until(lambda: not console.count(".antd-Drawer"))
     return totals
@@ -211,6 +215,33 @@ async def test_what_is_pasted_into_an_article_is_made_anew_without_scripts(
     await do(console.browser.execute_script, PASTE, pasted)
     written = "return document.querySelector('.rich-text .area').getHTML()"
     assert await do(console.browser.execute_script, written) == "<p>text link<b>bold</b></p>"
+
+
+def go_round(console: Console) -> None:
+    """Open a form with a key, press the tabulator more often than it has fields, and leave it with Escape."""
+    inside = "return document.activeElement.closest('.antd-Drawer') !== null"
+    console.until(lambda: console.count(ROWS))
+    console.robot("rest")
+    console.browser.execute_script("document.querySelector(arguments[0]).focus()", NEW)
+    console.keys(Keys.ENTER)
+    console.until(lambda: console.count(".antd-Drawer [name=name]") and console.browser.execute_script(inside))
+    fields = console.count(".antd-Drawer [data-amis-name]")
+    for key in [Keys.TAB] * 2 * fields:
+        console.keys(key)
+        assert console.browser.execute_script(inside)
+    console.browser.execute_script("document.querySelector('.antd-Drawer').focus()")
+    console.keys(Keys.SHIFT, Keys.TAB, Keys.NULL)
+    assert console.browser.execute_script(inside)
+    console.keys(Keys.ESCAPE)
+    console.until(lambda: not console.count(".antd-Drawer"))
+    console.until(lambda: console.browser.execute_script("return document.activeElement.matches(arguments[0])", NEW))
+
+
+async def test_the_focus_stays_in_a_form_and_is_back_where_it_was_when_the_form_closes(
+    console: Console, company: Running, admin: Client
+) -> None:
+    await do(console.visit, company.url, admin, "#/crm.lead")
+    await do(go_round, console)
 
 
 def type_moment(console: Console) -> str:

@@ -1,6 +1,6 @@
 // Adds what the renderer leaves out for people who cannot see the page or use a mouse: names of controls, roles, keys.
 
-import { say } from "./words.js";
+import { onTop, say } from "./words.js";
 
 const LINKS = "a:not([href])"; // links that the renderer uses as buttons
 const TABLES = ":is(.antd-Table-content, .dark-Table-content):not([tabindex])"; // they are scrolled where a screen is narrow
@@ -51,10 +51,43 @@ function mend() {
     const title = dialog.querySelector("[class*=Drawer-title], [class*=Modal-title]")?.textContent.trim();
     if (title) dialog.setAttribute("aria-label", title);
   }
+  moveFocus();
   for (const control of document.querySelectorAll(CONTROLS)) {
     const name = isNamed(control) ? "" : nameOf(control);
     if (name) control.setAttribute("aria-label", name);
   }
+}
+
+const openers = new Map(); // what had the focus when a form or a question was opened, by its box
+
+/** Move the focus into a form or question that has opened, and back to where it was when that has closed. */
+function moveFocus() {
+  const box = onTop();
+  if (box && !openers.has(box)) {
+    openers.set(box, document.activeElement);
+    box.setAttribute("aria-modal", "true");
+    box.tabIndex = -1;
+    if (!box.contains(document.activeElement)) box.focus();
+  }
+  for (const [closed, opener] of openers) if (!closed.isConnected) {
+    openers.delete(closed);
+    if (document.activeElement === document.body) (opener.checkVisibility() ? opener : onTop() ?? document.getElementById("content"))?.focus();
+  }
+}
+
+/** Let the tabulator go round in the form or question on top, and the messages above it. */
+function holdFocus() {
+  document.addEventListener("keydown", (event) => {
+    const box = onTop(), { activeElement } = document;
+    if (event.key !== "Tab" || event.defaultPrevented || !box || activeElement.closest(`dialog, ${CHOICE}`)) return;
+    const parts = [box, document.getElementById("notices")].flatMap((one) => [...one?.querySelectorAll(`${CONTROLS}, [tabindex="0"]`) ?? []])
+      .filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }));
+    const step = event.shiftKey ? -1 : 1, at = parts.indexOf(activeElement), next = at + step;
+    const inside = activeElement !== box && box.contains(activeElement) && (at < 0 || box.contains(parts[next]));
+    if (inside || !parts.length) return;
+    event.preventDefault();
+    parts.at(at < 0 && event.shiftKey ? -1 : next % parts.length).focus();
+  }, true);
 }
 
 /** Close the calendar or the choice that is open when the focus goes on, by the tabulator or a click beside it. */
@@ -98,6 +131,7 @@ export function mendControls() {
   };
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
   closeChoices();
+  holdFocus();
   // a space belongs to the moment that is typed; the renderer would close its calendar instead
   document.addEventListener("keypress", (event) => { if (event.key === " " && event.target.matches?.("input[class*=DatePicker-input]")) event.stopPropagation(); }, true);
   // a row of a choice of several is ticked wherever it is clicked, not at its box only

@@ -1,12 +1,12 @@
 // The interface between the renderer and the API: translates the renderer's requests and the API's responses.
 
-import { asked, change, differs, remember } from "./conflict.js";
+import { asked, change, differs, faultAt, remember } from "./conflict.js";
 import { forget } from "./drafts.js";
 import { noteRows, pick } from "./lists.js";
-import { noteRefusal } from "./notices.js";
+import { noteRefusal, tell } from "./notices.js";
 import { call, reasons } from "./session.js";
 import { isBlank } from "./values.js";
-import { download, onTop } from "./words.js";
+import { download, onTop, say } from "./words.js";
 
 const read = new Map();
 const following = new Map(); // the cursor of each page that follows one already read, by its request
@@ -32,6 +32,9 @@ function blank(value) {
   const holds = value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Blob);
   return holds ? Object.values(value).every(blank) : isBlank(value) && !Array.isArray(value);
 }
+
+/** Return a value without the texts that were left empty, or were emptied, in the lines of a table. */
+const lean = (value) => (Array.isArray(value) ? value.map((line) => (line?.constructor === Object ? Object.fromEntries(Object.entries(line).filter(([, one]) => one !== "")) : line)) : value);
 
 /** Return the body of a change: the fields that differ from the record as it was read, and its version. */
 function changes(path, body) {
@@ -94,7 +97,7 @@ async function request(method, path, given, sent, config) {
   }
   if (method === "PATCH") return change(path, { method, body: changes(path, data ?? {}) }, path, read.get(path));
   const record = path.slice(0, path.lastIndexOf("/")); // for the path of an action
-  return change(path, { method, body: Object.fromEntries(Object.entries(data ?? {}).filter(([, value]) => !blank(value))) }, record, read.get(record));
+  return change(path, { method, body: Object.fromEntries(Object.entries(data ?? {}).filter(([, value]) => !blank(value)).map(([name, value]) => [name, lean(value)])) }, record, read.get(record));
 }
 
 /** Send a request of the renderer, which calls this function for all of them. */
@@ -114,10 +117,13 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
     pick(path, reply.data);
   }
   noteRefusal(reply, method.toUpperCase(), path);
+  if (reply.code === 0 && reply.headers?.get("X-Approval") === "none") tell(say("waits"));
   const faults = reply.code === INVALID ? reply.data?.errors ?? [] : [];
-  const errors = Object.fromEntries(faults.map((fault) => [fault.field, fault.message]));
+  const shown = faults.map((fault) => faultAt(path, method, fault) || { name: fault.field, label: fault.field, message: fault.message });
+  const msg = faults.length ? [reply.msg, ...shown.map(({ label, message }) => `${label} ${message}`)].join(" · ") : reasons(reply);
+  const errors = Object.fromEntries(shown.map(({ name, message }) => [name, message]));
   // for 422 the form shows the errors beside its fields
   const status = faults.length ? 422 : reply.code ?? UNAVAILABLE;
-  if (reply.code !== 0) return { status: 200, data: { status, msg: reasons(reply), errors, data: {} } }; // a form would take up, and send, the data of a refusal
+  if (reply.code !== 0) return { status: 200, data: { status, msg, errors, data: {} } }; // a form would take up, and send, the data of a refusal
   return { status: 200, data: { status, msg: "", data: reply.data ?? {} } };
 }

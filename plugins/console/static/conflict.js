@@ -9,7 +9,7 @@ let forms = [];
 
 function* formsIn(node) {
   if (node === null || typeof node !== "object") return;
-  if (node.type === "form" && node.api?.method === "patch") yield { steps: node.api.url.split("/"), controls: node.body };
+  if (node.type === "form" && node.api?.url) yield { method: node.api.method, steps: node.api.url.split("?")[0].split("/"), controls: [node.body].flat() };
   for (const child of Object.values(node)) yield* formsIn(child);
 }
 
@@ -26,11 +26,27 @@ function onlyAsked(control, value) {
 
 export const asked = (path, name, value) => onlyAsked(controlsOf(path).find((control) => control.name === name), value);
 
-/** Return the controls of the form that changes the record at this path. */
-function controlsOf(path) {
+/** Return the controls of the form that is sent to this path; a record is changed by `patch`. */
+function controlsOf(path, method = "patch") {
   const steps = path.split("/");
-  const fits = (form) => form.steps.length === steps.length && form.steps.every((step, at) => step.startsWith("${") || step === steps[at]);
+  const fits = (form) => form.method === method && form.steps.length === steps.length && form.steps.every((step, at) => step.startsWith("${") || step === steps[at]);
   return (forms.find(fits)?.controls ?? []).flatMap((control) => (control.type === "fieldset" ? control.body : [control])).filter((control) => control.label);
+}
+
+/** Return where the form that was sent shows a fault: its control, what that is called, and the message. */
+export function faultAt(path, method, { field, message }) {
+  const steps = field.match(/[^.[\]]+/g) ?? [], labels = [];
+  let controls = controlsOf(path, method), name = "";
+  while (steps.length) {
+    const number = labels.length && /^\d+$/.test(steps[0]) ? steps.shift() : null, control = controls.find((one) => one.name === steps[0]);
+    if (number !== null) labels.push(say("nth", { number: Number(number) + 1 }));
+    if (!control) labels.push(...steps);
+    if (!control) return name && { name, label: labels.join(" "), message: labels.length > 1 ? `${labels.slice(1).join(" ")}: ${message}` : message };
+    name += `${number === null ? "" : `[${number}]`}${name && "."}${steps.shift()}`;
+    labels.push(control.label || control.name);
+    controls = control.type === "combo" ? control.items : [];
+  }
+  return { name, label: labels.join(" "), message };
 }
 
 /** Return whether two values of a field differ; undefined counts as null. */
@@ -61,6 +77,7 @@ export async function describe(control, value) {
   }
   if (control.options) return [value].flat().map((one) => control.options.find((option) => option.value === one)?.label ?? one).join(", ");
   if (typeof value === "boolean") return say(value ? "yes" : "no");
+  if (control.type === "percent") return filters.percent(value);
   if (control.ends || control.validations?.isNumeric) return [value].flat().map(filters.amount).join(", ");
   return control.type === "input-date-range" ? filters.when(value).slice(0, DAY_LETTERS) : filters.when(value);
 }
@@ -86,7 +103,7 @@ async function choose(controls, edits, before, now) {
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   const save = element("button", { type: "submit", textContent: say("save") });
   return new Promise((resolve) => {
-    const finish = (given) => { dialog.remove(); resolve(given); };
+    const finish = (given) => { dialog.close(); resolve(given); };
     const form = element("form", {}, rows.length ? table : null, save, button(say("back"), () => finish(null)));
     const dialog = dialogue("conflict", say("conflict"), form);
     form.addEventListener("submit", (event) => {

@@ -1,7 +1,7 @@
 // Tables of lines in a form: Enter goes from cell to cell, and the amounts are those that the server counts.
 
 import { call } from "./session.js";
-import { filters, isBlank } from "./values.js";
+import { filters, isBlank, isNumber, partOf, percentOf } from "./values.js";
 import { button, element, say } from "./words.js";
 
 const WAIT_MILLISECONDS = 300, CLOSES_MILLISECONDS = 50, TAKEN_MILLISECONDS = 700;
@@ -11,7 +11,13 @@ const CELLS = ".cell :is(input, textarea, [role=combobox], [class*=ResultBox])";
 /** The cell of a line that shows its amount; `totals` fills it. */
 export const counted = () => undefined;
 
-const isNumber = (value) => /^-?\d+(\.\d+)?$/.test(value ?? "");
+/** The control of a part of a whole, which is typed in percent: 13 for 0.13. */
+export function percent(place, properties) {
+  const { name, label } = properties(), input = element("input", { type: "text", name, inputMode: "decimal", autocomplete: "off", ariaLabel: label });
+  input.addEventListener("input", () => properties().onChange(partOf(input.value)));
+  place.replaceChildren(input, element("span", { textContent: "%" }));
+  return { update: ({ value }) => { if (document.activeElement !== input && partOf(input.value) !== value) input.value = percentOf(value); } };
+}
 
 /** The amounts of the record whose lines are entered. */
 export function totals(place, properties) {
@@ -29,7 +35,7 @@ export function totals(place, properties) {
     shown.forEach((row, at) => {
       const line = counts.get(at) ?? {}, own = row.querySelector(".counted");
       if (own) own.textContent = line[cell] && line.quantity !== "0.0000" ? filters.amount(line[cell]) : "";
-      for (const input of row.querySelectorAll("[data-role]:not(.is-required) input[name]")) input.placeholder = line[input.name] ?? "";
+      for (const input of row.querySelectorAll("[data-role]:not(.is-required) input[name]")) input.placeholder = (input.closest(".percent") ? percentOf : String)(line[input.name] ?? "");
     });
     show(Object.entries(figures).map(([name, label]) => [label, reply?.[name] ?? "0.00"]));
   };

@@ -29,5 +29,5 @@ async function explain(asked) {
   const reply = await call("/api/v1/auth/explain", { query: asked });
   const reasons = reply.code === 0 ? reply.data.reasons : [reply.msg];
   const list = element("ul", {}, ...reasons.map((reason) => element("li", { textContent: reason })));
-  const dialog = dialogue("asked", say("why"), list, button(say("close"), () => dialog.remove()));
+  const dialog = dialogue("asked", say("why"), list, button(say("close"), () => dialog.close()));
 }

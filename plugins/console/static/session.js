@@ -127,7 +127,7 @@ function ask(title, reason, fields, submit) {
       const reply = await submit(Object.fromEntries(new FormData(form)));
       button.disabled = false;
       if (reply.code !== 0) { complaintLine.textContent = complaint(reply); return; }
-      dialog.remove();
+      dialog.close();
       resolve();
     });
     dialog.addEventListener("cancel", (event) => event.preventDefault());

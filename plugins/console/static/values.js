@@ -9,7 +9,7 @@ export const filters = {
     const [whole, part] = String(value).split(".");
     return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? `.${part}` : "");
   },
-  percent: (value) => (filters.amount(value) === NOTHING ? NOTHING : `${Number((100 * value).toFixed(4))} %`),
+  percent: (value) => (filters.amount(value) === NOTHING ? NOTHING : `${percentOf(value)} %`),
   total: (rows, name) => { // exact, also of more digits than a number has
     const values = (rows ?? []).map((one) => String(one[name] ?? "0")), digits = Math.max(0, ...values.map((one) => one.split(".")[1]?.length ?? 0));
     const sum = values.reduce((all, one) => { const [whole, part = ""] = one.split("."); return all + BigInt(whole + part.padEnd(digits, "0")); }, 0n);
@@ -42,6 +42,12 @@ export function textOf({ name, map, tpl }, record) {
   if (map && map[value] !== undefined) return map[value].tpl ?? map[value];
   return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
 }
+
+export const isNumber = (value) => /^-?\d+(\.\d+)?$/.test(value ?? "");
+
+/** Return a part of a whole as the number of percent that people type, and the part that they mean by it; other texts stay. */
+export const percentOf = (part) => (isNumber(part) ? String(Number((100 * part).toFixed(6))) : part ?? "");
+export const partOf = (percent) => (isNumber(percent.trim()) ? String(Number((percent / 100).toFixed(6))) : percent);
 
 /** Return what a template has given with its markup as text: neither a page nor a value makes elements. */
 export const asText = (given) => String(given ?? "").replaceAll("<", "&lt;");

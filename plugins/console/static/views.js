@@ -36,7 +36,7 @@ export async function chooseView(list, name, user) {
   const done = async (request) => { const reply = await request; if (reply.code !== 0) tell(reasons(reply)); return reply.code === 0; };
   const rows = views.map((view) => {
     const title = mine(view) ? view.name : `${view.name} (${view.creator_name})`;
-    const row = element("li", {}, button(title, () => { apply(list, view); dialog.remove(); }));
+    const row = element("li", {}, button(title, () => { apply(list, view); dialog.close(); }));
     if (mine(view)) row.append(button(say("remove"), async () => { if (await done(call(`${VIEWS}/${view.id}`, { method: "DELETE" }))) row.remove(); }));
     return row;
   });
@@ -49,9 +49,9 @@ export async function chooseView(list, name, user) {
     const known = views.find((view) => mine(view) && view.name === input.value);
     const shared = { onlyMe: null, department: { departments: [department] }, everybody: { all: true } }[audience.value];
     const body = { ...present(list), name: input.value, shared_with: shared, ...known ? { version: known.version } : { list: path } };
-    if (await done(call(known ? `${VIEWS}/${known.id}` : VIEWS, { method: known ? "PATCH" : "POST", body }))) dialog.remove();
+    if (await done(call(known ? `${VIEWS}/${known.id}` : VIEWS, { method: known ? "PATCH" : "POST", body }))) dialog.close();
   });
-  const dialog = dialogue("asked", say("views"), element("ul", {}, ...rows), form, button(say("close"), () => dialog.remove()));
+  const dialog = dialogue("asked", say("views"), element("ul", {}, ...rows), form, button(say("close"), () => dialog.close()));
 }
 
 /** Take an action with every chosen row, one after the other, and say what became of each. */
@@ -72,7 +72,7 @@ export function actOnRows(list, name, user, place) {
     list.receive({});
   });
   if (method === "delete") act.className = "danger";
-  const dialog = dialogue("asked", `${label} (${rows.length})`, element("ul", {}, ...rows.map(([, row]) => row)), act, button(say("close"), () => dialog.remove()));
+  const dialog = dialogue("asked", `${label} (${rows.length})`, element("ul", {}, ...rows.map(([, row]) => row)), act, button(say("close"), () => dialog.close()));
 }
 
 /** Open all rows of a list with all columns, in its filters and order; rows load on scrolling, and only visible cells are drawn. */
@@ -87,7 +87,7 @@ export function openSheet({ props }) {
   const body = element("div", { role: "rowgroup" });
   const table = element("div", { className: "sheet", role: "table", tabIndex: 0, ariaColCount: columns.length, onscroll: draw },
     row(columns.map((one) => one.label), "columnheader"), body);
-  const dialog = dialogue("asked whole", say("rows"), table, button(say("close"), () => dialog.remove()));
+  const dialog = dialogue("asked whole", say("rows"), table, button(say("close"), () => dialog.close()));
   draw();
 
   function draw() {
@@ -105,7 +105,7 @@ export function openSheet({ props }) {
 
   function make(record, at) {
     const cells = columns.slice(left, right).map((one) => textOf(one, record)), href = address && address + record.id;
-    if (left === 0 && href) cells[0] = element("a", { href, textContent: cells[0], onclick: () => dialog.remove() });
+    if (left === 0 && href) cells[0] = element("a", { href, textContent: cells[0], onclick: () => dialog.close() });
     const style = `transform: translate(${left * COLUMN_PIXELS}px, ${at * ROW_PIXELS}px)`;
     return body.appendChild(row(cells, "cell", { ariaRowIndex: at + 2, style }));
   }

@@ -18,6 +18,7 @@ const WORDS = {
   noNews: ["没有消息", "There are no messages"], none: ["没有找到", "Nothing found"],
   moreCells: ["更多字段", "More fields"],
   monthAfter: ["下个月", "Next month"], monthBefore: ["上个月", "Previous month"],
+  nth: ["第 {number} 行", "no. {number}"], waits: ["没有适用的审批流程；如尚未批准，已通知有审批权限的人", "No approval flow applies. Unless it is approved already, whoever may approve it has been notified"],
   newPassword: ["新密码", "New password"], next: ["下一页", "Next page"], no: ["否", "No"], nothing: ["（空）", "(empty)"],
   oldPassword: ["当前密码", "Current password"], onlyMe: ["仅自己可见", "Only for me"], open: ["查看", "Open"], opened: ["打开的页面", "Open pages"],
   page: ["页码", "Page number"], password: ["密码", "Password"], person: ["个人设置", "My settings"], place: ["当前位置", "You are here"],
@@ -127,7 +128,7 @@ export function download(name, file) {
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-/** Open a dialogue above the page, with this heading; key presses in it do not reach the page below. */
+/** Open a dialogue above the page, with this heading; key presses in it do not reach the page below. Its `close` gives the focus back. */
 export function dialogue(className, heading, ...children) {
   const dialog = element("dialog", { className, "aria-label": heading }, element("h1", { textContent: heading }), ...children);
   dialog.addEventListener("keydown", (event) => event.stopPropagation());

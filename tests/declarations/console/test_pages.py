@@ -208,6 +208,19 @@ def test_the_form_of_an_action_begins_with_what_the_view_proposes() -> None:
     )
 
 
+def test_an_invoice_is_begun_from_what_it_bills() -> None:
+    (owed,) = [one for one in nodes(WHOLE["finance.invoice"]) if one.get("id") == "finance.receivables"]
+    (begun,) = [one for one in nodes(owed) if one.get("label") == "New invoice…"]
+    assert begun["drawer"]["title"] == "New invoice"
+    assert begun["drawer"]["data"].items() >= {"open_item_id": "${id}", "direction": "${direction}"}.items()
+
+
+def test_who_decides_on_a_task_agrees_and_does_not_agree_a_record() -> None:
+    buttons, _ = buttons_of("a record of approvals.instances")
+    assert buttons["Agree"]["button"]["dialog"]["title"] == "Agree"
+    assert buttons_of("a record of crm.contracts")[0]["Approve"]["button"]["dialog"]["title"] == "Approve contract"
+
+
 def test_a_list_begins_with_no_id() -> None:
     report = next(one for one in nodes(WHOLE["hrm.attendance"]) if "attendance/monthly" in str(one.get("api")))
     assert next(one["of"] for one in report["columns"] if one.get("toggled", True)) == "number"
@@ -255,6 +268,8 @@ def test_a_part_of_a_whole_is_a_percentage() -> None:
         if node.get("name") == "tax_rate" and "tpl" in node
     ]
     assert set(shown) == {"${tax_rate | percent | html}"}
+    typed = {one["name"] for one in nodes(WHOLE["inventory.sales-order"]) if one.get("type") == "percent"}
+    assert typed == {"discount", "tax_rate"}
 
 
 def test_prices_are_not_added_up() -> None:

@@ -53,7 +53,7 @@ from plugins.api.business import TERMS_ASKED, Debt, Due
 from plugins.api.data import Migration, Stage
 from plugins.api.events import DATA_RESET
 from plugins.api.ports import Authenticator
-from plugins.api.records import Holding, Item
+from plugins.api.records import Holding, Item, Makes
 from plugins.api.reports import Audit, ByTime, Dashboard, Difference, Figures, Piece, summed
 from plugins.boot.registry import RegistryError, freeze, load_plugins
 from tests.support.labels import labelled
@@ -875,6 +875,10 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "calendar of a day that is no filter": (
         [acme(views=(View(THINGS, calendar=("day", "status")),))],
         "Plugin acme: view of acme_things has a calendar of day, by which no list of these records can be filtered.",
+    ),
+    "record made from another with an unknown field": (
+        [acme(views=(View(THINGS, makes=(Makes(f"POST {AT}", {"colour": "red"}),)),))],
+        f"Plugin acme: view of acme_things makes colour by POST {AT}, which takes no such field.",
     ),
     "handler that makes everybody wait": (
         [other(routes=(replace(get(AT), handler=wait_for_all),))],
