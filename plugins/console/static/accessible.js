@@ -32,7 +32,7 @@ function nameOf(control) {
 /** Give an element a role, and make it reachable with the keyboard. */
 function act(part, role) {
   part.setAttribute("role", role);
-  if (part.tabIndex < 0) part.tabIndex = 0;
+  if (part.tabIndex < 0 || !part.hasAttribute("tabindex")) part.tabIndex = 0; // that of a link without an address is 0 and means nothing
 }
 
 function mend() {

@@ -75,6 +75,7 @@ def sale_to_return(desk: Desk) -> None:
     hand.shot("invoice-form")
     hand.confirm()
     hand.tab("Invoices")
+    hand.search(number)
     hand.row(number)
     hand.act("Confirm")
     hand.confirm()
