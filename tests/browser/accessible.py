@@ -85,8 +85,10 @@ def _show(console: Console, name: str, places: Mapping[str, str]) -> None:
         console.press("main [class*=-Button--primary]")
         console.until(lambda: console.count("[class*=-Drawer] form"))
     if name == CHECK:
-        console.robot("confirm", button="Check")
-        console.until(lambda: console.count("[class*=-Modal-body] [class*=-Property]"))
+        for opened in (1, 2):  # the question, and above it the answer
+            console.click("Check")
+            console.until(lambda opened=opened: console.count("[class*=-Modal-content]") == opened)
+            console.robot("rest")
     if name == FORM:
         console.press("main [class*=-Flex] button")
         console.until(lambda: console.value("[class*=-Drawer] input[name=name]"))
