@@ -13,6 +13,9 @@ from handlers.access.actor import (
     ANONYMOUS as ANONYMOUS,  # the actor of a request without a token
     SYSTEM as SYSTEM,  # the actor of jobs and of the start
 )
+from handlers.access.signatures import (
+    Signatures as Signatures,  # signs links that need no token, and verifies them
+)
 from handlers.http.addresses import (
     network_of as network_of,  # the network of an address, to group clients
 )

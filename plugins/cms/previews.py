@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from typing import Any
 
 from plugins.api import NOT_FOUND, PUBLIC, ApiError, Refusal, Request, Route, route, text
+from plugins.api.requests import Signatures
 from plugins.cms.categories import Categories
 from plugins.cms.messages import BAD_LINK
 from plugins.cms.public import add_category
@@ -14,6 +13,7 @@ from plugins.cms.records import ARTICLES, PREVIEW, PREVIEW_LINK
 from plugins.cms.settings import CmsSettings
 
 AT = "/api/v1/cms/preview"
+_PURPOSE = "cms.preview"
 _TOKEN = text(max_length=200, nullable=False, example="1795248000.0", description="The token in the preview link.")
 
 
@@ -22,7 +22,7 @@ async def make_link(req: Request) -> dict[str, Any]:
     article = await req.store(ARTICLES).get(req.path["id"])
     seconds = int(req.service.settings_of(CmsSettings).cms_preview_minutes * 60)
     until = int(req.now.timestamp()) + seconds
-    signature = _sign(req.service.signing_secrets[0], str(article["id"]), until)
+    signature = Signatures(req.service.signing_secrets).sign(_PURPOSE, {"id": str(article["id"])}, until)
     return {"url": f"{AT}/{article['id']}?token={until}.{signature}", "expiresIn": seconds}
 
 
@@ -41,14 +41,7 @@ def _is_valid(req: Request, id: str, token: str) -> bool:
     until, _, signature = token.partition(".")
     if not (until.isascii() and until.isdigit() and len(until) < 12 and signature.isascii()):
         return False
-    genuine = any(
-        hmac.compare_digest(signature, _sign(secret, id, int(until))) for secret in req.service.signing_secrets
-    )
-    return genuine and int(until) > req.now.timestamp()
-
-
-def _sign(secret: str, id: str, until: int) -> str:
-    return hmac.new(secret.encode(), f"cms.preview\n{id}\n{until}".encode(), hashlib.sha256).hexdigest()
+    return Signatures(req.service.signing_secrets).is_valid(_PURPOSE, {"id": id}, int(until), signature)
 
 
 ROUTES: tuple[Route, ...] = (

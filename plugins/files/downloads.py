@@ -12,14 +12,13 @@ from urllib.parse import parse_qs
 
 from plugins.api import NOT_FOUND, PUBLIC, SIGNED_IN, ApiError, Refusal, Request, Response, Route, route
 from plugins.api.errors import MEDIA_TYPE, RANGE
-from plugins.api.requests import ANONYMOUS
+from plugins.api.requests import ANONYMOUS, Signatures
 from plugins.files.access import get_readable_file
 from plugins.files.messages import NOT_PUBLIC, NOT_READABLE
 from plugins.files.names import check_key
 from plugins.files.objects import Files, get_label
 from plugins.files.record_types import StoredFile
 from plugins.files.records import KEY_QUERY, SIGNATURE_QUERY, SIGNED_DOWNLOAD
-from plugins.files.signatures import Signatures
 from plugins.files.storage import FOREVER, Visibility
 from plugins.files.types import TYPES
 
@@ -85,7 +84,7 @@ def is_signed(req: Request) -> bool:
     key, expires, signature = (given.get(name, [""])[0] for name in ("object_key", "expires", "signature"))
     if not (expires.isascii() and expires.isdigit() and len(expires) < 12):
         return False
-    return req.part(Signatures).is_valid("get", {"object_key": key}, int(expires), signature)
+    return req.part(Signatures).is_valid("files:get", {"object_key": key}, int(expires), signature)
 
 
 async def download(req: Request) -> Response:

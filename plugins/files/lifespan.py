@@ -10,13 +10,13 @@ from typing import Any
 from plugins.api import Service
 from plugins.api.data import Jobs
 from plugins.api.ports import Attachments
+from plugins.api.requests import Signatures
 from plugins.api.workers import Confined, Lane
 from plugins.files.access import AttachedFiles
 from plugins.files.local import LocalStorage
 from plugins.files.objects import Files
 from plugins.files.presence import Presence
 from plugins.files.settings import FilesSettings
-from plugins.files.signatures import Signatures
 from plugins.files.storage import Storage
 from plugins.files.sweeping import clean_up, sweep
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from plugins.api import NOT_FOUND, ApiError
+from plugins.api.requests import Signatures
 from plugins.files.names import check_key
 from plugins.files.records import VISIBILITIES
-from plugins.files.signatures import Signatures
 from plugins.files.storage import Address, Label, Stat, Visibility, make_storage_error
 
 Result = TypeVar("Result")
@@ -105,12 +105,12 @@ class LocalStorage:
     async def upload_address(self, visibility: Visibility, key: str, label: Label, size: int, seconds: int) -> Address:
         """Return a signed URL of the service itself."""
         bound = {"object_key": key, "content_type": label.type.media, "size": size}
-        query = self._signatures.make_query("put", bound, seconds)
+        query = self._signatures.make_query("files:put", bound, seconds)
         return Address(f"{self._base_url}{UPLOAD_AT}?{query}", {"Content-Type": label.type.media})
 
     async def download_address(self, key: str, label: Label, seconds: int) -> str:
         """Return a signed URL of the service itself."""
-        return f"{self._base_url}{DOWNLOAD_AT}?{self._signatures.make_query('get', {'object_key': key}, seconds)}"
+        return f"{self._base_url}{DOWNLOAD_AT}?{self._signatures.make_query('files:get', {'object_key': key}, seconds)}"
 
     def _get_path(self, visibility: Visibility, key: str) -> Path:
         if visibility not in VISIBILITIES:

@@ -22,7 +22,7 @@ from plugins.api import (
     text,
 )
 from plugins.api.errors import MEDIA_TYPE, TOO_LARGE
-from plugins.api.requests import Form, FormFile, respond_once
+from plugins.api.requests import Form, FormFile, Signatures, respond_once
 from plugins.files.inspection import check_type, needs_proof, not_accepted
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, UPLOADED_ALREADY
 from plugins.files.names import clean_name
@@ -30,7 +30,6 @@ from plugins.files.objects import Files
 from plugins.files.receiving import Intake
 from plugins.files.record_types import StoredFile
 from plugins.files.records import KEY_QUERY, SIGNATURE_QUERY, SIGNED_UPLOAD, UPLOAD_FORM, UPLOAD_QUERY, UPLOADED
-from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Visibility
 from plugins.files.types import BY_MEDIA, normalise_media
 
@@ -154,7 +153,7 @@ async def receive(req: Request) -> None:
 def _check_signature(req: Request) -> None:
     query = req.query
     bound = {name: query[name] for name in ("object_key", "content_type", "size")}
-    signed = req.part(Signatures).is_valid("put", bound, query["expires"], query["signature"])
+    signed = req.part(Signatures).is_valid("files:put", bound, query["expires"], query["signature"])
     same_type = normalise_media(req.headers.get("Content-Type", "")) == query["content_type"]
     length = req.headers.get("Content-Length")
     if not signed or not same_type or (length is not None and _get_length(req) != query["size"]):

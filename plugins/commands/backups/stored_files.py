@@ -15,13 +15,13 @@ import bson
 from config.database.raw_documents import RawDatabase, RawDocument
 from config.settings import Settings
 from handlers.schema.errors import ApiError
+from plugins.api.requests import Signatures
 from plugins.commands.backups.pieces import BLOCK_BYTES
 from plugins.commands.backups.progress import BackupError
 from plugins.files.lifespan import open_storage
 from plugins.files.names import KEY
 from plugins.files.records import OBJECTS, VISIBILITIES
 from plugins.files.settings import FilesSettings
-from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import BY_MEDIA, UNKNOWN
 

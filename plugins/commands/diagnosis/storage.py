@@ -10,11 +10,11 @@ from tornado.httpclient import AsyncHTTPClient, HTTPError
 
 from config.database import Driver
 from config.settings import Settings
+from plugins.api.requests import Signatures
 from plugins.commands.diagnosis.findings import Finding
 from plugins.files.lifespan import open_storage
 from plugins.files.records import OBJECTS
 from plugins.files.settings import FilesSettings
-from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import UNKNOWN
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from plugins.files.signatures import Signatures
+from handlers.access.signatures import Signatures
 from plugins.testing import Reply, eventually, expect
 from tests.api.files.places import MEBIBYTE, Place, on_both
 from tests.api.files.samples import PDF, PNG, RAR, drawing, note, upload
@@ -212,21 +212,21 @@ async def test_a_signature_expires(local: Place) -> None:
     stored = await note(local.admin)
     signatures = local.running.service.part(Signatures)
     bound = {"object_key": stored["objectKey"]}
-    assert (await local.anonymous.get(f"/api/file/dl?{signatures.make_query('get', bound, 5)}")).status == 200
-    expect(await local.anonymous.get(f"/api/file/dl?{signatures.make_query('get', bound, 0)}"), 40100)
+    assert (await local.anonymous.get(f"/api/file/dl?{signatures.make_query('files:get', bound, 5)}")).status == 200
+    expect(await local.anonymous.get(f"/api/file/dl?{signatures.make_query('files:get', bound, 0)}"), 40100)
 
 
 async def test_a_signature_for_one_thing_allows_no_other(local: Place) -> None:
     stored = await note(local.admin)
-    query = local.running.service.part(Signatures).make_query("put", {"object_key": stored["objectKey"]}, 60)
+    query = local.running.service.part(Signatures).make_query("files:put", {"object_key": stored["objectKey"]}, 60)
     expect(await local.anonymous.get(f"/api/file/dl?{query}"), 40100)
 
 
 async def test_an_old_key_still_opens_what_it_signed() -> None:
     old, new = Signatures(["old"]), Signatures(["new", "old"])
-    said = dict(part.split("=") for part in old.make_query("get", {"object_key": "k"}, 60).split("&"))
-    assert new.is_valid("get", {"object_key": "k"}, int(said["expires"]), said["signature"])
-    assert not Signatures(["new"]).is_valid("get", {"object_key": "k"}, int(said["expires"]), said["signature"])
+    said = dict(part.split("=") for part in old.make_query("files:get", {"object_key": "k"}, 60).split("&"))
+    assert new.is_valid("files:get", {"object_key": "k"}, int(said["expires"]), said["signature"])
+    assert not Signatures(["new"]).is_valid("files:get", {"object_key": "k"}, int(said["expires"]), said["signature"])
 
 
 # -- slow and disconnected readers

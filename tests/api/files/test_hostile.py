@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from plugins.files.signatures import Signatures
+from handlers.access.signatures import Signatures
 from plugins.testing import Reply, eventually, expect
 from tests.api.files.places import MEBIBYTE, Place, on_both
 from tests.api.files.samples import BOUNDARY, PDF, PNG, RAR, archive, drawing, form, image, send
@@ -325,7 +325,7 @@ async def test_a_signed_address_expires(local: Place) -> None:
     bound = {"object_key": signed["objectKey"], "content_type": "text/plain", "size": 4}
     signatures = local.running.service.part(Signatures)
     for seconds, code in ((0, 40300), (60, 0)):
-        late = f"/api/upload/direct?{signatures.make_query('put', bound, seconds)}"
+        late = f"/api/upload/direct?{signatures.make_query('files:put', bound, seconds)}"
         assert (await local.anonymous.put(late, raw=b"text", headers=signed["headers"])).code == code
 
 

@@ -14,12 +14,12 @@ import pytest
 from pydantic import ValidationError
 from tornado.ioloop import IOLoop
 
+from handlers.access.signatures import Signatures
 from plugins.api import ApiError, utc_now
 from plugins.files.local import LocalStorage
 from plugins.files.names import new_key
 from plugins.files.s3 import S3Storage, open_s3_storage
 from plugins.files.settings import S3_NEEDS, FilesSettings
-from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import PDF, PNG as PNG_TYPE
 from tests.api.files.places import MEBIBYTE

@@ -14,10 +14,10 @@ from typing import Any
 from bson import ObjectId
 from pymongo import MongoClient
 
+from handlers.access.signatures import Signatures
 from plugins.files.local import LocalStorage
 from plugins.files.names import new_key
 from plugins.files.records import OBJECTS
-from plugins.files.signatures import Signatures
 from plugins.files.storage import Label
 from plugins.files.types import UNKNOWN
 

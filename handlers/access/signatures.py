@@ -1,4 +1,4 @@
-"""Signed URLs, which need no token: HMAC-SHA256 over what they allow and the expiry time."""
+"""Signed links, which need no token: HMAC-SHA256 over what they allow and when they expire."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ class Signatures:
     def __init__(self, secrets: Sequence[str]) -> None:
         self._secrets = tuple(secrets)
 
+    def sign(self, purpose: str, values: Mapping[str, Any], expires: int) -> str:
+        """Return the signature that allows `purpose` with these `values` until `expires`, in seconds since 1970."""
+        return _sign(self._secrets[0], purpose, values, expires)
+
     def make_query(self, purpose: str, values: Mapping[str, Any], seconds: int) -> str:
         """Return the query string that allows `purpose` with these `values` for `seconds`."""
         expires = int(time.time()) + seconds
-        signature = _sign(self._secrets[0], purpose, values, expires)
-        return urlencode({**values, "expires": expires, "signature": signature})
+        return urlencode({**values, "expires": expires, "signature": self.sign(purpose, values, expires)})
 
     def is_valid(self, purpose: str, values: Mapping[str, Any], expires: int, signature: str) -> bool:
         """Return whether the signature is valid for `purpose` with these `values`, and has not expired."""
@@ -32,7 +35,7 @@ class Signatures:
 
 
 def _sign(secret: str, purpose: str, values: Mapping[str, Any], expires: int) -> str:
-    key = hmac.new(secret.encode(), f"files:{purpose}".encode(), hashlib.sha256).digest()
+    key = hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).digest()
     # urlencode separates the values unambiguously
     signed = urlencode(sorted({**values, "expires": expires}.items()))
     return hmac.new(key, signed.encode(), hashlib.sha256).hexdigest()
