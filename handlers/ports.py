@@ -10,7 +10,7 @@ from handlers.access.actor import Actor
 from handlers.data.visible.delegated_access import Passes as Passes
 from handlers.data.visible.scope import Scope
 from handlers.route import Route
-from handlers.schema.values import Body
+from handlers.schema.values import Body, ReadOnlyRecord
 from handlers.service import Port
 
 
@@ -77,6 +77,14 @@ class WorkingTime(Port):
     async def after(self, start: datetime, duration: timedelta) -> datetime:
         """Return the moment at which this much working time has passed since `start`."""
         return start + duration
+
+
+class DirectLinks(Port):
+    """Knows where a message leads that is sent to one person outside. A plugin may provide it for what it sends."""
+
+    async def link(self, user_id: int, kind: str, data: ReadOnlyRecord, at: datetime) -> str | None:
+        """Return the path that is signed for this person, in a message of `at` with this kind and these data, or None."""
+        return None
 
 
 class OptionValues:  # no protocol: plugins ask for it by `part`, and a type checker wants a class that can exist

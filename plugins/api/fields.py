@@ -23,3 +23,6 @@ from handlers.schema.fields import (
 from handlers.schema.json_schema import (
     json_schema as json_schema,  # the JSON Schema of a field
 )
+from handlers.schema.validation import (
+    Checker as Checker,  # the compiled check of one shape
+)

@@ -38,6 +38,7 @@ from handlers.ports import (
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
     Departments as Departments,  # port: the tree of departments
+    DirectLinks as DirectLinks,  # port: where a message leads that is sent to one person outside
     OptionValues as OptionValues,  # port: the settings that administrators change
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
     Passes as Passes,  # port: what people may read because they are asked about it

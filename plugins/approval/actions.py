@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Refusal, Request, Route, conflicts, invalid, route
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, ErrorKind, Refusal, Request, Route, conflicts, invalid, route
 from plugins.api.errors import refusal
 from plugins.api.events import APPROVAL_FINISHED
 from plugins.api.ports import REFUSES_OWN, Authorizer, refuse_own
 from plugins.approval import flow
 from plugins.approval.engine import advance, begin, build_context, give_back, load_panels, save, send_reminders
 from plugins.approval.flow import Approval, Assignee, TooFew
+from plugins.approval.forms import check_record
 from plugins.approval.instances import is_in_scope
 from plugins.approval.messages import (
     ALREADY_ASKED,
@@ -100,10 +101,11 @@ async def submit(req: Request) -> dict[str, Any]:
 
 async def act(req: Request, step: Step) -> dict[str, Any]:
     """Take one step on the approval in the path, in one transaction, and return it as it is then."""
-    return await add_people(req, await _change(req, req.path["id"], step))
+    return await add_people(req, await change(req, req.path["id"], step))
 
 
-async def _change(req: Request, id: Any, step: Step) -> dict[str, Any]:
+async def change(req: Request, id: Any, step: Step) -> dict[str, Any]:
+    """Take one step on an approval that the caller sees, in one transaction, and return what is stored then."""
     store = req.store(INSTANCES)
 
     async def work() -> dict[str, Any]:
@@ -117,17 +119,14 @@ async def _change(req: Request, id: Any, step: Step) -> dict[str, Any]:
 
 async def decide_several(req: Request) -> dict[str, Any]:
     """Agree or reject several tasks of the caller, each on its own: one that is refused does not stop the others."""
-    action = req.body["action"]
-    decided = next(one for one in ROUTES if one.path.endswith(f"/{action}"))
-    denied = await refusal(req.actor, decided, req.part(Authorizer))
-    step = _agree if action == "agree" else _reject
+    denied, step = await find_refusal(req, req.body["action"]), DECISIONS[req.body["action"]]
     req.body["comment"] = req.body.get("reason")
     items: list[dict[str, Any]] = []
     for id in req.body["ids"]:
         try:
             if denied is not None:
                 raise ApiError(denied)
-            saved = await _change(req, id, step)
+            saved = await change(req, id, step)
             items.append({"id": id, "code": 0, "message": "", "status": saved["status"]})
         except ApiError as failure:
             if not failure.expected:
@@ -135,6 +134,12 @@ async def decide_several(req: Request) -> dict[str, Any]:
             message = failure.reason.text(req.language)
             items.append({"id": id, "code": failure.kind.code, "message": message, "status": None})
     return {"items": items}
+
+
+async def find_refusal(req: Request, action: str) -> ErrorKind | None:
+    """Return why the caller may not use the route of a decision, such as `agree`, or None if they may."""
+    decided = next(one for one in ROUTES if one.path.endswith(f"/{action}"))
+    return await refusal(req.actor, decided, req.part(Authorizer))
 
 
 async def remind(req: Request) -> dict[str, Any]:
@@ -157,14 +162,21 @@ async def _reject(req: Request, approval: Approval) -> None:
     await advance(build_context(req), approval)
 
 
+DECISIONS: Mapping[str, Step] = {"agree": _agree, "reject": _reject}
+
+
 async def _decide(req: Request, approval: Approval, status: str, action: str, to: str | None = None) -> None:
     """Complete the caller's task with a decision. Raises 40901 if the request is their own, 40001 without a comment."""
     task = get_own_task(req, approval)
     await refuse_own(req, flow.people_behind(approval))
-    wanted = flow.get_node(approval, task["node"]).get("reason")
-    if not req.body.get("comment") and (wanted == "always" or (wanted == "reject" and status != "agreed")):
+    if not req.body.get("comment") and needs_comment(flow.get_node(approval, task["node"]), action):
         raise invalid("reason" if "ids" in req.body else "comment", "required")
     _complete_own_task(req, approval, status, action, to)
+
+
+def needs_comment(node: Mapping[str, Any], action: str) -> bool:
+    """Return whether a decision at this node needs a comment."""
+    return node.get("reason") == "always" or (node.get("reason") == "reject" and action != "agree")
 
 
 def _complete_own_task(req: Request, approval: Approval, status: str, action: str, to: str | None = None) -> None:
@@ -257,6 +269,7 @@ async def _submit(req: Request, approval: Approval) -> None:
     definition = await req.system_store(DEFINITIONS).find_one({"_id": approval["definition_id"], "enabled": True})
     if definition is None:
         raise ApiError(CONFLICT, DISABLED)
+    approval["record"] = await check_record(req, approval["biz_type"], approval["record"])
     if not await applies(req.service, definition, approval["record"], approval["initiator_id"]):
         raise ApiError(CONFLICT, OTHER_FLOW)
     approval["choices"] = await _read_choices(req, definition, approval)

@@ -24,11 +24,11 @@ async def find_faults(service: Service, flow: Mapping[str, Any]) -> list[FieldEr
     """Return the faults of the business type and the conditions of a flow.
 
     The type is one whose records are approved, with the fields that their approval shows, or one of the dictionary
-    `biz_type`, whose requests have any fields.
+    `biz_type`, whose requests have the fields of its form, or any without one.
     """
     catalogue = service.part(Catalogue)
-    shown = fields_of(catalogue, flow["biz_type"])
-    if shown is None:
+    shown = await fields_of(service, flow["biz_type"])
+    if flow["biz_type"] not in catalogue.biz_types or shown is None:
         entry = (await service.part(Dictionaries).current()).get("biz_type", {}).get(flow["biz_type"])
         if entry is None or not entry.enabled:
             return [FieldError("biz_type", "dictionary")]

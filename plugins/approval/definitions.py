@@ -76,7 +76,7 @@ async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str
         faults += await find_faults(req.service, {**before, **values})
     merged = {"enabled": True, "conditions": [], **before, **values}
     if not faults and merged["enabled"] and not _CHECKED.isdisjoint(values):
-        faults += coverage_faults(req, {**merged, **({"nodes": nodes} if nodes else {})})
+        faults += await coverage_faults(req, {**merged, **({"nodes": nodes} if nodes else {})})
     if faults:
         raise ValidationFailed(faults)
     for where, condition in placed_conditions(values):

@@ -14,6 +14,7 @@ from typing import Any
 from plugins.api import Collection, Field, Service, money
 from plugins.api.records import Catalogue, approval_fields
 from plugins.api.requests import as_json
+from plugins.approval.form_records import find_form_fields
 from plugins.rbac.api import USERS, Directory
 
 INITIATOR_FIELDS = ("department_id",)
@@ -22,10 +23,13 @@ NUMBERS = ("integer", "number", "money", "quantity")
 Condition = Mapping[str, Any]
 
 
-def fields_of(catalogue: Catalogue, biz_type: str) -> Mapping[str, Field] | None:
-    """Return the fields that the approval of records of this type shows; None for a type without records."""
+async def fields_of(service: Service, biz_type: str) -> Mapping[str, Field] | None:
+    """Return the fields of what an approval of this type is about: of its records, or of its form; None without both."""
+    catalogue = service.part(Catalogue)
     collection = catalogue.biz_types.get(biz_type)
-    return approval_fields(catalogue.routes, collection) if collection is not None else None
+    if collection is None:
+        return await find_form_fields(service, biz_type)
+    return approval_fields(catalogue.routes, collection)
 
 
 def conditions_of(flow: Mapping[str, Any]) -> list[Condition]:
@@ -79,9 +83,9 @@ async def gather_facts(
     initiator_id: int | None,
 ) -> dict[str, Any]:
     """Return the record with what these conditions need besides it, by the path that they name."""
-    catalogue = service.part(Catalogue)
-    shown, facts = fields_of(catalogue, biz_type) or {}, dict(record)
-    for path in {one["field"] for one in conditions if "." in one["field"]}:
+    paths, facts = {one["field"] for one in conditions if "." in one["field"]}, dict(record)
+    shown = (await fields_of(service, biz_type) or {}) if paths else {}
+    for path in paths:
         value = await _find_fact(service, shown, record, path.split("."), initiator_id)
         if value is not None:
             facts[path] = value

@@ -262,6 +262,7 @@ def add_task(approval: Approval, visit: Visit, one: Assignee, status: str = "pen
         "on_behalf_of": one.on_behalf_of,
         "absent": one.absent,
         "status": status,
+        "asked_at": visit.get("since"),
         "acted_at": None,
         "comment": None,
     }
@@ -316,7 +317,7 @@ def add_history(
         raise ApiError(CONFLICT, TOO_LONG)
     at = node or approval["node"]
     approval["history"].append(
-        {"at": now, "user_id": user_id, "action": action, "node": at, "to": to, "comment": comment}
+        {"at": now, "user_id": user_id, "action": action, "node": at, "to": to, "comment": comment, "way": None}
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -27,6 +27,7 @@ from plugins.api.errors import FieldError, refusal
 from plugins.api.ports import Authorizer
 from plugins.api.records import Catalogue, approval_record
 from plugins.approval.conditions import matches
+from plugins.approval.content import show_values
 from plugins.approval.coverage import Coverage, Finding
 from plugins.approval.engine import plan
 from plugins.approval.facts import fields_of, find_field, gather_facts
@@ -34,11 +35,13 @@ from plugins.approval.names import list_names
 from plugins.approval.panels import Staff
 from plugins.approval.people import load_staff
 from plugins.approval.records import DEFINITIONS, INSTANCES
-from plugins.approval.tree import parts_of
+from plugins.approval.tree import Path, parts_of
 from plugins.rbac.api import USERS
 
 Flow = Mapping[str, Any]
 _MOST_PEOPLE, _MOST_RECORDS = 2_000, 200
+_OF_RECORDS = ("uncovered", "nobody_asked", "quorum", "own")
+_INITIATOR = Message("发起人", "Initiator")
 _YEAR = timedelta(days=366)
 _RULES = {
     "uncovered": Message("有取值不符合任何分支", "No branch applies to some values"),
@@ -53,17 +56,46 @@ _RULES = {
 }
 # what no change of people can mend: such a flow cannot be enabled
 _FIELDS = {"uncovered": "branches", "unreachable": "branches", "nobody_asked": None, "cost": "branches"}
+# what is checked, and the faults that show that it does not hold; the first follows from the tree of nodes
+_CHECKS: Mapping[str, tuple[Message, tuple[str, ...]]] = {
+    "ends": (Message("每个申请都会结束", "Every request ends"), ()),
+    "covered": (Message("分支覆盖所有取值", "The branches cover all values"), ("uncovered", "cost")),
+    "reached": (Message("每个分支都可能进入", "Every branch can be reached"), ("unreachable", "cost")),
+    "asked": (Message("每个申请都有人审批", "Every request is decided by somebody"), ("nobody_asked", "cost")),
+    "others": (Message("没有人审批自己的申请", "Nobody decides on their own request"), ("own",)),
+    "quorums": (Message("每个节点的审批人足够", "Every node has enough people"), ("quorum",)),
+    "permitted": (Message("审批人都有审批权限", "Everybody who is asked may decide"), ("not_permitted",)),
+}
 
 CHECKED = shape(
     "ApprovalCheck",
     passed=boolean(label=("通过", "Passed"), nullable=False),
+    checks=array(
+        shape(
+            "ApprovalCheckItem",
+            check=choice(*_CHECKS, nullable=False),
+            message=text(label=("检查项", "Check"), nullable=False),
+            passed=boolean(label=("通过", "Passed"), nullable=False),
+        ),
+        label=("检查项", "Checks"),
+        nullable=False,
+    ),
     faults=array(
         shape(
             "ApprovalFault",
-            rule=choice(*_RULES, nullable=False),
-            message=text(nullable=False, description="The rule in words."),
-            node=text(label=("节点", "Node"), description="The key of the node at fault; null for the whole flow."),
+            message=text(label=("问题", "Fault"), nullable=False, description="The rule in words."),
+            node_name=text(label=("节点名称", "Node name"), description="The name of the node at fault."),
             branch=text(label=("分支名称", "Branch name")),
+            example=text(
+                label=("反例", "Counterexample"), nullable=False, description="In words: values, a person, or a record."
+            ),
+            blocks=boolean(
+                label=("不能启用", "Cannot be enabled"),
+                nullable=False,
+                description="Whether the flow cannot be enabled because of it.",
+            ),
+            rule=choice(*_RULES, nullable=False),
+            node=text(label=("节点标识", "Key"), description="The key of the node at fault; null for the whole flow."),
             values=mapping(
                 anything(), nullable=False, description="Values, by the field of the conditions, that show the fault."
             ),
@@ -75,8 +107,8 @@ CHECKED = shape(
             people=array(
                 shape("ApprovalFaultPerson", id=integer(nullable=False), name=text(nullable=False)), nullable=False
             ),
-            blocks=boolean(nullable=False, description="Whether the flow cannot be enabled because of it."),
         ),
+        label=("问题", "Faults"),
         nullable=False,
     ),
     initiators=integer(
@@ -91,15 +123,16 @@ CHECKED = shape(
 @dataclass(frozen=True)
 class _Fault:
     finding: Finding
-    initiator_id: int | None = None
+    initiators: Sequence[int] = ()
     people: Sequence[int] = ()
     resource_id: str | None = None
+    record_name: str = ""
 
 
-def find_coverage(req: Request, flow: Flow) -> list[Finding]:
+async def find_coverage(req: Request, flow: Flow) -> list[Finding]:
     """Return what is wrong with the branches of a flow."""
     catalogue = req.part(Catalogue)
-    shown = fields_of(catalogue, flow["biz_type"])
+    shown = await fields_of(req.service, flow["biz_type"])
 
     def field_of(path: str) -> Field | None:
         return find_field(catalogue, shown, path.split(".")) if shown is not None else None
@@ -107,15 +140,14 @@ def find_coverage(req: Request, flow: Flow) -> list[Finding]:
     return Coverage(flow, field_of).find()
 
 
-def coverage_faults(req: Request, flow: Flow) -> Iterator[FieldError]:
-    """Yield the faults for which a flow with branches cannot be enabled."""
-    places = {node["key"]: number for number, node in enumerate(flow["nodes"])}
-    if not any(node.get("branches") for node in flow["nodes"]):
-        return
-    for one in find_coverage(req, flow):
-        part = _FIELDS[one.rule]
-        where = f"nodes[{places[one.node]}].{part}" if one.node is not None else "nodes"
-        yield FieldError(where, one.rule if one.rule != "nobody_asked" else "required")
+async def coverage_faults(req: Request, flow: Flow) -> list[FieldError]:
+    """Return the faults for which a flow cannot be enabled: of its branches, and conditions that never hold together."""
+    places, faults = {node["key"]: number for number, node in enumerate(flow["nodes"])}, []
+    for one in await find_coverage(req, flow):
+        of_flow = "conditions" if one.rule in ("unreachable", "cost") else "nodes"
+        where = f"nodes[{places[one.node]}].{_FIELDS[one.rule]}" if one.node is not None else of_flow
+        faults.append(FieldError(where, one.rule if one.rule != "nobody_asked" else "required"))
+    return faults
 
 
 async def check(req: Request) -> dict[str, Any]:
@@ -124,28 +156,47 @@ async def check(req: Request) -> dict[str, Any]:
     A request ends because its nodes are a tree of at most 60, of which each is passed once, or sent back by a person.
     """
     flow = await req.store(DEFINITIONS).get(req.path["id"])
-    faults = [_Fault(one) for one in find_coverage(req, flow)]
-    faults = [await _with_record(req, flow, one) for one in faults]
     initiators, staff = await _load(req, flow)
-    faults += [one async for one in _check_people(req, flow, initiators, staff)]
+    faults = [_Fault(one) for one in await find_coverage(req, flow)]
+    faults += [one async for one in _check_people(flow, initiators, staff)]
+    faults = await _with_records(req, flow, faults)
+    broken = {one.finding.rule for one in faults}
     return {
         "passed": not faults,
-        "faults": [await _shown(req, one) for one in faults],
+        "checks": [
+            {"check": name, "message": message.text(req.language), "passed": broken.isdisjoint(rules)}
+            for name, (message, rules) in _CHECKS.items()
+        ],
+        "faults": [await _shown(req, flow, one) for one in faults],
         "initiators": len(initiators),
     }
 
 
-async def _shown(req: Request, fault: _Fault) -> dict[str, Any]:
+async def _shown(req: Request, flow: Flow, fault: _Fault) -> dict[str, Any]:
     one = fault.finding
+    people = await list_names(req, fault.people)
+    initiator = await list_names(req, fault.initiators[:1])
+    shown = await fields_of(req.service, flow["biz_type"]) or {}
+    fields = {path: find_field(req.part(Catalogue), shown, path.split(".")) for path in one.values}
+    known = {path: field if field is not None else text(label=(path, path)) for path, field in fields.items()}
+    values = show_values(req, known, one.values)
+    told = [
+        *(f"{each['label']} = {each['value']}" for each in values),
+        *(f"{_INITIATOR.text(req.language)} {each['name']}" for each in initiator),
+        *([fault.record_name] if fault.record_name else []),
+        *([] if initiator else [each["name"] for each in people]),
+    ]
     return {
         "rule": one.rule,
         "message": _RULES[one.rule].text(req.language),
         "node": one.node,
+        "node_name": next((node["name"] for node in flow["nodes"] if node["key"] == one.node), None),
         "branch": one.branch,
+        "example": ("，" if req.language == "zh" else ", ").join(told),
         "values": dict(one.values),
         "resource_id": fault.resource_id,
-        "initiator_id": fault.initiator_id,
-        "people": await list_names(req, fault.people),
+        "initiator_id": next(iter(fault.initiators), None),
+        "people": people,
         "blocks": one.rule in _FIELDS,
     }
 
@@ -160,53 +211,71 @@ async def _load(req: Request, flow: Flow) -> tuple[list[int], Staff]:
     return sorted({*by_department.values(), *enabled}), staff
 
 
-async def _check_people(req: Request, flow: Flow, initiators: Sequence[int], staff: Staff) -> AsyncIterator[_Fault]:
-    """Yield for each node the first initiator whose request it could not decide, or would let them decide."""
+async def _check_people(flow: Flow, initiators: Sequence[int], staff: Staff) -> AsyncIterator[_Fault]:
+    """Yield for each node who may not decide, and the initiators whose request cannot pass it or would be theirs to decide."""
     for node in (one for one in flow["nodes"] if not parts_of(one)):
         named = {person for one in initiators for person in staff.places(node["approvers"], one) if person is not None}
         unfit = sorted(one for one in named if not staff.may_decide(one))
         if unfit:
             yield _Fault(Finding("not_permitted", node["key"]), people=unfit)
-        seen = set[str]()
-        for initiator in initiators:
-            panel = staff.panel(node, {"initiator_id": initiator})
-            asked = [one.user_id for one in panel.people]
-            if not panel.is_complete and "quorum" not in seen:
-                seen.add("quorum")
-                yield _Fault(Finding("quorum", node["key"]), initiator, asked)
-            if initiator in asked and not staff.people[initiator].is_super and "own" not in seen:
-                seen.add("own")
-                yield _Fault(Finding("own", node["key"]), initiator, [initiator])
+        panels = {one: staff.panel(node, {"initiator_id": one}) for one in initiators}
+        asked = {one: [each.user_id for each in panel.people] for one, panel in panels.items()}
+        few = [one for one, panel in panels.items() if not panel.is_complete]
+        if few:
+            yield _Fault(Finding("quorum", node["key"]), few, asked[few[0]])
+        own = [one for one in initiators if one in asked[one] and not staff.people[one].is_super]
+        if own:
+            yield _Fault(Finding("own", node["key"]), own, own[:1])
         await asyncio.sleep(0)  # a flow of 60 nodes and hundreds of people takes a while
 
 
-async def _with_record(req: Request, flow: Flow, fault: _Fault) -> _Fault:
-    """Add a record of the last year that no branch of the node applies to, if the caller may read one."""
-    if fault.finding.rule != "uncovered":
-        return fault
-    async for id, record, initiator_id in _records(req, flow["biz_type"]):
-        initiator, conditions = initiator_id or req.actor.user_id, flow["conditions"]
-        facts = await gather_facts(req.service, flow["biz_type"], conditions, record, initiator)
+async def _with_records(req: Request, flow: Flow, faults: Sequence[_Fault]) -> list[_Fault]:
+    """Add to each fault a record of the last year that shows it, if the caller may read one."""
+    found = list(faults)
+    waiting = [at for at, one in enumerate(found) if one.finding.rule in _OF_RECORDS]
+    if not waiting:
+        return found
+    async for id, name, record, initiator_id in _records(req, flow["biz_type"]):
+        initiator = initiator_id or req.actor.user_id
+        facts = await gather_facts(req.service, flow["biz_type"], flow["conditions"], record, initiator)
+        if not matches(flow["conditions"], facts):
+            continue
         path = await plan(req.service, flow, record, initiator, {})
-        if matches(conditions, facts) and path.open_node == fault.finding.node:
-            return _Fault(fault.finding, resource_id=str(id))
-    return fault
+        for at in [one for one in waiting if _is_shown(found[one], path, initiator)]:
+            # whose record it is comes first among the initiators
+            others = [one for one in found[at].initiators if one != initiator]
+            first = [initiator] if found[at].initiators else []
+            found[at] = replace(found[at], resource_id=str(id), record_name=name, initiators=[*first, *others])
+            waiting.remove(at)
+        if not waiting:
+            break
+    return found
 
 
-async def _records(req: Request, biz_type: str) -> AsyncIterator[tuple[Any, Mapping[str, Any], int | None]]:
+def _is_shown(fault: _Fault, path: Path, initiator: int) -> bool:
+    """Return whether a record of this initiator, which takes this path, has the fault."""
+    if fault.finding.rule == "uncovered":
+        return path.open_node == fault.finding.node
+    if fault.finding.rule == "nobody_asked":
+        return path.open_node is None and not path.nodes
+    return initiator in fault.initiators and any(node["key"] == fault.finding.node for node in path.nodes)
+
+
+async def _records(req: Request, biz_type: str) -> AsyncIterator[tuple[Any, str, Mapping[str, Any], int | None]]:
     """Yield the newest records of the last year that the caller may read, or requests of a type without records."""
     catalogue, recent = req.part(Catalogue), {"created_at": {"$gte": req.now - _YEAR}}
     collection = catalogue.biz_types.get(biz_type)
     if collection is None:
         about = {"biz_type": biz_type, **recent}
         for one in await req.store(INSTANCES).find(about, sort="-created_at", limit=_MOST_RECORDS):
-            yield one["id"], one["record"], one["initiator_id"]
+            yield one["id"], one["title"], one["record"], one["initiator_id"]
         return
     reading = [one for one in catalogue.routes if one.collection == collection.name and one.method == "GET"]
     allowed = [await refusal(req.actor, one, req.part(Authorizer)) is None for one in reading]
     if any(allowed):
         for row in await req.store(collection).find(recent, sort="-created_at", limit=_MOST_RECORDS):
-            yield row["id"], await approval_record(req, collection, row), row.get("creator_id")
+            name = str(row.get(collection.code_field) or row.get(collection.label_field) or row["id"])
+            yield row["id"], name, await approval_record(req, collection, row), row.get("creator_id")
 
 
 ROUTES: tuple[Route, ...] = (

@@ -12,6 +12,7 @@ from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import FINAL, with_version
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
+from plugins.approval.forms import check_record
 from plugins.approval.messages import INITIATOR_ONLY, NOT_ALLOWED, ONLY_INITIATOR
 from plugins.approval.names import add_names, add_people
 from plugins.approval.records import COUNTS, DEFINITIONS, INSTANCES, ROW, ROW_FIELDS, SHOWN
@@ -72,6 +73,8 @@ async def create(req: Request) -> dict[str, Any]:
     """Create a draft of a request that belongs to no business record."""
     check_storable("record", req.body.get("record"))
     values = {**req.body, **flow.initial_values(req.actor.user_id, ()), **await _derive_from_definition(req)}
+    if "biz_type" in values:
+        values["record"] = await check_record(req, values["biz_type"], values.get("record") or {})
     made = await req.store(INSTANCES).create({**values, "initiator_id": req.actor.user_id, "resource_id": None})
     return await add_people(req, made)
 
@@ -85,8 +88,10 @@ async def update(req: Request) -> dict[str, Any]:
     values = {**req.body, **await _derive_from_definition(req)}
     if not {"record", "definition_id"}.isdisjoint(values):
         values["kept"] = []  # who agreed did so about other content
+        check_storable("record", values.get("record"))
+        biz_type = values.get("biz_type") or before["biz_type"]
+        values["record"] = await check_record(req, biz_type, values.get("record", before["record"]) or {})
     version = values.pop("version")
-    check_storable("record", values.get("record"))
     changed = await req.store(INSTANCES).update(
         req.path["id"], values, version=version, where=_changeable_filter(), reason=NOT_ALLOWED
     )

@@ -30,6 +30,18 @@ NOT_CONCERNED = Message("仅审批的参与人可操作", "Only people who take 
 ADDED_NODE = Message("{node}（加签）", "{node} (added signer)")
 TOO_LONG = Message("审批流转次数过多", "This approval has too many steps")
 
+FORM_IN_USE = Message(
+    "流程“{flow}”的条件使用了字段“{field}”", "The flow “{flow}” has a condition on the field “{field}”"
+)
+NOT_YOUR_LINK = Message(
+    "该链接不是发给您的，请使用本人账号登录", "This link is not for you: log in as whom it was sent to"
+)
+NOT_PERMITTED = Message("您没有该审批操作的权限", "You lack the permission for this decision")
+BAD_LINK = Message(
+    "链接无效或已过期，请登录后在“我的审批”中处理", "The link is wrong or has expired: decide in “My approvals”"
+)
+YES, NO = Message("是", "Yes"), Message("否", "No")
+
 ASKED = Message("待您审批：{title}", "Waiting for your approval: {title}")
 DELEGATED = Message(
     "{name} 在 {first} 至 {last} 期间将审批委托给您", "{name} delegated approvals to you from {first} to {last}"

@@ -6,53 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Field, Page, Request, Route, invalid, route
+from plugins.api import Page, Request, Route, invalid, route
 from plugins.api.data import RecordNames
-from plugins.api.records import Catalogue
-from plugins.api.requests import name_references
+from plugins.approval.content import add_reference_names, list_content
 from plugins.approval.people import filter_enabled
 from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY
 from plugins.rbac.api import USERS
-
-
-async def add_reference_names(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the names of what the record of an approval refers to beside its ids, as responses with the record do.
-
-    Requests that belong to no business record stay as their initiators wrote them.
-    """
-    collection = req.part(Catalogue).biz_types.get(instance["biz_type"])
-    record = instance.get("record")
-    if collection is None or instance["resource_id"] is None or not isinstance(record, Mapping):
-        return dict(instance)
-    shape = collection.read
-    shown = _fitting(shape, record)
-    await name_references(req, shape, [shown])
-    return {**instance, "record": _merged(shape, record, shown)}
-
-
-def _fitting(shape: Field, value: Any) -> Any:
-    """Return `value` with all fields of the shape; what does not fit is None, as the shape may have changed since."""
-    if shape.kind == "object" and isinstance(value, Mapping):
-        return {name: _fitting(child, value.get(name)) for name, child in (shape.fields or {}).items()}
-    if shape.kind == "array" and isinstance(value, list) and shape.items is not None:
-        items = [_fitting(shape.items, item) for item in value]
-        return None if None in items else items
-    fits = shape.kind not in ("object", "array", "mapping") and not isinstance(value, Mapping | list)
-    return value if fits else None
-
-
-def _merged(shape: Field, value: Any, shown: Any) -> Any:
-    """Return `value` with the names from `shown` beside the ids in `value`."""
-    if isinstance(value, Mapping) and isinstance(shown, Mapping):
-        fields = shape.fields or {}
-        parts = {
-            name: _merged(fields[name], part, shown[name]) if name in fields else part for name, part in value.items()
-        }
-        names = {one.name: shown[one.name] for one in shape.siblings if one.beside in value}
-        return parts | {name: called for name, called in names.items() if called is not None or name not in parts}
-    if isinstance(value, list) and isinstance(shown, list) and shape.items is not None:
-        return [_merged(shape.items, one, other) for one, other in zip(value, shown, strict=True)]
-    return value
 
 
 async def list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, Any]]:
@@ -63,13 +22,18 @@ async def list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, An
 
 
 async def add_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the names of all people that an approval mentions and of what its record refers to, and who is disabled."""
+    """Add the names of all people that an approval mentions and of what its record refers to, and who is disabled.
+
+    A request that is about no business record gets its content in words, too.
+    """
     acted = (step["user_id"] for step in instance["history"])
     mentioned = {instance["initiator_id"], *(instance.get("shared_with") or ()), *acted}
     asked = instance.get("todo") or ()
     present = await filter_enabled(req.service, asked)
+    named = await add_reference_names(req, instance)
     return {
-        **await add_reference_names(req, instance),
+        **named,
+        "content": await list_content(req, named) if instance["resource_id"] is None else [],
         "people": await list_names(req, sorted(mentioned)),
         "absent": [one for one in asked if one not in present],
     }

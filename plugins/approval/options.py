@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Option, choice
+from plugins.api import Message, Option, boolean, choice
 
 OWN_REQUESTS = "approval_own_requests"
 WITHOUT_DEFINITION = "approval_without_definition"
+LINK_WITHOUT_LOGIN = "approval_link_without_login"
 
 OPTIONS = (
     Option(
@@ -21,6 +22,15 @@ OPTIONS = (
         WITHOUT_DEFINITION,
         choice("leave", "approve", "refuse", default="leave", nullable=False),
         Message("没有适用流程时的处理", "What happens to a request to which no flow applies"),
+        super_only=True,
+    ),
+    Option(
+        LINK_WITHOUT_LOGIN,
+        boolean(default=False, nullable=False),
+        Message(
+            "消息中的审批链接是否免登录审批（持有链接即可审批该任务）",
+            "Whether the links in messages decide without a log-in: whoever has the link decides on that task",
+        ),
         super_only=True,
     ),
 )

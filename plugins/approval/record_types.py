@@ -88,6 +88,35 @@ class ApprovalDefinition(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class ApprovalFormField(TypedDict):
+    """An object within `ApprovalForm`."""
+
+    name: str
+    label: str
+    label_en: str
+    type: Literal["text", "long_text", "integer", "money", "quantity", "boolean", "day", "timestamp", "choice", "reference"]
+    dictionary: NotRequired[str | None]
+    target: NotRequired[str | None]
+    required: bool
+
+
+class ApprovalForm(TypedDict):
+    """A record of `approval_forms`."""
+
+    id: StoredId
+    name: str
+    biz_type: str
+    fields: list[ApprovalFormField]
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
 class ApprovalBranchTaken(TypedDict):
     """An object within `ApprovalInstance`."""
 
@@ -107,6 +136,7 @@ class ApprovalTask(TypedDict):
     absent: NotRequired[Literal["delegate", "leader", "substitute"] | None]
     repeated: NotRequired[bool | None]
     status: Literal["pending", "waiting", "advice", "advised", "agreed", "rejected", "sent_back", "transferred", "reassigned", "cancelled"]
+    asked_at: NotRequired[datetime | None]
     acted_at: NotRequired[datetime | None]
     comment: NotRequired[str | None]
 
@@ -120,6 +150,7 @@ class ApprovalStep(TypedDict):
     node: NotRequired[str | None]
     to: NotRequired[str | None]
     comment: NotRequired[str | None]
+    way: NotRequired[Literal["link", "link_without_login"] | None]
 
 
 class ApprovalInstance(TypedDict):

@@ -260,6 +260,7 @@ TASK = obj(
             description="The person agreed at the node before, and was not asked again.",
         ),
         "status": TASK_STATES.choice(label=("处理状态", "Status")),
+        "asked_at": timestamp(label=("到达时间", "Asked at"), description="When the node was reached."),
         "acted_at": timestamp(label=("处理时间", "Acted at")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
     },
@@ -282,6 +283,13 @@ STEP = obj(
         "node": text(label=("节点", "Node"), key_of="nodes"),
         "to": text(label=("目标", "To")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
+        "way": choice(
+            "link",
+            "link_without_login",
+            label=("操作途径", "Way"),
+            description="`link`: by the link in a message, logged in; `link_without_login`: by the link alone. Null: "
+            "at the approval itself.",
+        ),
     },
 )
 
@@ -375,8 +383,13 @@ INSTANCES = Collection(
     states=STATES,
 )
 _NAME = shape("ApprovalPerson", id=integer(nullable=False), name=text(nullable=False))
+_SAID = {"label": text(label=("字段", "Field"), nullable=False), "value": text(label=("值", "Value"), nullable=False)}
+CONTENT = array(obj("ApprovalContent", _SAID), label=("审批内容", "Content"), nullable=False)
 SHOWN = shape(
     "ApprovalShown",
+    content=CONTENT.but(
+        description="What people entered, as they read it, of requests that are about no business record."
+    ),
     **INSTANCES.all_fields,
     people=array(
         _NAME,

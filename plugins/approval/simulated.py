@@ -81,7 +81,7 @@ TRIAL = shape(
     flows=array(_TRIED, nullable=False, description="The enabled flows of the type, the first by priority first."),
 )
 _LABELLED = shape("ApprovalValue", value=text(nullable=False), label=text(nullable=False))
-_FIELD = shape(
+TYPE_FIELD = shape(
     "ApprovalField",
     field=text(nullable=False),
     label=text(nullable=False),
@@ -93,6 +93,7 @@ _FIELD = shape(
         description="The values of a field that accepts only these.",
     ),
     ref=text(description="The collection to whose records the field refers."),
+    required=boolean(nullable=False, description="Whether a record, or a request by a form, must have it."),
 )
 TYPES = shape(
     "ApprovalTypes",
@@ -103,7 +104,11 @@ TYPES = shape(
             biz_type=text(nullable=False),
             name=text(nullable=False),
             collection=text(description="The collection of its records; null if requests are not about a record."),
-            fields=array(_FIELD, nullable=False, description="Empty if requests may have any fields."),
+            fields=array(
+                TYPE_FIELD,
+                nullable=False,
+                description="Of its records or of its form; empty if requests may have any fields.",
+            ),
         ),
         nullable=False,
     ),

@@ -15,8 +15,10 @@ from plugins.api import (
     Refusal,
     Request,
     Route,
+    array,
     invalid,
     obj,
+    object_id,
     route,
 )
 from plugins.api.errors import refusal
@@ -28,12 +30,13 @@ from plugins.approval.conditions import matches
 from plugins.approval.engine import plan
 from plugins.approval.facts import conditions_of, gather_facts
 from plugins.approval.flow import Assignee, Panel
+from plugins.approval.form_records import FORMS, MOST_FIELDS, fields_in_form, find_form_fields
 from plugins.approval.names import list_names
 from plugins.approval.panels import Staff
 from plugins.approval.people import load_staff
 from plugins.approval.records import APPROVERS, DEFINITIONS
 from plugins.approval.requests import find_enabled, first_of
-from plugins.approval.simulated import SIMULATE_BODY, SIMULATION, TRIAL, TRIAL_BODY, TYPES
+from plugins.approval.simulated import SIMULATE_BODY, SIMULATION, TRIAL, TRIAL_BODY, TYPE_FIELD, TYPES
 from plugins.rbac.api import Directory
 
 _NEVER = ("id", "version")
@@ -43,6 +46,8 @@ _NO_RECORD = Message("没有这条记录，或没有查看权限", "There is no 
 async def list_types(req: Request) -> dict[str, Any]:
     """Return the business types that flows may be about, with the fields that their conditions may name."""
     catalogue, entries, language = req.part(Catalogue), await req.part(Dictionaries).current(), req.language
+    stored = await req.service.database.store(FORMS).find()
+    forms = {one["biz_type"]: fields_in_form(req.service, one) for one in stored}
     types: list[dict[str, Any]] = []
     for biz_type, collection in catalogue.biz_types.items():
         shown = approval_fields(catalogue.routes, collection)
@@ -53,10 +58,18 @@ async def list_types(req: Request) -> dict[str, Any]:
             types.append({"biz_type": biz_type, **known})
     for value, entry in entries.get("biz_type", {}).items():
         if entry.enabled and all(one["biz_type"] != value for one in types):
-            types.append({"biz_type": value, "name": entry.label.text(language), "collection": None, "fields": []})
+            fields = [*_fields(req, entries, forms.get(value, {}))]
+            types.append({"biz_type": value, "name": entry.label.text(language), "collection": None, "fields": fields})
     operators = entries.get("approval_operator", {}).items()
     named = [{"value": value, "label": entry.label.text(language)} for value, entry in operators]
     return {"items": types, "operators": named}
+
+
+async def list_form_fields(req: Request) -> list[dict[str, Any]]:
+    """Return the fields that requests of a flow have; empty if it is about records, or if they may have any."""
+    definition = await req.system_store(DEFINITIONS).find_one({"_id": req.query["definition_id"]})
+    fields = await find_form_fields(req.service, definition["biz_type"]) if definition is not None else None
+    return [*_fields(req, await req.part(Dictionaries).current(), fields or {})]
 
 
 def _fields(req: Request, entries: Entries, fields: Mapping[str, Field], within: str = "") -> Iterator[dict[str, Any]]:
@@ -81,6 +94,7 @@ def _fields(req: Request, entries: Entries, fields: Mapping[str, Field], within:
                 "operators": [one for one in operators_of(field) if one in EQUALITY or not (named or field.ref)],
                 "values": named,
                 "ref": field.ref or compared.ref,
+                "required": field.required,
             }
 
 
@@ -191,6 +205,14 @@ ROUTES: tuple[Route, ...] = (
         summary="List what flows can be about, and what their conditions may name",
         access=SIGNED_IN,
         returns=TYPES,
+    ),
+    route(
+        "GET /api/v1/approvals/forms/fields",
+        list_form_fields,
+        summary="List the fields that requests of a flow have",
+        access="approval:instance:create",
+        query={"definition_id": object_id(label=("审批流程", "Approval flow"), required=True, ref=DEFINITIONS.name)},
+        returns=array(TYPE_FIELD, max_items=MOST_FIELDS, nullable=False),
     ),
     route(
         "POST /api/v1/approvals/simulate",

@@ -53,6 +53,12 @@ DICTIONARIES = (
         after=("后加签", "After"),
     ),
     dictionary(
+        "approval_way",
+        ("操作途径", "Way"),
+        link=("消息链接", "Link in a message"),
+        link_without_login=("消息链接（免登录）", "Link in a message, without a log-in"),
+    ),
+    dictionary(
         "approval_operator",
         ("比较方式", "Operator"),
         eq=("等于", "Equal to"),
@@ -83,9 +89,13 @@ MENUS = (
     page("approval:instance", ("审批单", "Requests"), "/approval/instances", "lucide:file-check", 2),
     page("approval:delegation", ("审批委托", "Delegations"), "/approval/delegations", "lucide:user-check", 3),
     page("approval:definition", ("审批流程", "Approval flows"), "/approval/definitions", "lucide:workflow", 4),
+    page("approval:form", ("审批表单", "Request forms"), "/approval/forms", "lucide:text-cursor-input", 5),
+    page("approval:figure", ("审批统计", "Figures"), "/approval/figures", "lucide:activity", 6),
 )
 
 PERMISSIONS = {
+    "approval:figure:read": Message("节点用时", "Nodes"),
+    "approval:figure:list": Message("用时明细", "Visits"),
     "approval:definition:simulate": Message("模拟", "Simulate"),
     "approval:instance:submit": Message("提交", "Submit"),
     "approval:instance:withdraw": Message("撤回", "Withdraw"),

@@ -3,10 +3,13 @@
 from typing import Any
 
 from plugins.api import Message, View
+from plugins.approval.form_records import FORMS
 from plugins.approval.records import DEFINITIONS, INSTANCES
 
 _TYPES = "/api/v1/approvals/types"
 _CHOSEN: dict[str, Any] = {"joinValues": False, "extractValue": True}
+_SEARCHED: dict[str, Any] = {"type": "select", "searchable": True, "labelField": "name", **_CHOSEN}
+_FIELDS = "/api/v1/approvals/forms/fields"
 _BY_TYPE: dict[str, Any] = {
     "type": "select",
     "source": {"method": "get", "url": _TYPES},
@@ -46,7 +49,28 @@ VIEWS = (
         INSTANCES,
         columns=("title", "biz_type", "initiator_id", "submitted_at", "status"),
         boxes="box",
-        widgets={"node": {"type": "hidden"}},  # the first at which the person is asked
+        widgets={
+            "node": {"type": "hidden"},  # the first at which the person is asked
+            "record": {"type": "declared-fields", "of": "definition_id", "path": _FIELDS},
+        },
+    ),
+    View(
+        FORMS,
+        columns=("name", "biz_type"),
+        widgets={
+            "fields.dictionary": {
+                **_SEARCHED,
+                "source": {"method": "get", "url": "/api/v1/system/dictionaries?page_size=200"},
+                "valueField": "type",
+                "visibleOn": "${type == 'choice'}",
+            },
+            "fields.target": {
+                **_SEARCHED,
+                "source": {"method": "get", "url": "/api/v1/system/custom-fields/collections?use=target"},
+                "valueField": "collection",
+                "visibleOn": "${type == 'reference'}",
+            },
+        },
     ),
     View(
         DEFINITIONS,

@@ -35,6 +35,10 @@ def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: 
     """Return the controls of a body; `labelled` are the record's fields, for the labels that the body itself lacks."""
     own = view.widgets if view is not None else {}
     made = [_own(one, own) for one in _controls(viewer, shape.fields or {}, labelled)]
+    with_control = {str(one["name"]) for one in made}
+    for name, field in (shape.fields or {}).items():
+        if name in own and name not in with_control and not field.read_only:  # such as JSON of any shape
+            made.append({"name": name, "label": viewer.label(name, field), **own[name]})
     known = _known(viewer, [*(shape.fields or {})], made)
     parts = grouped(viewer, view, [(str(one["name"]), {**one, **known.get(str(one["type"]), {})}) for one in made])
     below = ([node("fieldset", title=heading, body=[*nodes])] if heading else nodes for heading, nodes in parts)
@@ -47,6 +51,7 @@ def _known(viewer: Viewer, names: Sequence[str], made: Sequence[Node]) -> Mappin
     around = {str(one["name"]): one for one in made if one["type"] == "hidden"}
     return {
         "flow": {"parts": around, "kinds": _PLAIN},  # it edits what stands around its nodes, too
+        "declared-fields": {"kinds": _PLAIN},
         "menu-path": {**choices(pages), "clearable": True, "searchable": True},
         "geo-position": {"beside": names, "fixed": "fix_at" in names},  # evidence of a place is not typed
     }

@@ -16,6 +16,7 @@ from plugins.console.viewer import Viewer
 ID = "record_id"  # the shell gives the page this value
 PAGE = "record"  # the name by which buttons reload the page
 _IN_A_PANEL = 12
+_PAIR = {"label", "value"}
 
 
 def record_page(viewer: Viewer, subject: Subject) -> Node | None:
@@ -81,11 +82,22 @@ def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     for heading, nodes in grouped(viewer, viewer.site.view_of(subject.collection), items):
         yield node("property", column=2, items=[*nodes], **({"title": heading} if heading else {}))
     yield from of_another
+    yield from _pairs(viewer, subject.shape)
     shows = {"actionType": "setValue", "componentId": PAGE, "args": {"value": {"all_fields": True}}}
     click = {"click": {"actions": [shows]}}
     yield node("button", label=viewer.word("empty"), level="link", onEvent=click, visibleOn="${!all_fields}")
     if stamps:
         yield node("more", label=viewer.word("record"), body=[node("property", column=2, items=stamps)])
+
+
+def _pairs(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
+    """Yield the lists of labels and values, which show fields that no declaration knows."""
+    for name, field, inside in lines(shape):
+        if {*inside} == _PAIR:
+            body = node(
+                "table", title=viewer.label(name, field), source=f"${{{name}}}", columns=columns_of(viewer, inside)
+            )
+            yield node("container", body=body, visibleOn=f"${{{name} && {name}.length}}")
 
 
 def _filled(name: str, field: Field) -> str:
@@ -121,6 +133,8 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
     made = subject.route("POST")
     flows = {one["name"]: one for one in form_of(viewer, subject, made) if one["type"] == "flow"} if made else {}
     for name, field, inside in lines(subject.shape):
+        if {*inside} == _PAIR:
+            continue
         columns = [{**one, "visibleOn": _in_some(name, str(one["name"]))} for one in columns_of(viewer, inside)]
         table = node("table", source=f"${{{name}}}", columns=columns)
         if name in flows:

@@ -19,6 +19,7 @@ from typing import Any
 from plugins.api import Service, utc_now
 from plugins.api.data import retry_at
 from plugins.api.errors import DatabaseUnavailable
+from plugins.api.ports import DirectLinks
 from plugins.api.values import Language
 from plugins.notification.channel_records import ADDRESSES, DELIVERIES
 from plugins.notification.channels import Channel, Channels, Letter, Outcome
@@ -173,7 +174,8 @@ class Sender:
         shown = [localise(message, language) for message in messages]
         first, link = shown[0], company.front_end or None
         if len(shown) == 1:
-            title, body, link = first["title"], first["body"] or "", _absolute(company.front_end, first["link"])
+            title, body = first["title"], first["body"] or ""
+            link = _absolute(company.front_end, await self._direct(person, messages[0]) or first["link"])
         else:
             title = DIGEST_TITLE.filled(count=len(shown)).text(language)
             lines = [DIGEST_LINE.filled(title=one["title"]).text(language) for one in shown[:_IN_DIGEST]]
@@ -192,6 +194,11 @@ class Sender:
             first["kind"], language, values, plain=channel.name != "email"
         )
         return await channel.send(letter, mail)
+
+    async def _direct(self, person: Person, message: Notification) -> str | None:
+        """Return the link that is signed for this person, if the message is about something for which there is one."""
+        links, about = self._service.part(DirectLinks), message["data"] or {}
+        return await links.link(person.user["id"], message["kind"], about, message["created_at"])
 
     async def _note(self, rows: Sequence[NotificationDelivery], until: datetime, outcome: Outcome) -> None:
         now, attempts = utc_now(), rows[0]["attempts"] + 1

@@ -111,6 +111,13 @@ export const DICTIONARIES = {
    "withdrawn": {"zh": "已撤回", "en": "Withdrawn", "color": ""}
   }
  },
+ "approval_way": {
+  "title": {"zh": "操作途径", "en": "Way"},
+  "items": {
+   "link": {"zh": "消息链接", "en": "Link in a message", "color": ""},
+   "link_without_login": {"zh": "消息链接（免登录）", "en": "Link in a message, without a log-in", "color": ""}
+  }
+ },
  "auth_login_event": {
   "title": {"zh": "登录事件", "en": "Log-in event"},
   "items": {
@@ -1064,6 +1071,14 @@ export const PERMISSIONS = {
  "approval:delegation:delete": {"zh": "删除审批委托", "en": "delete delegations"},
  "approval:delegation:list": {"zh": "查询审批委托", "en": "list delegations"},
  "approval:delegation:read": {"zh": "查看审批委托", "en": "read delegations"},
+ "approval:figure:list": {"zh": "审批统计：用时明细", "en": "visits (figures)"},
+ "approval:figure:read": {"zh": "审批统计：节点用时", "en": "nodes (figures)"},
+ "approval:form:create": {"zh": "新增审批表单", "en": "create request forms"},
+ "approval:form:delete": {"zh": "删除审批表单", "en": "delete request forms"},
+ "approval:form:list": {"zh": "查询审批表单", "en": "list request forms"},
+ "approval:form:read": {"zh": "查看审批表单", "en": "read request forms"},
+ "approval:form:restore": {"zh": "恢复审批表单", "en": "restore request forms"},
+ "approval:form:update": {"zh": "修改审批表单", "en": "edit request forms"},
  "approval:instance:create": {"zh": "新增审批单", "en": "create requests"},
  "approval:instance:delete": {"zh": "删除审批单", "en": "delete requests"},
  "approval:instance:list": {"zh": "查询审批单", "en": "list requests"},

@@ -23,7 +23,7 @@ function text(control, value) {
 }
 
 /** Return the control for the values of a field, several for operators that take a list; `kinds` are those by kinds of fields. */
-function valueOf(field, several, kinds = {}) {
+export function valueOf(field, several, kinds = {}) {
   if (field?.ref) {
     const source = { method: "get", url: `/api/v1/meta/options/${field.ref}?q=\${term}&chosen=\${value}` };
     return { type: "select", source, autoComplete: source, labelField: "name", valueField: "id", multiple: several, ...CHOSEN };

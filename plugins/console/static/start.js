@@ -6,6 +6,7 @@ import { remember } from "./conflict.js";
 import { registerLists } from "./lists.js";
 import { base, begin, call, end } from "./session.js";
 import { listenForKeys } from "./finder.js";
+import { isLink, showLink } from "./link.js";
 import { notify } from "./notices.js";
 import { registerParts } from "./parts.js";
 import { isStep } from "./paths.js";
@@ -114,8 +115,10 @@ function watchTitle(at, place) {
   new MutationObserver(read).observe(place, { childList: true, subtree: true, characterData: true });
 }
 
-/** Draw the page of the address: `#/<menu>`, or `#/records/<list>/<id>`. */
+/** Draw the page of the address: `#/<menu>`, or `#/records/<list>/<id>`; the path of a link in a message leads to one. */
 async function show(embed, me) {
+  const named = placeOf(location.hash.slice(1));
+  if (named && named !== location.hash) { location.replace(named); return null; }
   const { hash } = location, at = hash.length > 2 ? hash : HOME, steps = at.replace(/^#\//, "").split("/"), [first, list, id] = steps;
   const content = document.getElementById("content");
   const path = first === "records" ? `records/${list}` : `pages/${first}`;
@@ -159,6 +162,8 @@ async function start() {
   document.documentElement.dataset.theme = theme();
   installable();
   mendControls();
+  addEventListener("hashchange", () => { if (isLink()) location.reload(); });
+  if (isLink()) { await showLink(root); return; }
   const loading = Promise.all([loadRenderer(), loadIcons()]);
   await begin();
   const asked = ["/api/v1/auth/profile", "/api/v1/system/menus", "/api/v1/console/shell"].map((path) => call(path));

@@ -51,6 +51,8 @@ const WORDS = {
   moveUp: ["上移", "Move up"], nobody: ["无", "Nobody"], node: ["审批节点", "Node"], noFlow: ["没有适用的流程", "No flow applies"],
   submits: ["发起人提交", "The initiator submits"], unmet: ["未满足：", "not met:"], value: ["值", "Value"],
   chooseFiles: ["选择文件", "Choose files"], choosePicture: ["选择图片", "Choose a picture"], dropFiles: ["也可以将文件拖到这里", "or drop them here"],
+  asks: ["等待 {name} 处理", "Waiting for {name}"], asksAlone: ["等待 {name} 处理。持有此链接即可处理，请勿转发", "Waiting for {name}. Whoever has this link can decide: do not pass it on"],
+  comment: ["意见", "Comment"], decided: ["已处理：{action}", "Done: {action}"], needsComment: ["请填写意见", "Write a comment first"], openConsole: ["打开控制台", "Open the console"],
   noFiles: ["还没有附件", "No files yet"], removeFile: ["确定移除附件“{name}”吗？", "Remove the file “{name}”?"], takePhoto: ["拍照", "Take a photo"],
 };
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from handlers.route import Route
 from plugins.testing import People, expect, unique
-from tests.api.approval.flows import AT, DEFINITIONS, EVERYTHING, act, ask, define, draft, id_of, node
+from tests.api.approval.flows import AT, DEFINITIONS, EVERYTHING, act, ask, business_type, define, draft, id_of, node
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
-ONE = f"{AT}/instances/{{id}}"
+ONE, FORMS = f"{AT}/instances/{{id}}", f"{AT}/forms"
 
 
 async def of_a_flow(maker: Maker, route: Route) -> Exercise:
@@ -79,6 +79,30 @@ async def trial(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, ""), body)
 
 
+async def by_link(maker: Maker, route: Route) -> Exercise:
+    """A link that nobody signed."""
+    return replace(await maker.derived(route), code=40400)
+
+
+async def of_a_form(maker: Maker, route: Route) -> Exercise:
+    """A form of a business type that has none yet."""
+    field = {"name": "amount", "label": "金额", "label_en": "Amount", "type": "money"}
+    body = {"name": unique("form"), "biz_type": await business_type(maker.admin), "fields": [field]}
+    return Exercise(maker.admin, route, path_with(route, ""), body)
+
+
+async def changed_form(maker: Maker, route: Route) -> Exercise:
+    made = expect(await maker.admin.post(FORMS, (await of_a_form(maker, route)).body))
+    return Exercise(
+        maker.admin, route, path_with(route, made["id"]), {"version": 1, "name": unique("form")}, record=made
+    )
+
+
+async def fields_of_a_flow(maker: Maker, route: Route) -> Exercise:
+    made = await define(maker.admin, node("first", maker.admin))
+    return Exercise(maker.admin, route, f"{path_with(route, '')}?definition_id={made['id']}")
+
+
 APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {DEFINITIONS}": of_a_flow,
     f"PATCH {DEFINITIONS}/{{id}}": changed_flow,
@@ -92,4 +116,8 @@ APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {ONE}/reassign": reassign,
     f"POST {ONE}/remind": remind,
     f"POST {AT}/simulate": trial,
+    **{f"POST {AT}/links/{step}": by_link for step in ("open", "decide")},
+    f"POST {FORMS}": of_a_form,
+    f"PATCH {FORMS}/{{id}}": changed_form,
+    f"GET {FORMS}/fields": fields_of_a_flow,
 }
