@@ -36,7 +36,6 @@ def _pending(period: Period) -> Filter:
 
 
 DASHBOARDS = (summed("overview", Figures(INSTANCES, {"pending_approvals": 1}, where=_pending)),)
-_AT = "/api/v1/approvals/figures"
 _YEAR = timedelta(days=366)
 _MOST_NODES, _MOST_REQUESTS = 500, 20_000
 _OPEN, _DECIDED = ["pending", "waiting"], ["agreed", "rejected", "sent_back"]
@@ -46,8 +45,8 @@ _NODE = text(label=("节点标识", "Key of the node"), max_length=64)
 _NAME = text(label=("节点名称", "Node name"))
 _STATE = choice("waiting", "decided", "sent_back", "ended", label=("处理情况", "State"))
 _PERIOD = {
-    "date_from": day(label=("提交日期从", "Submitted from"), description="By default the last year."),
-    "date_to": day(label=("提交日期到", "Submitted to")),
+    "date_from": day(label=("提交日期", "Submitted"), description="By default the last year."),
+    "date_to": day(label=("提交日期", "Submitted")),
 }
 _COUNT = integer(minimum=0, nullable=False)
 FIGURES = shape(
@@ -92,6 +91,7 @@ VISITS = shape(
     total=integer(label=("总数", "Total"), minimum=0, nullable=False),
     page=integer(minimum=1, nullable=False),
     page_size=integer(minimum=1, nullable=False),
+    next_cursor=text(max_length=20, description="Give it as `cursor` for the next page; null at the end."),
 )
 
 
@@ -129,11 +129,12 @@ async def list_visits(req: Request) -> dict[str, Any]:
     page = [{"$sort": {"hours": -1, "_id": 1}}, {"$skip": rows_before(req.query)}, {"$limit": req.query["page_size"]}]
     parts = {"items": page, "count": [{"$count": "total"}]}
     (found,) = await req.store(INSTANCES).aggregate([*_visits(req), {"$match": chosen}, {"$facet": parts}])
+    total, end = found["count"][0]["total"] if found["count"] else 0, rows_before(req.query) + req.query["page_size"]
     return {
         "items": [_shown(row) for row in found["items"]],
-        "total": found["count"][0]["total"] if found["count"] else 0,
-        "page": req.query["page"],
-        "page_size": req.query["page_size"],
+        "total": total,
+        **{name: req.query[name] for name in ("page", "page_size")},
+        "next_cursor": str(end) if end < total else None,
     }
 
 
@@ -186,10 +187,11 @@ _ASKED = {name: one.but(nullable=False) for name, one in {"definition_id": _FLOW
 _PAGES = {
     "page": integer(minimum=1, default=1, nullable=False, example=1),
     "page_size": integer(minimum=1, maximum=200, default=50, nullable=False, example=50),
+    "cursor": text(max_length=20, nullable=False, description="`next_cursor` of the page before.", example="50"),
 }
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/approvals/figures",
         read_figures,
         summary="Read how long the nodes of flows take, what waits there, and what is sent back",
         access="approval:figure:read",
@@ -198,7 +200,7 @@ ROUTES: tuple[Route, ...] = (
         collection=INSTANCES.name,
     ),
     route(
-        f"GET {_AT}/visits",
+        "GET /api/v1/approvals/figures/visits",
         list_visits,
         summary="List the visits to nodes behind the figures",
         access="approval:figure:list",

@@ -73,29 +73,33 @@ CHECKED = shape(
     checks=array(
         shape(
             "ApprovalCheckItem",
-            check=choice(*_CHECKS, nullable=False),
+            id=choice(*_CHECKS, nullable=False),
             message=text(label=("检查项", "Check"), nullable=False),
             passed=boolean(label=("通过", "Passed"), nullable=False),
         ),
         label=("检查项", "Checks"),
         nullable=False,
     ),
+    problems=array(
+        shape(
+            "ApprovalProblem",
+            message=text(label=("问题", "Fault"), nullable=False),
+            node_name=text(label=("节点名称", "Node name")),
+            branch=text(label=("分支名称", "Branch name")),
+            example=text(label=("反例", "Counterexample"), nullable=False),
+            blocks=boolean(label=("不能启用", "Cannot be enabled"), nullable=False),
+        ),
+        label=("问题", "Faults"),
+        nullable=False,
+        description="The same in words.",
+    ),
     faults=array(
         shape(
             "ApprovalFault",
-            message=text(label=("问题", "Fault"), nullable=False, description="The rule in words."),
-            node_name=text(label=("节点名称", "Node name"), description="The name of the node at fault."),
-            branch=text(label=("分支名称", "Branch name")),
-            example=text(
-                label=("反例", "Counterexample"), nullable=False, description="In words: values, a person, or a record."
-            ),
-            blocks=boolean(
-                label=("不能启用", "Cannot be enabled"),
-                nullable=False,
-                description="Whether the flow cannot be enabled because of it.",
-            ),
             rule=choice(*_RULES, nullable=False),
-            node=text(label=("节点标识", "Key"), description="The key of the node at fault; null for the whole flow."),
+            message=text(nullable=False, description="The rule in words."),
+            node=text(label=("节点", "Node"), description="The key of the node at fault; null for the whole flow."),
+            branch=text(label=("分支名称", "Branch name")),
             values=mapping(
                 anything(), nullable=False, description="Values, by the field of the conditions, that show the fault."
             ),
@@ -107,8 +111,8 @@ CHECKED = shape(
             people=array(
                 shape("ApprovalFaultPerson", id=integer(nullable=False), name=text(nullable=False)), nullable=False
             ),
+            blocks=boolean(nullable=False, description="Whether the flow cannot be enabled because of it."),
         ),
-        label=("问题", "Faults"),
         nullable=False,
     ),
     initiators=integer(
@@ -164,15 +168,30 @@ async def check(req: Request) -> dict[str, Any]:
     return {
         "passed": not faults,
         "checks": [
-            {"check": name, "message": message.text(req.language), "passed": broken.isdisjoint(rules)}
+            {"id": name, "message": message.text(req.language), "passed": broken.isdisjoint(rules)}
             for name, (message, rules) in _CHECKS.items()
         ],
-        "faults": [await _shown(req, flow, one) for one in faults],
+        "problems": [await _say(req, flow, one) for one in faults],
+        "faults": [
+            {
+                "rule": one.finding.rule,
+                "message": _RULES[one.finding.rule].text(req.language),
+                "node": one.finding.node,
+                "branch": one.finding.branch,
+                "values": dict(one.finding.values),
+                "resource_id": one.resource_id,
+                "initiator_id": next(iter(one.initiators), None),
+                "people": await list_names(req, one.people),
+                "blocks": one.finding.rule in _FIELDS,
+            }
+            for one in faults
+        ],
         "initiators": len(initiators),
     }
 
 
-async def _shown(req: Request, flow: Flow, fault: _Fault) -> dict[str, Any]:
+async def _say(req: Request, flow: Flow, fault: _Fault) -> dict[str, Any]:
+    """Return a fault in words, with the values, the person or the record that shows it."""
     one = fault.finding
     people = await list_names(req, fault.people)
     initiator = await list_names(req, fault.initiators[:1])
@@ -187,16 +206,10 @@ async def _shown(req: Request, flow: Flow, fault: _Fault) -> dict[str, Any]:
         *([] if initiator else [each["name"] for each in people]),
     ]
     return {
-        "rule": one.rule,
         "message": _RULES[one.rule].text(req.language),
-        "node": one.node,
         "node_name": next((node["name"] for node in flow["nodes"] if node["key"] == one.node), None),
         "branch": one.branch,
         "example": ("，" if req.language == "zh" else ", ").join(told),
-        "values": dict(one.values),
-        "resource_id": fault.resource_id,
-        "initiator_id": next(iter(fault.initiators), None),
-        "people": people,
         "blocks": one.rule in _FIELDS,
     }
 

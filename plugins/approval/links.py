@@ -47,9 +47,14 @@ from plugins.approval.states import STATES, TASK_STATES
 from plugins.system.api import Configs
 
 LASTS = timedelta(days=3)
-_AT, _PAGE, _PURPOSE, _KIND = "/api/v1/approvals/links", "/links/approvals/{token}", "approval.task", "approval_task"
+_PAGE, _PURPOSE, _KIND = "/links/approvals/{token}", "approval.task", "approval_task"
 _TOKEN = text(
-    label=("链接", "Link"), required=True, max_length=300, pattern=r"^[\w.]+$", secret=True, example="6a1b.0.7.1795.9f"
+    label=("链接", "Link"),
+    required=True,
+    max_length=300,
+    pattern=r"^[A-Za-z0-9_.]+$",
+    secret=True,
+    example="6a1b.0.7.1795.9f",
 )
 OPEN_BODY = shape("ApprovalLink", token=_TOKEN)
 DECIDE_BODY = shape(
@@ -213,7 +218,7 @@ _ERRORS = (UNAUTHENTICATED, TOKEN_EXPIRED, PASSWORD_CHANGE_REQUIRED, RATE_LIMITE
 _REFUSALS = (Refusal(NOT_FOUND, BAD_LINK), Refusal(FORBIDDEN, NOT_YOUR_LINK), *conflicts(NO_TASK))
 ROUTES: tuple[Route, ...] = (
     route(
-        f"POST {_AT}/open",
+        "POST /api/v1/approvals/links/open",
         open_link,
         summary="Open the task of a link in a message",
         access=PUBLIC,
@@ -224,7 +229,7 @@ ROUTES: tuple[Route, ...] = (
         logged=False,
     ),
     route(
-        f"POST {_AT}/decide",
+        "POST /api/v1/approvals/links/decide",
         decide,
         summary="Decide on the task of a link in a message",
         access=PUBLIC,

@@ -53,6 +53,14 @@ DICTIONARIES = (
         after=("后加签", "After"),
     ),
     dictionary(
+        "approval_visit",
+        ("节点处理情况", "State of a visit"),
+        waiting=("待处理", "Waiting"),
+        decided=("已处理", "Decided"),
+        sent_back=("已退回", "Sent back"),
+        ended=("已取消", "Cancelled"),
+    ),
+    dictionary(
         "approval_way",
         ("操作途径", "Way"),
         link=("消息链接", "Link in a message"),

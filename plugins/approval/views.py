@@ -52,6 +52,7 @@ VIEWS = (
         widgets={
             "node": {"type": "hidden"},  # the first at which the person is asked
             "record": {"type": "declared-fields", "of": "definition_id", "path": _FIELDS},
+            "choices": {"type": "flow-choices", "path": "/api/v1/approvals/instances", "label": False},
         },
     ),
     View(

@@ -67,11 +67,14 @@ def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
         where = f"Plugin {plugin.name}: view of {view.collection.name}"
         if view.collection not in known:
             yield f"{where}, a collection that no loaded plugin declares."
+        about = [one for one in plugin.routes if one.collection == view.collection.name and one.body is not None]
+        sent = {name for one in about for name in (one.body.fields if one.body is not None else None) or ()}
         grouped = Counter(name for names in view.groups.values() for name in names)
         for name in sorted(
             {*view.columns, *grouped, *(name.partition(".")[0] for name in view.widgets), view.due}
             - {""}
             - view.collection.all_fields.keys()
+            - sent  # the forms of actions have them
         ):
             yield f"{where} names {name}, which is no field of it."
         for name in sorted(name for name, times in grouped.items() if times > 1):

@@ -139,10 +139,10 @@ class Console:
         """How many elements there are."""
         return int(self.browser.execute_script("return document.querySelectorAll(arguments[0]).length", selector))
 
-    def log_in(self, username: str, password: str = PASSWORD) -> None:
-        """Log in by the dialogue, and wait for the first page."""
+    def log_in(self, username: str, password: str = PASSWORD, shows: str = "main .drawn") -> None:
+        """Log in by the dialogue, and wait for the first page, or for what is shown instead."""
         self.browser.execute_script(LOG_IN, username, password)
-        self.until(lambda: self.count("main .drawn"))
+        self.until(lambda: self.count(shows))
 
     def open(self, address: str, *selectors: str) -> str:
         """Go to a page, and wait for these parts of it; returns its text."""

@@ -1,12 +1,17 @@
-"""Approval flows as diagrams: they are edited in the diagram."""
+"""Approval flows as diagrams, the forms and choices of requests, and a task that is decided by its link on a phone."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from plugins.api import utc_now
+from plugins.approval.links import make_token
 from plugins.boot.runtime import Running
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, People, expect, unique
+from tests.api.approval.flows import AT, ask, business_type, define, draft, id_of, node, read, several
 from tests.browser.browser import Console, do
 
 pytestmark = pytest.mark.gen_test(timeout=180)
@@ -93,3 +98,63 @@ async def test_branches_and_lanes_are_drawn_and_edited(console: Console, company
     assert by["branches"][0]["conditions"] == [condition]
     assert (added["name"], both["lanes"]) == ("Director", lanes)
     assert await do(console.complaints) == []
+
+
+def enter_and_submit(console: Console) -> None:
+    """Change what the form asks for, and choose a branch at the submission."""
+    console.click("Edit")
+    console.until(lambda: console.value(".antd-Drawer [name=amount]") == "5.00")
+    console.type(".antd-Drawer [name=amount]", Keys.CONTROL, "a")
+    console.type(".antd-Drawer [name=amount]", "77.5")
+    console.press(SAVE)
+    console.until(lambda: "77.50" in console.shown("main"))
+    console.click("Submit")
+    console.until(lambda: "By choice" in console.shown(".antd-Drawer"))
+    console.press(".antd-Drawer .antd-Select")
+    console.until(lambda: console.count(".antd-Select-option"))
+    console.press(".antd-Select-option:nth-of-type(2)")
+    console.until(lambda: "two" in console.shown(".antd-Drawer .antd-Select-value"))
+    console.press(SAVE)
+    console.until(lambda: not console.count(".antd-Drawer"))
+
+
+async def test_a_request_has_the_fields_of_its_form_and_the_initiator_chooses(
+    console: Console, company: Running, admin: Client
+) -> None:
+    kind = await business_type(admin)
+    field = {"name": "amount", "label": "金额", "label_en": "Amount", "type": "money", "required": True}
+    expect(await admin.post(f"{AT}/forms", {"name": unique("form"), "biz_type": kind, "fields": [field]}))
+    branches = [{"name": key, "conditions": [], "nodes": [key]} for key in ("one", "two")]
+    fork = {"key": "fork", "name": "By choice", "choice": True, "branches": branches}
+    flow = await define(admin, fork, node("one"), node("two"), biz_type=kind)
+    made = await draft(admin, flow, record={"amount": 5})
+    await do(console.visit, company.url, admin, f"#/records/approvals.instances/{made['id']}")
+    await do(enter_and_submit, console)
+    sent = await read(admin, made)
+    assert (sent["record"], sent["status"], sent["taken"][0]["branch"]) == ({"amount": "77.50"}, "pending", "two")
+    assert await do(console.complaints) == []
+
+
+def decide_by_link(console: Console, url: str, token: str, boss: Client) -> None:
+    """Open a link, log in, and agree with a comment, which is needed."""
+    console.resize(390, 844)
+    console.visit(url, None, f"#/links/approvals/{token}")
+    console.until(lambda: console.count("dialog form"))
+    console.log_in(boss.user["username"], shows="main.link footer button")
+    console.press("main.link footer button:last-child")
+    console.until(lambda: "Write a comment first" in console.shown("main.link"))
+    console.type("main.link textarea", "fine")
+    console.press("main.link footer button:last-child")
+    console.until(lambda: "Done: Agree" in console.shown("main.link"))
+
+
+async def test_a_task_is_decided_by_its_link_on_a_phone(
+    console: Console, company: Running, admin: Client, people: People
+) -> None:
+    (boss,) = await several(people, 1)
+    made = await ask(admin, await define(admin, {**node("first", boss), "reason": "always"}))
+    token = make_token(company.service, made["id"], 0, id_of(boss), utc_now() + timedelta(hours=1))
+    await do(decide_by_link, console, company.url, token, boss)
+    last = (await read(admin, made))["history"][-1]
+    assert (last["user_id"], last["way"], last["comment"]) == (id_of(boss), "link", "fine")
+    assert [one for one in await do(console.complaints) if "401 (Unauthorized)" not in one] == []  # before the log-in

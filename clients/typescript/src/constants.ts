@@ -111,6 +111,15 @@ export const DICTIONARIES = {
    "withdrawn": {"zh": "已撤回", "en": "Withdrawn", "color": ""}
   }
  },
+ "approval_visit": {
+  "title": {"zh": "节点处理情况", "en": "State of a visit"},
+  "items": {
+   "waiting": {"zh": "待处理", "en": "Waiting", "color": ""},
+   "decided": {"zh": "已处理", "en": "Decided", "color": ""},
+   "sent_back": {"zh": "已退回", "en": "Sent back", "color": ""},
+   "ended": {"zh": "已取消", "en": "Cancelled", "color": ""}
+  }
+ },
  "approval_way": {
   "title": {"zh": "操作途径", "en": "Way"},
   "items": {

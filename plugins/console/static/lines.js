@@ -113,6 +113,7 @@ export function enterMoves() {
 export function confirmsWait() {
   let typed = -Infinity, released = null;
   document.addEventListener("input", () => { typed = performance.now(); }, true);
+  document.addEventListener("click", ({ target }) => { if (target.closest?.("[class*=Select-option]")) typed = performance.now(); }, true);
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.(":is([class*=Drawer-footer], [class*=Modal-footer]) button");
     const left = typed + TAKEN_MILLISECONDS - performance.now();

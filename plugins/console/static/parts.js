@@ -1,6 +1,7 @@
 // Components of our own in the renderer's pages. A part is a function that fills an element, and follows its properties.
 
 import { askBeforeClosing, draft } from "./drafts.js";
+import { registerChoices } from "./choices.js";
 import { registerDeclared } from "./declared.js";
 import { registerFlow } from "./flow.js";
 import { importer } from "./imports.js";
@@ -41,6 +42,7 @@ export function registerParts(library, React, listOf) {
   for (const [type, mount] of Object.entries(CONTROLS)) library.FormItem({ type, strictMode: false })(component(React, mount));
   registerFlow(library, React);
   registerDeclared(library, React);
+  registerChoices(library, React);
   library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red"), "Combo.type": say("field") });
   enterMoves();
   confirmsWait();

@@ -162,8 +162,9 @@ async function start() {
   document.documentElement.dataset.theme = theme();
   installable();
   mendControls();
-  addEventListener("hashchange", () => { if (isLink()) location.reload(); });
-  if (isLink()) { await showLink(root); return; }
+  const linked = isLink();
+  addEventListener("hashchange", () => { if (linked || isLink()) location.reload(); });
+  if (linked) { await showLink(root); return; }
   const loading = Promise.all([loadRenderer(), loadIcons()]);
   await begin();
   const asked = ["/api/v1/auth/profile", "/api/v1/system/menus", "/api/v1/console/shell"].map((path) => call(path));

@@ -81,7 +81,8 @@ async def trial(maker: Maker, route: Route) -> Exercise:
 
 async def by_link(maker: Maker, route: Route) -> Exercise:
     """A link that nobody signed."""
-    return replace(await maker.derived(route), code=40400)
+    action = {"action": "agree"} if route.path.endswith("decide") else {}
+    return Exercise(maker.admin, route, path_with(route, ""), {"token": "unsigned", **action}, code=40400)
 
 
 async def of_a_form(maker: Maker, route: Route) -> Exercise:
