@@ -36,7 +36,7 @@ def served(
             "wecom_redirect_uri": f"{wecom.url}/callback",
             "wecom_api_base": wecom.url,
         }
-        plugins = [replace(one, jobs=()) for one in load_plugins(("notification", "system"))]
+        plugins = [replace(one, jobs=()) for one in load_plugins(("notification", "system", "approval"))]
         block = serving(mongodb_uri, tmp_path_factory.mktemp("outside"), plugins, **settings)
         return await stack.enter_async_context(block), mail, wecom
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from plugins.api import Message, utc_now
 from plugins.notification.channel_records import DELIVERIES
 from plugins.notification.sending import Sender
 from plugins.testing import Client, expect, unique
+from tests.api.approval.flows import EVERYTHING, ask, define, node
 from tests.api.notification.inboxes import AT, send, titles
 from tests.api.notification.outside import Outside
 
@@ -63,6 +65,19 @@ async def test_people_of_wecom_get_a_card_instead_in_their_language(outside: Out
     }
     assert (await outside.why(reader, message))["rule"] == "preferred"
     assert outside.mails_to(reader) == []
+
+
+async def test_who_is_asked_to_approve_gets_a_link_to_just_that_task(outside: Outside) -> None:
+    await configure(outside, notification_front_end="https://erp.example.com")
+    admin, boss = outside.people.admin, await outside.person(role_ids=[await outside.people.role(EVERYTHING)])
+    made = await ask(admin, await define(admin, node("first", boss), biz_type="GENERAL"))
+    await outside.deliver()
+    (mail,) = outside.mails_to(boss)
+    (token,) = re.findall(r"https://erp\.example\.com/links/approvals/(\S+)", mail.body("plain"))
+    assert expect(await boss.post("/api/v1/approvals/links/decide", {"token": token, "action": "agree"})) == {
+        "id": made["id"],
+        "status": "approved",
+    }
 
 
 async def test_what_was_accepted_without_an_answer_is_repeated_under_the_same_id(outside: Outside) -> None:
