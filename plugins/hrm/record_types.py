@@ -84,6 +84,17 @@ class CalendarException(TypedDict):
     working: bool
 
 
+class PunchPolicy(TypedDict):
+    """An object within `AttendanceGroup`."""
+
+    proof: Literal["either", "gps", "wifi", "both"]
+    attempt: bool
+    known_device: bool
+    photo: bool
+    max_accuracy_metres: NotRequired[int | None]
+    max_fix_age_seconds: NotRequired[int | None]
+
+
 class AttendanceGroup(TypedDict):
     """A record of `hrm_attendance_groups`."""
 
@@ -94,6 +105,7 @@ class AttendanceGroup(TypedDict):
     holidays: list[CalendarException]
     place_ids: list[StoredId]
     outside_counts: bool
+    policy: PunchPolicy | None
     version: int
     creator_id: int
     creator_department_id: int | None
@@ -200,6 +212,8 @@ class Punch(TypedDict):
     bssid: str | None
     ssid: str | None
     device_id: str | None
+    photo: str | None
+    attempt: NotRequired[str | None]
     remark: str | None
     employee_id: StoredId
     employee_name: str | None
@@ -211,7 +225,9 @@ class Punch(TypedDict):
     place_id: StoredId | None
     method: Literal["gps", "wifi", "manual"] | None
     distance: float | None
-    risks: list[str]
+    risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
+    risk: int | None
+    review: Literal["pending", "accepted", "rejected"] | None
     entered_by: int | None
     reviewed_by: int | None
     reviewed_at: datetime | None
@@ -244,6 +260,11 @@ class DailyResult(TypedDict):
     worked_minutes: int | None
     leave_days: StoredAmount | None
     leave_by_type: dict[str, StoredAmount] | None
+    corrected: int | None
+    duty: Literal["outside", "trip"] | None
+    overtime_minutes: int | None
+    compensatory_minutes: int | None
+    overtime_day: Literal["working_day", "rest_day", "holiday"] | None
     version: int
     creator_id: int
     creator_department_id: int | None
@@ -263,6 +284,8 @@ class AttendanceMark(TypedDict):
     changes: int | None
     attended_to: str | None
     last_punch_id: StoredId | None
+    attempt: str | None
+    attempt_until: datetime | None
 
 
 class Leave(TypedDict):
@@ -363,6 +386,46 @@ class LeaveAdjustment(TypedDict):
     amount: StoredAmount
     expires_on: str | None
     reason: str
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class OvertimeByDayKind(TypedDict):
+    """An object within `EmployeeRequest`."""
+
+    working_day: int
+    rest_day: int
+    holiday: int
+
+
+class EmployeeRequest(TypedDict):
+    """A record of `hrm_requests`."""
+
+    id: StoredId
+    kind: Literal["correction", "outside", "trip", "overtime"]
+    starts_at: datetime
+    ends_at: datetime | None
+    destination: str | None
+    compensation: Literal["paid", "compensatory"] | None
+    reason: str
+    user_id: int | None
+    employee_id: StoredId
+    employee_name: str | None
+    minutes: int | None
+    by_day_kind: OvertimeByDayKind | None
+    status: Literal["draft", "pending", "approved", "rejected", "cancelled"]
+    submitted_at: datetime | None
+    submitted_by: int | None
+    decided_at: datetime | None
+    decided_by: int | None
+    decision_reason: str | None
+    entered_by: int | None
     version: int
     creator_id: int
     creator_department_id: int | None

@@ -373,6 +373,18 @@ export const DICTIONARIES = {
    "bd09": {"zh": "BD-09（百度）", "en": "BD-09 (Baidu)", "color": ""}
   }
  },
+ "hrm_day_kind": {
+  "title": {"zh": "日期类型", "en": "Kind of day"},
+  "items": {
+   "working_day": {"zh": "工作日", "en": "Working day", "color": ""},
+   "rest_day": {"zh": "休息日", "en": "Day of rest", "color": ""},
+   "holiday": {"zh": "节假日", "en": "Holiday", "color": ""}
+  }
+ },
+ "hrm_duty": {
+  "title": {"zh": "公务", "en": "Duty elsewhere"},
+  "items": {"outside": {"zh": "外出", "en": "Outside duty", "color": ""}, "trip": {"zh": "出差", "en": "Business trip", "color": ""}}
+ },
  "hrm_leave_accrual": {
   "title": {"zh": "额度发放方式", "en": "Accrual of leave"},
   "items": {
@@ -415,12 +427,28 @@ export const DICTIONARIES = {
    "hour": {"zh": "小时", "en": "Hour", "color": ""}
   }
  },
+ "hrm_overtime_compensation": {
+  "title": {"zh": "加班补偿", "en": "Compensation of overtime"},
+  "items": {
+   "paid": {"zh": "加班费", "en": "Paid", "color": ""},
+   "compensatory": {"zh": "调休", "en": "Time off in lieu", "color": ""}
+  }
+ },
  "hrm_punch_method": {
   "title": {"zh": "打卡方式", "en": "Punch method"},
   "items": {
    "gps": {"zh": "GPS 定位", "en": "GPS", "color": ""},
    "wifi": {"zh": "WiFi", "en": "WiFi", "color": ""},
    "manual": {"zh": "补卡", "en": "Entered later", "color": ""}
+  }
+ },
+ "hrm_punch_proof": {
+  "title": {"zh": "位置证明", "en": "Proof of the place"},
+  "items": {
+   "either": {"zh": "GPS 或 WiFi", "en": "GPS or WiFi", "color": ""},
+   "gps": {"zh": "GPS 定位", "en": "GPS", "color": ""},
+   "wifi": {"zh": "WiFi", "en": "WiFi", "color": ""},
+   "both": {"zh": "GPS 且 WiFi", "en": "GPS and WiFi", "color": ""}
   }
  },
  "hrm_punch_result": {
@@ -432,18 +460,45 @@ export const DICTIONARIES = {
    "refused": {"zh": "已拒绝", "en": "Refused", "color": "red"}
   }
  },
+ "hrm_punch_review": {
+  "title": {"zh": "打卡复核", "en": "Review of a punch"},
+  "items": {
+   "pending": {"zh": "待复核", "en": "To review", "color": "orange"},
+   "accepted": {"zh": "计入", "en": "Counts", "color": "green"},
+   "rejected": {"zh": "不计入", "en": "Does not count", "color": "red"}
+  }
+ },
  "hrm_punch_risk": {
   "title": {"zh": "打卡风险", "en": "Punch risk"},
   "items": {
    "mock_location": {"zh": "设备报告了模拟定位", "en": "The device reports a mock position", "color": ""},
+   "invalid_attempt": {"zh": "打卡码无效、已使用或已过期", "en": "The attempt is unknown, used already, or has expired", "color": ""},
    "impossible_speed": {"zh": "与上次打卡相比，移动速度异常", "en": "The speed of travel since the previous punch is implausible", "color": ""},
-   "low_accuracy": {"zh": "定位精度过低", "en": "The position is too inaccurate", "color": ""},
-   "unknown_accuracy": {"zh": "未提供定位精度", "en": "The accuracy of the position is missing", "color": ""},
-   "old_fix": {"zh": "定位信息已过期", "en": "The position is too old", "color": ""},
-   "future_fix": {"zh": "定位时间晚于服务器时间", "en": "The position is dated later than the server's time", "color": ""},
-   "unknown_fix_time": {"zh": "未提供定位时间", "en": "The time of the position is missing", "color": ""},
+   "repeated_fix": {"zh": "定位数据与之前的打卡重复", "en": "The position is that of an earlier punch", "color": ""},
+   "shared_device": {"zh": "该设备近期由其他员工使用", "en": "Another employee has used the device lately", "color": ""},
    "far_from_wifi": {"zh": "定位与 WiFi 所在地点不符", "en": "The position is not near the place of the WiFi", "color": ""},
-   "unknown_wifi": {"zh": "未登记的 WiFi", "en": "The WiFi is not registered with any place", "color": ""}
+   "repeated_photo": {"zh": "照片已在之前的打卡中使用", "en": "The photo is that of an earlier punch", "color": ""},
+   "future_fix": {"zh": "定位时间晚于服务器时间", "en": "The position is dated later than the server's time", "color": ""},
+   "unknown_device": {"zh": "不是常用设备", "en": "The device is not known yet", "color": ""},
+   "old_fix": {"zh": "定位信息已过期", "en": "The position is too old", "color": ""},
+   "no_attempt": {"zh": "未提供打卡码", "en": "The attempt is missing", "color": ""},
+   "no_device": {"zh": "未提供设备编号", "en": "The device is missing", "color": ""},
+   "no_photo": {"zh": "未提供照片", "en": "The photo is missing", "color": ""},
+   "low_accuracy": {"zh": "定位精度过低", "en": "The position is too inaccurate", "color": ""},
+   "no_position": {"zh": "缺少有效定位", "en": "A position at the place is missing", "color": ""},
+   "no_wifi": {"zh": "未连接打卡地点的 WiFi", "en": "A WiFi of the place is missing", "color": ""},
+   "unknown_wifi": {"zh": "未登记的 WiFi", "en": "The WiFi is not registered with any place", "color": ""},
+   "unknown_accuracy": {"zh": "未提供定位精度", "en": "The accuracy of the position is missing", "color": ""},
+   "unknown_fix_time": {"zh": "未提供定位时间", "en": "The time of the position is missing", "color": ""}
+  }
+ },
+ "hrm_request_kind": {
+  "title": {"zh": "申请类型", "en": "Kind of request"},
+  "items": {
+   "correction": {"zh": "补卡", "en": "Missing punch", "color": ""},
+   "outside": {"zh": "外出", "en": "Outside duty", "color": ""},
+   "trip": {"zh": "出差", "en": "Business trip", "color": ""},
+   "overtime": {"zh": "加班", "en": "Overtime", "color": ""}
   }
  },
  "hrm_special_day_kind": {
@@ -564,6 +619,8 @@ export const DICTIONARIES = {
    "approval_delegation": {"zh": "审批委托", "en": "Approval delegation", "color": "blue"},
    "leave_result": {"zh": "请假结果", "en": "Leave result", "color": "green"},
    "attendance_result": {"zh": "考勤结果", "en": "Attendance result", "color": "green"},
+   "request_result": {"zh": "申请结果", "en": "Request result", "color": "green"},
+   "punch_review": {"zh": "打卡复核", "en": "Punch review", "color": "orange"},
    "import_progress": {"zh": "导入进度", "en": "Import progress", "color": "blue"},
    "follow_up_reminder": {"zh": "跟进提醒", "en": "Follow-up reminder", "color": "orange"},
    "payment_reminder": {"zh": "回款提醒", "en": "Payment reminder", "color": "red"},
@@ -995,6 +1052,23 @@ export const STATE_MACHINES = {
    "cancel": {"from": ["approved"], "to": "cancelled", "zh": "销假", "en": "Cancel"}
   }
  },
+ "hrm_request": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "pending": {"zh": "审批中", "en": "Pending approval"},
+   "approved": {"zh": "已批准", "en": "Approved"},
+   "rejected": {"zh": "已驳回", "en": "Rejected"},
+   "cancelled": {"zh": "已撤销", "en": "Cancelled"}
+  },
+  "actions": {
+   "submit": {"from": ["draft", "rejected"], "to": "pending", "zh": "提交", "en": "Submit"},
+   "withdraw": {"from": ["pending"], "to": "draft", "zh": "撤回", "en": "Withdraw"},
+   "approve": {"from": ["pending"], "to": "approved", "zh": "批准", "en": "Approve"},
+   "reject": {"from": ["pending"], "to": "rejected", "zh": "驳回", "en": "Reject"},
+   "cancel": {"from": ["approved"], "to": "cancelled", "zh": "撤销", "en": "Cancel"}
+  }
+ },
  "inventory_purchase_order": {
   "initial": "draft",
   "states": {
@@ -1335,6 +1409,17 @@ export const PERMISSIONS = {
  "hrm:punch:list": {"zh": "查询打卡记录", "en": "list punches"},
  "hrm:punch:read": {"zh": "查看打卡记录", "en": "read punches"},
  "hrm:punch:review": {"zh": "打卡记录：复核", "en": "review (punches)"},
+ "hrm:request:approve": {"zh": "员工申请：批准", "en": "approve (requests)"},
+ "hrm:request:cancel": {"zh": "员工申请：撤销", "en": "cancel (requests)"},
+ "hrm:request:create": {"zh": "新增员工申请", "en": "create requests"},
+ "hrm:request:delete": {"zh": "删除员工申请", "en": "delete requests"},
+ "hrm:request:enter": {"zh": "员工申请：代录", "en": "enter for others (requests)"},
+ "hrm:request:export": {"zh": "导出员工申请", "en": "export requests"},
+ "hrm:request:list": {"zh": "查询员工申请", "en": "list requests"},
+ "hrm:request:read": {"zh": "查看员工申请", "en": "read requests"},
+ "hrm:request:restore": {"zh": "恢复员工申请", "en": "restore requests"},
+ "hrm:request:submit": {"zh": "员工申请：提交", "en": "submit (requests)"},
+ "hrm:request:update": {"zh": "修改员工申请", "en": "edit requests"},
  "hrm:shift:create": {"zh": "新增班次", "en": "create shifts"},
  "hrm:shift:delete": {"zh": "删除班次", "en": "delete shifts"},
  "hrm:shift:export": {"zh": "导出班次", "en": "export shifts"},
