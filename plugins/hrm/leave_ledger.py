@@ -136,10 +136,11 @@ class _Account:
 
     def expire(self, today: date) -> None:
         """Let what could be taken only before `today` expire."""
-        for lot in [one for one in self.lots if one.until < today]:
-            self.lots.remove(lot)
-            if lot.left:
-                self.note(lot.until + _ONE_DAY, "expired", -lot.left)
+        for until in sorted({one.until for one in self.lots if one.until < today}):
+            left = sum((one.left for one in self.lots if one.until == until), _ZERO)
+            self.lots = [one for one in self.lots if one.until != until]
+            if left:
+                self.note(until + _ONE_DAY, "expired", -left)
 
     def open_year(self, rules: Rules, year: int, *, limited: bool, follows: bool) -> None:
         """Carry the balance over into a year, as far as the rules allow; `follows`: the year before had an account too."""

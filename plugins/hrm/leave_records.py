@@ -188,12 +188,12 @@ OF_PERSON = shape(
 ENTRY = shape(
     "LeaveLedgerEntry",
     day=_DAY.but(description=None),
-    until=day(label=("至", "Until"), description="The last day of leave that takes several."),
     type=_TYPE.but(nullable=False),
-    kind=text(label=("类别", "Kind"), nullable=False, dictionary="hrm_leave_entry"),
+    text=text(label=("说明", "Explanation"), nullable=False, description="In the caller's language."),
     amount=_DAYS.but(label=Message("数量", "Amount"), description="Negative for what is taken or expires."),
     balance=quantity(label=("余额", "Balance"), description="After the entry; null in a year without a limit."),
-    text=text(label=("说明", "Explanation"), nullable=False, description="In the caller's language."),
+    kind=text(label=("类别", "Kind"), nullable=False, dictionary="hrm_leave_entry"),
+    until=day(label=("至", "Until"), description="The last day of leave that takes several."),
     leave_id=object_id(label=("请假单", "Leave"), ref=LEAVES.name),
     adjustment_id=object_id(label=("调整单", "Adjustment"), ref=ADJUSTMENTS.name),
 )

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from handlers.ports import Absences, Accounts, Approvals, Departments, DirectLinks, OwnRequests, WorkingTime
+from handlers.ports import Absences, Accounts, Approvals, Attachments, Departments, OwnRequests, WorkingTime
 from handlers.service import Parts, Port
 from plugins.api.business import Books, Customers, Suppliers
 
@@ -22,6 +23,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Accounts, "actor_of"): ({"user_id": 7}, None),
     (Approvals, "pending"): ({"biz_type": "CONTRACT", "resource_id": "7"}, None),
     (DirectLinks, "link"): ({"user_id": 7, "kind": "approval_task", "data": {}, "at": MORNING}, None),
+    (Attachments, "exist"): ({"biz_type": "LEAVE", "resource_id": "7"}, True),
     (Absences, "away"): ({"user_ids": [7], "at": MORNING}, frozenset()),
     (WorkingTime, "after"): ({"start": MORNING, "duration": HOUR}, MORNING + HOUR),
     (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
