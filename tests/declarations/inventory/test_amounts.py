@@ -106,13 +106,6 @@ def in_cents(amount: Any) -> int:
     return int(exact(amount) * 100)
 
 
-@given(
-    lines=LINES,
-    part=st.fractions(0, 1),
-    freight=st.integers(0, 10_000),
-    with_tax=st.booleans(),
-    rounding=st.sampled_from(ROUNDINGS),
-)
 def check_amounts(lines: list[Any], part: Fraction, freight: int, with_tax: bool, rounding: str) -> None:
     """Fail where the lines or the sums of an order differ from the model, or the sums from the lines."""
     discount = floor(sum(values_of(lines)) * part)
@@ -132,7 +125,6 @@ def check_amounts(lines: list[Any], part: Fraction, freight: int, with_tax: bool
     assert (in_cents(order["net_amount"]), in_cents(order["tax_amount"])) == (nets + freight, taxes)
 
 
-@given(lines=LINES, part=st.fractions(0, 1), with_tax=st.booleans(), cuts=st.lists(st.fractions(0, 1), max_size=4))
 def check_parts(lines: list[Any], part: Fraction, with_tax: bool, cuts: list[Fraction]) -> None:
     """Fail where shipments of a line, or returns of a shipment, do not add up to the whole, to the cent."""
     discount = store_money(Decimal(floor(sum(values_of(lines)) * part)) / 100)
@@ -161,15 +153,24 @@ def give_back(line: dict[str, Any], steps: Sequence[Decimal]) -> None:
     }
 
 
-@pytest.mark.parametrize("check", [check_amounts, check_parts])
-def test_amounts_and_parts_are_those_of_the_model(check: Callable[[], None]) -> None:
-    examine(check, 40)
+OF_DOCUMENTS = {"lines": LINES, "part": st.fractions(0, 1), "with_tax": st.booleans()}
+CHECKS: dict[str, tuple[Callable[..., None], dict[str, st.SearchStrategy[Any]]]] = {
+    "amounts": (check_amounts, {"freight": st.integers(0, 10_000), "rounding": st.sampled_from(ROUNDINGS)}),
+    "parts": (check_parts, {"cuts": st.lists(st.fractions(0, 1), max_size=4)}),
+}
 
 
-def examine(check: Callable[[], None], examples: int) -> None:
-    """Run a property for so many documents."""
+@pytest.mark.parametrize("what", CHECKS)
+def test_amounts_and_parts_are_those_of_the_model(what: str) -> None:
+    examine(what, 40)
+
+
+def examine(what: str, documents: int) -> None:
+    """Compare so many random documents with the model."""
+    check, further = CHECKS[what]
     slow = [HealthCheck.too_slow]
-    settings(max_examples=examples, deadline=None, suppress_health_check=slow)(check)()
+    random = given(**OF_DOCUMENTS, **further)(check)
+    settings(max_examples=documents, deadline=None, suppress_health_check=slow)(random)()
 
 
 def test_lines_without_anything_new_cost_what_they_always_did() -> None:
