@@ -14,7 +14,7 @@ const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refres
 function isNamed(control) {
   const by = control.getAttribute("aria-labelledby");
   const named = by && by.split(" ").some((id) => document.getElementById(id)?.textContent.trim());
-  return named || control.getAttribute("aria-label") || control.labels?.length > 0
+  return named || control.getAttribute("aria-label") || [...control.labels ?? []].some((one) => one.textContent.trim())
     || (control.matches("button, a, [role=button]") && control.textContent.trim());
 }
 
@@ -42,6 +42,7 @@ function mend() {
     tab.setAttribute("aria-selected", String(tab.classList.contains("is-active")));
   }
   for (const link of document.querySelectorAll(`${LINKS}:not([role])`)) if (!link.closest("[role=tab]")) act(link, "button");
+  for (const part of document.querySelectorAll("[tabindex='1']")) part.tabIndex = 0; // it would come before everything else
   for (const table of document.querySelectorAll(TABLES)) if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
   if (NARROW.matches) for (const table of document.querySelectorAll("[class*=-Table-table]")) {
     const heads = [...table.querySelectorAll(":scope > thead > tr:last-child > th")].map((one) => one.textContent.trim());
