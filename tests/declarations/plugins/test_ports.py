@@ -9,8 +9,16 @@ from typing import Any
 
 import pytest
 
-from handlers.ports import Absences, Accounts, Approvals, Departments, DirectLinks, OwnRequests, WorkingTime
-from handlers.ports import Absences, Accounts, Approvals, Attachments, Departments, OwnRequests, WorkingTime
+from handlers.ports import (
+    Absences,
+    Accounts,
+    Approvals,
+    Attachments,
+    Departments,
+    DirectLinks,
+    OwnRequests,
+    WorkingTime,
+)
 from handlers.service import Parts, Port
 from plugins.api.business import Books, Customers, Suppliers
 
