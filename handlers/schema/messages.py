@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from string import Formatter
@@ -19,6 +20,7 @@ class _Counting(Formatter):
 
 
 _fill = _Counting().format
+_SEVERAL = re.compile(r"\{\w+:[^|{}]*\|([^{}]*)\}")
 
 
 class Message(NamedTuple):
@@ -28,9 +30,9 @@ class Message(NamedTuple):
     en: str
 
     def text(self, language: Language, **values: object) -> str:
-        """Return the message in `language`, with its placeholders replaced by `values`."""
+        """Return the message in `language`, with its placeholders replaced by `values`; without any, as a template."""
         template = self.en if language == "en" else self.zh
-        return _fill(template, **values) if values else template
+        return _fill(template, **values) if values else _SEVERAL.sub(r"\1", template)
 
     def filled(self, **values: object) -> Message:
         """Return the message with its placeholders replaced, in both languages."""

@@ -34,12 +34,13 @@ _PLAIN: Mapping[str, Node] = {
 def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: View | None = None) -> list[Node]:
     """Return the controls of a body; `labelled` are the record's fields, for the labels that the body itself lacks."""
     own = view.widgets if view is not None else {}
-    made = [_own(one, own) for one in _controls(viewer, shape.fields or {}, labelled)]
+    fields = shape.fields or {}
+    made = [_own(one, own, fields.get(str(one["name"]))) for one in _controls(viewer, fields, labelled)]
     with_control = {str(one["name"]) for one in made}
-    for name, field in (shape.fields or {}).items():
+    for name, field in fields.items():
         if name in own and name not in with_control and not field.read_only:  # such as JSON of any shape
             made.append({"name": name, "label": viewer.label(name, field), **own[name]})
-    known = _known(viewer, [*(shape.fields or {})], made)
+    known = _known(viewer, [*fields], made)
     parts = grouped(viewer, view, [(str(one["name"]), {**one, **known.get(str(one["type"]), {})}) for one in made])
     below = ([node("fieldset", title=heading, body=[*nodes])] if heading else nodes for heading, nodes in parts)
     return [*(one for nodes in below for one in nodes), *totals(viewer, shape, made)]
@@ -57,14 +58,15 @@ def _known(viewer: Viewer, names: Sequence[str], made: Sequence[Node]) -> Mappin
     }
 
 
-def _own(control: Node, own: Mapping[str, Mapping[str, object]]) -> Node:
-    """Return a control with what a view replaces of it, and of the controls within it."""
+def _own(control: Node, own: Mapping[str, Mapping[str, object]], field: Field | None) -> Node:
+    """Return the control of a field with what a view replaces of it, and of the controls within it."""
     name = str(control["name"])
     made, items = {**control, **own.get(name, {})}, control.get("items")
     inner = {of.removeprefix(f"{name}."): parts for of, parts in own.items() if of.startswith(f"{name}.")}
     if inner and isinstance(items, list):
         known = [{**one, **inner.pop(str(one.get("name")), {})} for one in items]
-        further = ({"name": of, **parts} for of, parts in inner.items() if parts.get("type") not in (None, "hidden"))
+        asked = field.items.fields if field is not None and field.items is not None else None
+        further = ({"name": of, **parts} for of, parts in inner.items() if of in (asked or {}))
         made["items"] = [*known, *further]  # such as JSON of any shape
     return made
 

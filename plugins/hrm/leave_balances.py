@@ -26,7 +26,7 @@ from plugins.api import (
 from plugins.api.data import rows_before
 from plugins.api.values import ReadOnlyRecord, RecordId, rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendars
-from plugins.hrm.leave_counts import days_taken
+from plugins.hrm.leave_counts import days_taken, of_person
 from plugins.hrm.leave_ledger import (
     Employment,
     Entry,
@@ -38,7 +38,6 @@ from plugins.hrm.leave_ledger import (
     keep_account,
     worst,
 )
-from plugins.hrm.leave_owners import of_person
 from plugins.hrm.leave_records import (
     ADJUSTMENTS,
     ALLOWANCES,
@@ -267,9 +266,9 @@ async def list_people(req: Request) -> Page:
     query.pop("day", None)
     day = until.isoformat()
     employed = {"hired_on": {"$lte": day}, "$or": [{"left_on": None}, {"left_on": {"$gte": day}}]}
-    page: Page = await req.store(EMPLOYEES).page(query, employed)
-    people = await _load(req.service, page.items, until.year, until.year) if page.items else {}
     shown = ("id", "number", "name", "department_id")
+    page: Page = await req.store(EMPLOYEES).page(query, employed, shown=shown)
+    people = await _load(req.service, page.items, until.year, until.year) if page.items else {}
     rows = [{**{name: one[name] for name in shown}, **people[one["id"]].figures(code, until)} for one in page.items]
     return replace(page, items=rows)
 

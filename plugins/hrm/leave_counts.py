@@ -6,18 +6,31 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from plugins.api import NOTIFY, Message, Record, Service, day_of, exact, utc_now
+from plugins.api import NOTIFY, Record, Service, day_of, exact, utc_now
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord, rounded, start_of, store_quantity
-from plugins.hrm.calendars import OFFICE, load_calendars
+from plugins.hrm.calendars import OFFICE, find_employee, load_calendars
 from plugins.hrm.closing import MAX_DAYS, get_closed_day
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
 from plugins.hrm.record_types import Employee, Leave
+from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import Calendar, taken_days
 
 Span = tuple[datetime, datetime]
 _NOTIFIED = ("pending", "approved")
+
+
+async def find_person(service: Service, leave: ReadOnlyRecord) -> Employee | None:
+    """Return the employee to whom leave belongs, or None if whoever requested it is no employee."""
+    if leave.get("employee_id") is None:
+        return None if leave["user_id"] is None else await find_employee(service, leave["user_id"])
+    return await service.database.store(EMPLOYEES).find_one({"_id": leave["employee_id"]})
+
+
+def of_person(employee: Employee | None, user_id: int | None) -> Record:
+    """Return the filter on the leave of an employee, or of an account that belongs to none."""
+    return {"employee_id": employee["id"]} if employee else {"employee_id": None, "user_id": user_id}
 
 
 def count(service: Service, calendar: Calendar, leave: ReadOnlyRecord, kept: Sequence[Record] = ()) -> Record:
@@ -104,7 +117,7 @@ async def _replace(service: Service, leave: Leave, counted: Record) -> None:
         return
     before, after = (as_json(LEAVES.read, one)["days"] for one in (leave, changed))
     words = {"day": day_of(leave["starts_at"], service.settings.zone), "before": before, "days": after}
-    title = Message(*(text.format(**words) for text in LEAVE_RECOUNTED))
+    title = LEAVE_RECOUNTED.filled(**words)
     about = {"link": f"/hrm/leaves/{leave['id']}", "data": {"leave_id": str(leave["id"])}}
     message = {"kind": "leave_result", "title": title, "body": None, **about}
     await service.events.emit(NOTIFY, {"user_ids": [changed["user_id"]], **message})

@@ -10,7 +10,6 @@ from plugins.api import Record, Service
 from plugins.api.data import Migration, Stage
 from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.attendance_records import PUNCHES
-from plugins.hrm.calendars import find_employee
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
@@ -18,18 +17,6 @@ from plugins.hrm.request_records import REQUESTS
 from plugins.hrm.results import mark_stale, reconcile_soon
 
 log = logging.getLogger("tradewind.hrm")
-
-
-async def find_person(service: Service, leave: ReadOnlyRecord) -> Employee | None:
-    """Return the employee to whom leave belongs, or None if whoever requested it is no employee."""
-    if leave.get("employee_id") is None:
-        return None if leave["user_id"] is None else await find_employee(service, leave["user_id"])
-    return await service.database.store(EMPLOYEES).find_one({"_id": leave["employee_id"]})
-
-
-def of_person(employee: Employee | None, user_id: int | None) -> Record:
-    """Return the filter on the leave of an employee, or of an account that belongs to none."""
-    return {"employee_id": employee["id"]} if employee else {"employee_id": None, "user_id": user_id}
 
 
 async def adopt(service: Service, employee: ReadOnlyRecord) -> None:

@@ -115,6 +115,7 @@ ADJUSTMENTS: Collection[LeaveAdjustment] = Collection(
     name="hrm_leave_adjustments",
     title="LeaveAdjustment",
     noun=Message("假期余额调整", "leave adjustment"),
+    label="reason",
     scoped=True,
     fields={
         "employee_id": object_id(

@@ -39,8 +39,7 @@ from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import find_open_day, refuse_closed
 from plugins.hrm.leave_balances import check_balance
-from plugins.hrm.leave_counts import count, days_taken, to_local
-from plugins.hrm.leave_owners import find_person, of_person
+from plugins.hrm.leave_counts import count, days_taken, find_person, of_person, to_local
 from plugins.hrm.leave_records import LEAVES, REJECT_BODY
 from plugins.hrm.leave_types import find_type, is_for
 from plugins.hrm.messages import (

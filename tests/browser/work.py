@@ -34,7 +34,7 @@ PEOPLE: Mapping[str, tuple[str, ...]] = {
     "staff": ("finance.expense-claims", "approvals.instances"),
     "sales": ("crm",),
     "manager": ("approvals.delegations", "cms", "inventory", "notifications", "hrm.punches", "hrm.requests"),
-    "admin": ("system", "finance", "hrm"),
+    "admin": ("system", "finance", "hrm", "approvals.forms"),
 }
 _EMPLOYED = ("hrm.punches", "hrm.requests")  # which only employees make
 _TYPED = ("text", "integer", "number", "money", "quantity")

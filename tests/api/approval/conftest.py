@@ -13,10 +13,12 @@ from tests.api.approval.flows import AT, types_path
 
 @pytest.fixture(autouse=True, scope="module")
 def business_types_are_removed(io_loop: IOLoop, admin: Client) -> Iterator[None]:
-    """Remove the business types that the tests of a module added to the dictionary."""
+    """Remove the business types that the tests of a module added to the dictionary, and their forms."""
     yield
 
     async def remove() -> None:
+        for form in expect(await admin.get(f"{AT}/forms?page_size=200"))["items"]:
+            expect(await admin.delete(f"{AT}/forms/{form['id']}"))
         path = await types_path(admin)
         for item in expect(await admin.get(f"{path}/items?page_size=200"))["items"]:
             if item["value"].startswith("KIND"):

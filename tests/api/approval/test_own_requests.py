@@ -41,6 +41,7 @@ from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLAIMS, ORDERS, LEAVES = f"{FINANCE}/expense-claims", f"{INVENTORY}/purchase-orders", f"{HRM}/leaves"
+REQUESTS = f"{HRM}/requests"
 LOGS = "/api/v1/system/operation-logs"
 MODULES = ("crm:", "finance:", "inventory:", "hrm:", "approval:")
 EVERYTHING = [code for code in CATALOGUE.permissions if code.startswith(MODULES)]
@@ -80,11 +81,21 @@ async def _leave(client: Client) -> Record:
     return made
 
 
+async def _trip(client: Client) -> Record:
+    worker = {"number": unique("E"), "name": "Worker", "hired_on": "2026-01-01", "user_id": id_of(client)}
+    await client.post(f"{HRM}/employees", worker)  # who is one already stays one
+    day = date(2026, 12, 2) + timedelta(days=next(_days))
+    hours = {"starts_at": f"{day}T01:00:00Z", "ends_at": f"{day}T10:00:00Z"}
+    made: Record = expect(await client.post(REQUESTS, {"kind": "trip", "reason": "fair", **hours}))
+    return made
+
+
 KINDS = (
     Kind("CONTRACT", CONTRACTS, contract, "approve", "pending", "in_force"),
     Kind("PURCHASE_ORDER", ORDERS, _order, "confirm", "pending", "ordered"),
     Kind("EXPENSE", CLAIMS, _claim, "approve", "submitted", "approved"),
     Kind("LEAVE", LEAVES, _leave, "approve", "pending", "approved"),
+    Kind("EMPLOYEE_REQUEST", REQUESTS, _trip, "approve", "pending", "approved"),
 )
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=[kind.biz_type for kind in KINDS])
 

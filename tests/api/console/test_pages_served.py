@@ -43,12 +43,17 @@ async def test_a_form_offers_only_what_its_request_takes_also_in_its_lines(admin
     tables = [one for one in nodes(page) if one.get("name") == "lines" and one["type"] == "combo"]
     assert len(tables) == 2  # of the forms that make and change an order
     for table in tables:
-        assert [one["name"] for one in table["items"] if "name" in one] == [
+        assert [one["name"] for one in table["items"] if "name" in one and one["type"] != "hidden"] == [
             "product_id",
             "quantity",
             "price",
             "discount",
             "tax_rate",
+            "tax_id",
+            "description",
+            "price_per",
+            "discount_amount",
+            "reference",
         ]
 
 
