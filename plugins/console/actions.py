@@ -210,7 +210,10 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
         view, verb = viewer.site.view_of(subject.collection), route.path.rpartition("/")[2]
         knows = {"version": "${version}", **(view.proposals.get(verb, {}) if view is not None else {})}
         heading = viewer.heading(title, subject.collection)
-        return drawer(title, call(route.method, path), asked, knows, heading, **feedback)
+        # a form within the form lets the renderer send all that the page knows
+        holds_form = any(one["type"] == "flow-choices" for one in asked)
+        sent = values_of(fields) if holds_form else None
+        return drawer(title, call(route.method, path, sent), asked, knows, heading, **feedback)
     api = call(route.method, path, values_of(fields))
     texts = [one for one in asked if one["type"] != "hidden"]
     heading = title if _asked(viewer, subject, route) else ""  # one agrees, and not a record

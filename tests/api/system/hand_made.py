@@ -7,7 +7,7 @@ from itertools import cycle
 
 from handlers.route import Route
 from plugins.testing import unique
-from tests.support.valid_requests import Exercise, HandMade, Maker
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 AT = "/api/v1/system/custom-fields"
 # in turn, since a collection takes thirty
@@ -21,4 +21,16 @@ async def custom_field(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, route.path, body)
 
 
-SYSTEM_HAND_MADE: Mapping[str, HandMade] = {f"POST {AT}": custom_field, f"POST {AT}/rehearse": custom_field}
+async def relabelled_field(maker: Maker, route: Route) -> Exercise:
+    """Return a request that gives one labels which no other field of its collection has."""
+    made = await maker.record("core_custom_fields")
+    label = unique("label")
+    body = {"version": made["version"], "label": label, "label_en": label}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+SYSTEM_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {AT}": custom_field,
+    f"POST {AT}/rehearse": custom_field,
+    f"PATCH {AT}/{{id}}": relabelled_field,
+}

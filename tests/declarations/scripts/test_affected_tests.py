@@ -91,3 +91,4 @@ def test_an_experiment_is_due_when_its_subject_has_changed_since_it_ran() -> Non
 
     assert due([experiment("HEAD")]) == []
     assert due([experiment("no-such-commit")]) == ["tests/experiments/no-such-tests"]
+    assert due([{**experiment("no-such-commit"), "subject": []}]) == []
