@@ -155,7 +155,7 @@ ENTRY_QUERY = {
 }
 PEOPLE_QUERY = {
     **{name: EMPLOYEES.list_query[name] for name in (*_PAGING, "q", "number", "department_id")},
-    "sort": text(max_length=200, nullable=False, example="number", description="Any of id, number, name, created_at."),
+    "sort": text(max_length=200, nullable=False, example="number", description="Any of id, number, name."),
     **DAY_QUERY,
     "type": _TYPE.but(nullable=False, description="Defaults to the first type."),
 }
