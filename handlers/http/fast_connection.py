@@ -317,7 +317,8 @@ class FastConnection(asyncio.Protocol):
         return self._more or bool(self._unread) or self._bytes_wait()
 
     def _bytes_wait(self) -> bool:
-        return bytes_wait(self._transport.get_extra_info("socket").fileno())
+        socket = self._transport.get_extra_info("socket")  # None once the client is gone
+        return socket is not None and bytes_wait(socket.fileno())
 
     def close_idle(self, now: float, quiet_seconds: float) -> None:
         """Close the connection if nothing has been under way on it for `quiet_seconds`."""

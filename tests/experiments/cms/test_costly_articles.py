@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plugins.cms.complexity import TooComplex, estimate_elements
-from plugins.testing import Client, expect, serving, unique
+from plugins.testing import Client, People, expect, serving, unique
 from tests.api.cms.content import ARTICLES, FEW
 from tests.support.raw_http import connected, request
 from tests.support.server_process import environment, server_process
@@ -88,12 +88,13 @@ def long_article(client: Client, title: str) -> bytes:
     )
 
 
-async def test_long_work_does_not_delay_other_requests(admin: Client) -> None:
+async def test_long_work_does_not_delay_other_requests(admin: Client, people: People) -> None:
+    other = await people.person(["cms:article:create"])  # one person never has the last place
     async with connected(admin.url) as wire:
         await wire.send(long_article(admin, "long"))
         await asyncio.sleep(0.5)
         async with asyncio.timeout(2):
-            expect(await admin.post(ARTICLES, {"title": unique("a"), "format": "markdown", "source": "*short*"}))
+            expect(await other.post(ARTICLES, {"title": unique("a"), "format": "markdown", "source": "*short*"}))
 
 
 @pytest.mark.parametrize("http", ["fast", "tornado"])
