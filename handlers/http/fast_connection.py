@@ -314,16 +314,12 @@ class FastConnection(asyncio.Protocol):
     @property
     def more_waits(self) -> bool:
         """Whether the client has sent something after the request that is being served."""
-        return self._more or bool(self._unread) or self._bytes_wait()
-
-    def _bytes_wait(self) -> bool:
-        socket = self._transport.get_extra_info("socket")  # None once the client is gone
-        return socket is not None and bytes_wait(socket.fileno())
+        return self._more or bool(self._unread) or _bytes_wait(self._transport)
 
     def close_idle(self, now: float, quiet_seconds: float) -> None:
         """Close the connection if nothing has been under way on it for `quiet_seconds`."""
         under_way = self._request is not None or self._heads.waiting or self._unread or self.unsent
-        if not (self._closing or under_way or now - self._since < quiet_seconds or self._bytes_wait()):
+        if not (self._closing or under_way or now - self._since < quiet_seconds or _bytes_wait(self._transport)):
             self.close()
 
     def check_time(self, now: float) -> None:
@@ -354,6 +350,12 @@ class FastConnection(asyncio.Protocol):
             self._transport.write_eof()
         self._transport.resume_reading()  # what still arrives is dropped
         self._loop.call_later(_LINGER_SECONDS, self._transport.close)
+
+
+def _bytes_wait(transport: asyncio.BaseTransport) -> bool:
+    """Return whether bytes that nobody has read lie in the socket; there is none once the client is gone."""
+    socket = transport.get_extra_info("socket")
+    return socket is not None and bytes_wait(socket.fileno())
 
 
 def _address_of(transport: asyncio.BaseTransport) -> str:
