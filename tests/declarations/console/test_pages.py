@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from handlers.catalogue.declarations import View
@@ -36,7 +37,27 @@ def pages_for(allowed: frozenset[str], language: Language = "en") -> dict[str, N
     return {name: page for name, page in {**of_menus, **of_records}.items() if page is not None}
 
 
-WHOLE, CHINESE = pages_for(EVERYTHING), pages_for(EVERYTHING, "zh")
+class Pages(Mapping[str, Node]):
+    """Every page of somebody with all routes; made when it is first asked for, as that takes seconds."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+
+    @cached_property
+    def made(self) -> dict[str, Node]:
+        return pages_for(EVERYTHING, self.language)
+
+    def __getitem__(self, name: str) -> Node:
+        return self.made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.made)
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+
+WHOLE, CHINESE = Pages("en"), Pages("zh")
 
 
 def test_every_list_of_records_is_on_the_page_of_a_menu() -> None:

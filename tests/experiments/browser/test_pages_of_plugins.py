@@ -17,8 +17,8 @@ from tests.browser.browser import Console, do
 from tests.browser.menus import walk
 from tests.browser.work import work_of
 from tests.browser.working_day import labour
+from tests.experiments.commands.test_new_plugin import written
 from tests.support.readme import ROOT, plugin_of_the_readme
-from tests.system.commands.test_new_plugin import written
 
 pytestmark = pytest.mark.gen_test(timeout=180)
 

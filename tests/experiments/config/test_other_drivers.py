@@ -8,8 +8,8 @@ PATHS = (
     "tests/api/handlers/data",
     "tests/system/config/test_indexes.py",
     "tests/system/config/test_keyed_locks.py",
-    "tests/system/config/test_orphans.py",
-    "tests/system/config/test_replica_set.py",
+    "tests/experiments/database/test_orphans.py",
+    "tests/experiments/database/test_replica_set.py",
     "tests/system/config/test_waiting.py",
     "tests/system/config/faults",
 )

@@ -7,14 +7,14 @@ import pytest
 
 from config.database import DatabaseUnavailable
 from plugins.testing import eventually
-from tests.support.replica_sets import ReplicaSet
-from tests.system.config.test_replica_set import (
+from tests.experiments.database.test_replica_set import (
     frozen,
     opened,
     primary,
     replica_set,
     test_a_commit_that_is_always_refused_ends_with_the_time_limit,
 )
+from tests.support.replica_sets import ReplicaSet
 
 __all__ = ["primary", "replica_set", "test_a_commit_that_is_always_refused_ends_with_the_time_limit"]
 pytestmark = pytest.mark.gen_test(timeout=60)

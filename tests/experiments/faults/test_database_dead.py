@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.system.config.faults.conftest import Site
-from tests.system.config.faults.test_database_away import (
+from tests.experiments.faults.conftest import Site
+from tests.experiments.faults.test_database_away import (
     test_a_server_stops_in_time_without_its_database,
     test_changes_are_heard_of_again,
     test_it_serves_again_when_the_database_is_back,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from plugins.testing import Client, Reply, eventually, expect, unique
+from tests.experiments.faults.conftest import TIMEOUT_MS, Site, back
 from tests.support.probe import WIDGETS_AT
 from tests.support.refusals import refused
-from tests.system.config.faults.conftest import TIMEOUT_MS, Site, back
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 FROZEN_SECONDS = 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.system.handlers.test_draining import test_writers_on_kept_connections_lose_nothing
+from tests.experiments.handlers.test_draining import test_writers_on_kept_connections_lose_nothing
 
 __all__ = ["test_writers_on_kept_connections_lose_nothing"]
 pytestmark = pytest.mark.gen_test(timeout=60)

@@ -11,7 +11,7 @@ from plugins.boot.runtime import Running
 from plugins.testing import Client, People
 from tests.api.rbac.test_model import check_companies
 from tests.api.rbac.test_rehearsal_model import check_rehearsals
-from tests.api.rbac.test_take_over_model import check_sequences
+from tests.experiments.rbac.test_take_over_model import check_sequences
 from tests.support.servers import instances
 
 

@@ -1,6 +1,6 @@
 """After `kill -9` during an upload the next start removes what is left in S3; uploads of running servers are not touched.
 
-What is left on a local disk is a matter of tests/system/test_killed_processes.py.
+What is left on a local disk is a matter of tests/experiments/system/test_killed_processes.py.
 """
 
 from __future__ import annotations

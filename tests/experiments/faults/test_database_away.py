@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from plugins.testing import PASSWORD, Client, Reply, eventually, expect, unique
+from tests.experiments.faults.conftest import TIMEOUT_MS, Site, back
 from tests.support.probe import AT, WIDGETS_AT
 from tests.support.refusals import refused
 from tests.support.watchdog import LoopWatchdog
-from tests.system.config.faults.conftest import TIMEOUT_MS, Site, back
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 LIMIT_SECONDS = TIMEOUT_MS / 1000 + 2.5  # a busy machine; without the limit it would be half a minute

@@ -49,14 +49,12 @@ from tests.api.handlers.test_wire import (
     test_a_bug_tells_the_request_id_and_nothing_of_the_inside,
     test_head_returns_the_headers_of_get_without_the_body,
 )
-from tests.support.probe import AT, WIDGETS_AT
-from tests.support.raw_http import request
-from tests.system.handlers.test_draining import (
+from tests.experiments.handlers.test_draining import (
     test_a_request_that_has_just_arrived_is_not_idle,
     test_every_request_of_a_pipeline_gets_a_response,
     test_what_is_half_received_or_half_read_is_waited_for,
 )
-from tests.system.handlers.test_receiving import (
+from tests.experiments.handlers.test_receiving import (
     test_a_process_holds_so_much_and_no_more,
     test_an_upload_that_is_slow_but_steady_goes_on,
     test_an_upload_that_the_server_holds_back_is_not_idle,
@@ -66,6 +64,8 @@ from tests.system.handlers.test_receiving import (
     test_uploads_are_held_back_and_not_refused,
     test_what_is_left_unfinished_is_given_back,
 )
+from tests.support.probe import AT, WIDGETS_AT
+from tests.support.raw_http import request
 from tests.system.handlers.test_tls import (
     authority,
     secured,
