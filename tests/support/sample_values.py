@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection as Names
+from collections.abc import Awaitable, Callable, Collection as Names, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -96,10 +96,16 @@ def _number(field: Field) -> Any:
 def text(field: Field, *, fresh: bool = False) -> str:
     """A string that meets the field's rules; with `fresh` one that was never given before."""
     accepts = _accepted(field)
-    candidates = (unique("sample"), unique("S"), unique("SAMPLE").upper()) if fresh else WORDS
+    candidates = _fresh_words() if fresh else WORDS
     found = next((word for word in candidates if accepts(word)), None) or _by_pattern(field, accepts)
     _given.add(found)
     return found
+
+
+def _fresh_words() -> Iterator[str]:
+    """Words that were never given, for most patterns: to search for one by the pattern takes a second."""
+    yield from (unique("sample"), unique("S"), unique("SAMPLE").upper())
+    yield from (unique("sample").replace("-", joint) for joint in "_.:")
 
 
 def _by_pattern(field: Field, accepts: Callable[[str], bool]) -> str:
