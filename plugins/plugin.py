@@ -23,6 +23,7 @@ from handlers.schema.messages import Message
 from handlers.schema.values import Payload
 from handlers.service import Service
 from plugins.business.events import Debt
+from plugins.records.printing import Printable
 
 API_VERSION = 1  # goes up when a name leaves `plugins.api`, or means something else
 
@@ -71,7 +72,7 @@ class Plugin:
     those that follow from the owners and keepers of collections. `audits`: the checks of its stored sums; `debts`: what
     its records owe, with which open items are compared. `migrations`: changes of documents that older versions have
     stored, in order. `views`: how pages show records, of the plugin itself or of others. `extends`: own fields on
-    collections of plugins that it requires.
+    collections of plugins that it requires. `prints`: what of it can be printed.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Plugin:
     migrations: tuple[Migration, ...] = ()
     views: tuple[View, ...] = ()
     extends: tuple[Extends, ...] = ()
+    prints: tuple[Printable, ...] = ()
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

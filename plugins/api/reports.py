@@ -32,6 +32,10 @@ from handlers.reports.periods import (
     period_of as period_of,  # the period that a query names
 )
 from plugins.api import find_moved
+from plugins.records.printing import (
+    Papers as Papers,  # port: makes what is printed
+    Printable as Printable,  # a paper: a record, or what is read, as a PDF
+)
 
 if not TYPE_CHECKING:
     __getattr__ = partial(find_moved, __name__, ("business",))

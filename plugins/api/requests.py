@@ -37,4 +37,5 @@ from handlers.route import (
 )
 from handlers.schema.envelope import (
     as_json as as_json,  # a record in JSON types
+    project as project,  # the fields of a shape that a value has
 )

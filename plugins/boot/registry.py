@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import EntryPoint, entry_points
@@ -29,6 +29,7 @@ from plugins.checks.responsibilities import holdings_of
 from plugins.checks.states import machines_of
 from plugins.checks.types import type_problems
 from plugins.plugin import Plugin
+from plugins.records.printing import Papers, print_routes
 from plugins.records.shared_events import APPROVAL_FINISHED
 from plugins.records.transitions import action_titles, refusals_of_outcomes, transition_labels
 
@@ -173,7 +174,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     holders = find_holders(extended(one, own.get(one.name, {})) for one in collections)
     routes = tuple(
         _with_refusals_of_holders(holders, _with_refusals_of_listeners(plugins, route))
-        for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
+        for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes), *_print_routes(plugins))
     )
     declared = Catalogue(
         plugins=tuple(plugin.name for plugin in plugins),
@@ -188,7 +189,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         dashboards=tuple(all_of(plugins, lambda plugin: plugin.dashboards)),
         holdings=tuple(all_of(plugins, lambda plugin: holdings_of(plugin, named(collections)))),
         audits=tuple(all_of(plugins, lambda plugin: plugin.audits)),
-        further=tuple(all_of(plugins, lambda plugin: plugin.debts)),
+        further=(*all_of(plugins, lambda plugin: plugin.debts), *all_of(plugins, lambda plugin: plugin.prints)),
         migrations=tuple((plugin.name, migration) for plugin in plugins for migration in plugin.migrations),
         views=tuple(all_of(plugins, lambda plugin: plugin.views)),
         transition_labels=transition_labels(routes),
@@ -196,6 +197,12 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         | {code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )
     return extend(declared, own)
+
+
+def _print_routes(plugins: Sequence[Plugin]) -> Iterator[Route]:
+    """Yield the routes that print what plugins declare, if one of them makes papers."""
+    if any(Papers in plugin.provides for plugin in plugins):
+        yield from print_routes(all_of(plugins, lambda plugin: plugin.prints))
 
 
 def _own_fields(plugins: Iterable[Plugin]) -> OwnFields:

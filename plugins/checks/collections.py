@@ -83,3 +83,13 @@ def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
             if not all(heading):
                 given = " ".join(heading).strip() or "none"
                 yield f"{where} has a heading that is not in Chinese and English: {given}."
+
+
+def print_problems(plugin: Plugin) -> Iterator[str]:
+    """Yield a sentence for each field that a paper names and its records do not have."""
+    for one in plugin.prints:
+        shown = one.printed.fields or {}
+        lines = shown[one.lines].items if one.lines in shown else None
+        faults = [name for name in one.names if name not in shown]
+        faults += [f"{one.lines}.{name}" for name in one.columns if name not in ((lines and lines.fields) or {})]
+        yield from (f"Plugin {plugin.name}: paper {one.name} names {name}, which is no field." for name in faults)

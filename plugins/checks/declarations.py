@@ -33,7 +33,7 @@ from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from plugins.checks.blocking_calls import wait_problems
-from plugins.checks.collections import keeper_problems, owner_problems, table_problems, view_problems
+from plugins.checks.collections import keeper_problems, owner_problems, print_problems, table_problems, view_problems
 from plugins.checks.events import event_problems
 from plugins.checks.figures import figure_problems
 from plugins.checks.labels import label_problems, title_problems
@@ -95,6 +95,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from audit_problems(plugin)
         yield from migration_problems(plugin)
         yield from view_problems(plugin, (*known, *CORE_COLLECTIONS))
+        yield from print_problems(plugin)
         for one in plugin.extends:
             yield from shapes.problems(
                 f"Plugin {plugin.name}: own fields on {one.collection.name}", obj(None, one.fields)
@@ -169,6 +170,7 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
     "audit": lambda declared: [audit.name for audit in declared.audits],
     "debt": lambda declared: [debt.biz_type for debt in declared.debts],
+    "paper": lambda declared: [one.name for one in declared.prints],
     "migration": lambda declared: [migration.name for migration in declared.migrations],
     "view": lambda declared: [view.collection.name for view in declared.views],
     "job": lambda declared: [job.name for job in declared.jobs],

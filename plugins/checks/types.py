@@ -26,6 +26,7 @@ from handlers.schema.errors import ErrorKind
 from handlers.service import Service
 from plugins.business.events import Debt
 from plugins.plugin import Job, Listener, Plugin
+from plugins.records.printing import Printable
 
 _KINDS = (
     Plugin,
@@ -49,6 +50,7 @@ _KINDS = (
     Migration,
     View,
     Extends,
+    Printable,
 )
 # two classes that the modules with the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
@@ -85,6 +87,7 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "migrations": (Migration, lambda one: f"migration {one.name}"),
         "views": (View, lambda one: f"view of {one.collection.name}"),
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
+        "prints": (Printable, lambda one: f"paper {one.name}"),
         "extends": (Extends, lambda one: f"own fields on {one.collection.name}"),
     }
     for name, (kind, called) in words.items():

@@ -12,6 +12,7 @@ from plugins.api import (
     Action,
     ApiError,
     Approval,
+    Message,
     Record,
     Request,
     Route,
@@ -27,6 +28,7 @@ from plugins.api import (
 from plugins.api.business import find_booked_on
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import holds
+from plugins.api.reports import Printable
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY
@@ -224,5 +226,22 @@ ROUTES: tuple[Route, ...] = (
         access="crm:contract:hold",
         find=get_editable,
         refusals=(REFUSES_READERS,),
+    ),
+)
+
+PRINTS = (
+    Printable(
+        "contract",
+        Message("合同", "Contract"),
+        "/api/v1/crm/contracts/{id}",
+        "crm:contract:read",
+        CONTRACTS,
+        number="number",
+        total="amount",
+        party=("customer_id", "name"),
+        facts=("signed_date", "start_date", "end_date", "reference", "salesperson_id"),
+        totals=("amount",),
+        notes=("remark",),
+        signed_by=(Message("甲方", "Customer"), Message("乙方", "Supplier")),
     ),
 )

@@ -63,6 +63,7 @@ plugin = Plugin(
     biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS, payment_accounts.SOURCE_TYPE: PAYMENTS},
     holdings=HOLDINGS,
     views=(View(PLANS, due="due_date", due_only={"status": "pending,partial,overdue"}),),
+    prints=contracts.PRINTS,
     migrations=MIGRATIONS,
     audits=AUDITS,
     debts=DEBTS,

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from plugins.api import (
+    Field,
     Record,
     Request,
     Route,
@@ -287,7 +288,7 @@ _ITEM = obj(
     nullable=False,
 )
 _CONTACT = obj("DunningContact", {"name": text(), "phone": text(), "email": text()})
-_ROW = obj(
+ROW = obj(
     "DunningRow",
     {
         **{name: PARTY[name] for name in ("customer_id", "counterparty")},
@@ -359,28 +360,30 @@ def _count_days(row: Mapping[str, Any], on: str) -> Record:
     }
 
 
+QUERY: Mapping[str, Field] = {
+    "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
+    "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
+    "without_held": boolean(
+        label=("不含挂起单据", "Without documents on hold"),
+        nullable=False,
+        description="Leaves out what is on hold, such as orders that the customer disputes.",
+    ),
+    **PAGE_QUERY,
+    "page_size": integer(minimum=1, maximum=200, default=100, nullable=False, example=100),
+}
+
 ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/finance/dunning",
         list_overdue,
         summary="List the customers who have not paid in time",
         access="finance:dunning:read",
-        query={
-            "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
-            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
-            "without_held": boolean(
-                label=("不含挂起单据", "Without documents on hold"),
-                nullable=False,
-                description="Leaves out what is on hold, such as orders that the customer disputes.",
-            ),
-            **PAGE_QUERY,
-            "page_size": integer(minimum=1, maximum=200, default=100, nullable=False, example=100),
-        },
+        query=QUERY,
         returns=shape(
             "Dunning",
             day=day(label=("截止日期", "As of"), nullable=False),
             amount=money(label=("逾期金额", "Overdue"), nullable=False, description="What is past due in all."),
-            items=array(_ROW, max_items=200, nullable=False),
+            items=array(ROW, max_items=200, nullable=False),
             **PAGE_FIELDS,
         ),
         collection=ENTRIES.name,

@@ -27,6 +27,7 @@ from plugins.finance.entries import ENTRIES, MARKING
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.prints import PRINTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
 from plugins.finance.views import VIEWS
 
@@ -68,6 +69,7 @@ plugin = Plugin(
     ),
     menus=MENUS,
     views=VIEWS,
+    prints=PRINTS,
     permissions=PERMISSIONS,
     options=(claims.CLAIM_NUMBERS.option, invoices.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
 )

@@ -62,7 +62,7 @@ LINES = Collection(
     },
 )
 _READ = ("day", "kind", "number", "biz_type", "resource_id", "open_item_id", "due_on", "direction", "amount")
-_FILTERS: Mapping[str, Field] = {
+FILTERS: Mapping[str, Field] = {
     "customer_id": object_id(
         label=("客户", "Customer"),
         nullable=False,
@@ -77,7 +77,7 @@ _FILTERS: Mapping[str, Field] = {
     "to": day(label=("结束日期", "To"), nullable=False, description="Today unless given."),
 }
 _QUERY: Mapping[str, Field] = {
-    **_FILTERS,
+    **FILTERS,
     "page_size": integer(minimum=1, maximum=1000, default=200, nullable=False, example=200),
     "cursor": text(
         max_length=100,
@@ -227,6 +227,33 @@ def _read_cursor(cursor: str | None) -> tuple[str, Any] | None:
         raise invalid("cursor", "cursor") from error
 
 
+STATEMENT = shape(
+    "Statement",
+    **{name: PARTY[name] for name in _PARTIES},
+    open_item_id=object_id(label=("应收应付款项", "Open item"), ref=OPEN_ITEMS.name),
+    **{"from": day(label=("开始日期", "From"), description="Null: from the beginning.")},
+    to=day(label=("结束日期", "To"), nullable=False),
+    opening_balance=money(
+        label=("期初余额", "Opening balance"), nullable=False, description="What was open before the first day."
+    ),
+    debit=money(
+        label=("借方", "Debit"),
+        nullable=False,
+        description="The sum of the debit side from the first day to the last.",
+    ),
+    credit=money(
+        label=("贷方", "Credit"),
+        nullable=False,
+        description="The sum of the credit side from the first day to the last.",
+    ),
+    closing_balance=money(
+        label=("期末余额", "Closing balance"), nullable=False, description="What is open after the last day."
+    ),
+    items=array(LINES.read, max_items=1000, nullable=False, label=("明细", "Lines")),
+    page_size=integer(minimum=1, nullable=False),
+    next_cursor=text(max_length=100, description="Give it as `cursor` for the next page; null at the end."),
+)
+
 ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/finance/statements",
@@ -234,32 +261,7 @@ ROUTES: tuple[Route, ...] = (
         summary="Show the statement of account of a customer or supplier, or of an open item",
         access="finance:statement:read",
         query=_QUERY,
-        returns=shape(
-            "Statement",
-            **{name: PARTY[name] for name in _PARTIES},
-            open_item_id=object_id(label=("应收应付款项", "Open item"), ref=OPEN_ITEMS.name),
-            **{"from": day(label=("开始日期", "From"), description="Null: from the beginning.")},
-            to=day(label=("结束日期", "To"), nullable=False),
-            opening_balance=money(
-                label=("期初余额", "Opening balance"), nullable=False, description="What was open before the first day."
-            ),
-            debit=money(
-                label=("借方", "Debit"),
-                nullable=False,
-                description="The sum of the debit side from the first day to the last.",
-            ),
-            credit=money(
-                label=("贷方", "Credit"),
-                nullable=False,
-                description="The sum of the credit side from the first day to the last.",
-            ),
-            closing_balance=money(
-                label=("期末余额", "Closing balance"), nullable=False, description="What is open after the last day."
-            ),
-            items=array(LINES.read, max_items=1000, nullable=False, label=("明细", "Lines")),
-            page_size=integer(minimum=1, nullable=False),
-            next_cursor=text(max_length=100, description="Give it as `cursor` for the next page; null at the end."),
-        ),
+        returns=STATEMENT,
         collection=ENTRIES.name,
     ),
     *tables(
@@ -268,6 +270,6 @@ ROUTES: tuple[Route, ...] = (
         resource="finance:statement",
         only=("export",),
         lister=list_lines,
-        query=_FILTERS,
+        query=FILTERS,
     ),
 )

@@ -20,6 +20,7 @@ from plugins.inventory.order_records import (
     SALES_ORDER_CHANGES,
     SALES_ORDERS,
 )
+from plugins.inventory.prints import PRINTS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, TAXES, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.texts import DICTIONARIES, MENUS, PERMISSIONS
@@ -40,6 +41,7 @@ plugin = Plugin(
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
     views=VIEWS,
+    prints=PRINTS,
     emits=tuple(
         event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
     ),

@@ -1,0 +1,79 @@
+"""What of purchasing and sales is printed."""
+
+from __future__ import annotations
+
+from plugins.api import Message
+from plugins.api.reports import Printable
+from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+
+_AT = "/api/v1/inventory"
+_SELLER, _BUYER = Message("供方", "Seller"), Message("需方", "Buyer")
+_ORDER_COLUMNS = (
+    *("product_id", "description", "reference", "quantity", "price", "price_per"),
+    *("discount", "discount_amount", "tax_rate", "amount"),
+)
+_ORDER_TOTALS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
+_MOVED = ("product_id", "description", "quantity")
+
+PRINTS = (
+    Printable(
+        "sales-order",
+        Message("销售订单", "Sales order"),
+        f"{_AT}/sales-orders/{{id}}",
+        "inventory:sales-order:read",
+        SALES_ORDERS,
+        number="number",
+        total="amount",
+        party=("customer_name",),
+        facts=("ordered_on", "expected_on", "terms_days", "reference", "salesperson_id", "prices_include_tax"),
+        lines="lines",
+        columns=_ORDER_COLUMNS,
+        totals=_ORDER_TOTALS,
+        notes=("remark",),
+        signed_by=(_SELLER, _BUYER),
+    ),
+    Printable(
+        "purchase-order",
+        Message("采购订单", "Purchase order"),
+        f"{_AT}/purchase-orders/{{id}}",
+        "inventory:purchase-order:read",
+        PURCHASE_ORDERS,
+        number="number",
+        total="amount",
+        party=("supplier_id",),
+        facts=("ordered_on", "expected_on", "terms_days", "reference", "warehouse_id", "prices_include_tax"),
+        lines="lines",
+        columns=_ORDER_COLUMNS,
+        totals=_ORDER_TOTALS,
+        notes=("remark",),
+        signed_by=(_BUYER, _SELLER),
+    ),
+    Printable(
+        "delivery-note",
+        Message("送货单", "Delivery note"),
+        f"{_AT}/deliveries/{{id}}",
+        "inventory:delivery:read",
+        DELIVERIES,
+        number="number",
+        facts=("order_number", "day", "warehouse_id"),
+        lines="lines",
+        columns=_MOVED,
+        notes=("remark",),
+        signed_by=(Message("发货人", "Delivered by"), Message("收货人", "Received by")),
+    ),
+    Printable(
+        "goods-receipt",
+        Message("入库单", "Goods receipt"),
+        f"{_AT}/receipts/{{id}}",
+        "inventory:receipt:read",
+        RECEIPTS,
+        number="number",
+        total="amount",
+        facts=("order_number", "day", "warehouse_id"),
+        lines="lines",
+        columns=(*_MOVED, "amount"),
+        totals=("freight", "amount"),
+        notes=("remark",),
+        signed_by=(Message("收货人", "Received by"),),
+    ),
+)
