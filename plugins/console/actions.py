@@ -122,6 +122,18 @@ def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     return node("button", label=title, actionType="ajax", api=api, className="try", messages=done, **feedback)
 
 
+def download(title: str, path: str, values: Node | None = None) -> Node:
+    """Return a button that saves the file which a route returns."""
+    return node("button", label=title, actionType="download", api={**call("GET", path, values), "responseType": "blob"})
+
+
+def print_offer(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Offer]:
+    """Yield the button that saves the paper of a record, if it has one and the viewer may."""
+    route = subject.route("GET", "/{id}/print")
+    if route is not None and viewer.may(route):
+        yield Offer(download(viewer.word("print"), addressed(route.path, id)))
+
+
 def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: object) -> Iterator[Offer]:
     """Yield the button that deletes a record at the version that is shown, if the viewer may."""
     delete = subject.route("DELETE", "/{id}")

@@ -11,6 +11,7 @@ from plugins.console.actions import (
     create_button,
     decisions,
     delete_offer,
+    download,
     edit_offer,
     making_offers,
     plain_requests,
@@ -178,8 +179,7 @@ def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str], id: str
     if export is not None and viewer.may(export):
         sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}
         data = {**values_of(sent_too), **fixed, "format": "xlsx", "headers": "labels"}
-        request = {**call("GET", export.path, data), "responseType": "blob"}
-        yield node("button", label=viewer.say(ACTION_TITLES["export"]), actionType="download", api=request)
+        yield download(viewer.say(ACTION_TITLES["export"]), export.path, data)
     yield from _import(viewer, subject, id)
     if "q" in subject.list.query:
         yield node("search-box", name="q", placeholder=viewer.word("search"), align="right", clearable=True)

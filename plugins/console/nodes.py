@@ -137,6 +137,7 @@ WORDS: Mapping[str, Message] = {
     "open_page": Message("打开完整页面", "Open page"),
     "page": Message("页面", "Page"),
     "period": Message("日期", "Period"),
+    "print": Message("打印", "Print"),
     "query": Message("查询", "Show"),
     "restorable": Message("删除后，有权限的人可以恢复。", "People with the right can restore it."),
     "record": Message("记录信息", "About this record"),

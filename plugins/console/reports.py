@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, Menu, Route
-from plugins.console.actions import drawer
+from plugins.console.actions import download, drawer
 from plugins.console.forms import choices, controls
 from plugins.console.lists import FILTER, filter_controls
 from plugins.console.nodes import Node, call, node, rows, values_of
@@ -40,7 +40,9 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     shown: list[Node] = [*figures(viewer, fields), *tables(viewer, fields)]
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
-        yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button])
+        paper = viewer.site.called("GET", f"{route.path}/print")
+        prints = [download(viewer.word("print"), paper.path, sent)] if paper is not None and viewer.may(paper) else []
+        yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button, *prints])
     # with a form, nothing is loaded before the form is sent
     api = {**call("GET", route.path, sent), "responseData": {"&": "$$", "shown": True}}
     found = node("container", body=shown, visibleOn="${shown}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -30,6 +31,7 @@ PDF = "application/pdf"
 _CHECKS_A_MINUTE = 60
 _MAX_FAULT = 500
 _EXAMPLE_LINK = "https://example.com/print/paper"
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 _TOKEN_HEADER = "X-Print-Token"
 _ADDRESS = "print_check_address"
 _COMPANY: Mapping[str, Option] = {
@@ -79,7 +81,7 @@ class TypesetPapers(Papers):
         except WorkFailed as failure:
             filled = TEMPLATE_FAILS.filled(name=name, fault=failure.text[:_MAX_FAULT])
             raise ApiError(INVALID, filled) from failure
-        headers = {"Content-Disposition": f'inline; filename="{printable.name}.pdf"', _TOKEN_HEADER: signed}
+        headers = {"Content-Disposition": f'attachment; filename="{_file_name(content)}"', _TOKEN_HEADER: signed}
         return Response(200, pdf, headers, PDF)
 
     async def preview(self, req: Request, values: ReadOnlyRecord) -> bytes:
@@ -134,6 +136,11 @@ class TypesetPapers(Papers):
             if failure.kind == "NotInstalled":
                 raise ApiError(UNAVAILABLE, NOT_INSTALLED.filled(what=failure.text)) from failure
             raise
+
+
+def _file_name(content: Content) -> str:
+    name = _NOT_IN_NAMES.sub("", f"{content['kind']}-{content['number']}")
+    return f"{name.strip('-')}.pdf"
 
 
 async def _choose_template(req: Request, printable: Printable, language: Language) -> tuple[str, str]:

@@ -6,6 +6,7 @@ and the fonts are in memory by then.
 
 from __future__ import annotations
 
+import re
 import resource
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -17,6 +18,7 @@ import orjson
 
 _FONTS = "pylopdf_fonts_zh_cn"
 _NOWHERE = "/dev/null"
+_SOURCE = re.compile(r"\S*__typst_py_bytes__\.typ")  # what the compiler calls a template
 # every font is read into memory by the first use
 _WARM = '#text(font: "Noto Sans SC")[Aa 中文] #text(font: "Noto Serif SC")[Aa 中文]'.encode()
 
@@ -81,6 +83,6 @@ def _compiler() -> Callable[[bytes, dict[str, str]], bytes]:
         try:
             return cast(bytes, made.compile(source, format="pdf", sys_inputs=inputs, timestamp=0))
         except typst.TypstError as error:
-            raise TemplateRefused(error.diagnostic or error.message) from error
+            raise TemplateRefused(_SOURCE.sub("template.typ", error.diagnostic or error.message)) from error
 
     return compile
