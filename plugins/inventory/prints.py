@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from plugins.api import Message
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from plugins.api import Collection, Field, Message, Record, Request
 from plugins.api.reports import Printable
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 
@@ -14,6 +17,25 @@ _ORDER_COLUMNS = (
 )
 _ORDER_TOTALS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
 _MOVED = ("product_id", "description", "quantity")
+
+
+def _shape_with(shipments: Collection[Any], orders: Collection[Any], party: str) -> Field:
+    """Return the shape of a shipment with the party of its order."""
+    return shipments.read.but(fields={**(shipments.read.fields or {}), party: orders.fields[party]})
+
+
+def _reader_with(
+    shipments: Collection[Any], orders: Collection[Any], party: str
+) -> Callable[[Request], Awaitable[Record]]:
+    """Return the reader of a shipment with the party of its order, which its readers may know."""
+
+    async def read(req: Request) -> Record:
+        shipment: Record = await req.store(shipments).get(req.path["id"])
+        order: Record | None = await req.system_store(orders).find_one({"_id": shipment["order_id"]})
+        return {**shipment, party: order[party] if order is not None else None}
+
+    return read
+
 
 PRINTS = (
     Printable(
@@ -55,11 +77,14 @@ PRINTS = (
         "inventory:delivery:read",
         DELIVERIES,
         number="number",
+        party=("customer_name",),
         facts=("order_number", "day", "warehouse_id"),
         lines="lines",
         columns=_MOVED,
         notes=("remark",),
         signed_by=(Message("发货人", "Delivered by"), Message("收货人", "Received by")),
+        shape=_shape_with(DELIVERIES, SALES_ORDERS, "customer_name"),
+        read=_reader_with(DELIVERIES, SALES_ORDERS, "customer_name"),
     ),
     Printable(
         "goods-receipt",
@@ -69,11 +94,14 @@ PRINTS = (
         RECEIPTS,
         number="number",
         total="amount",
+        party=("supplier_id",),
         facts=("order_number", "day", "warehouse_id"),
         lines="lines",
         columns=(*_MOVED, "amount"),
         totals=("freight", "amount"),
         notes=("remark",),
         signed_by=(Message("收货人", "Received by"),),
+        shape=_shape_with(RECEIPTS, PURCHASE_ORDERS, "supplier_id"),
+        read=_reader_with(RECEIPTS, PURCHASE_ORDERS, "supplier_id"),
     ),
 )

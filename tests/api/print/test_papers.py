@@ -50,7 +50,7 @@ async def test_a_paper_has_labels_names_and_amounts_as_people_read_them(admin: C
         f'  assert.eq((paper.title, paper.number), ("销售订单", "{order["number"]}"))\n'
         "  let row = paper.rows.first()\n"
         '  assert.eq((row.product_id, row.quantity, row.tax_rate, row.amount), ("goods", "12", "13%", "1,172.94"))\n'
-        '  assert.eq(paper.totals.last(), (name: "amount", label: "订单金额", value: "1,172.94"))\n'
+        '  assert.eq(paper.totals.last(), (name: "amount", label: "金额", value: "1,172.94"))\n'
         "}\nx"
     )
     expect(await template(admin, saying, name=name))
