@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plugins.api import NOT_FOUND, ApiError, Message, Record, Request, invalid, shape
+from plugins.api import Message, Record, Request, invalid, shape
 from plugins.api.reports import Printable
 from plugins.finance import dunning, statements
 from plugins.finance.entries import ENTRIES
@@ -26,11 +26,10 @@ async def _read_statement(req: Request) -> Record:
 
 
 async def _read_dunning(req: Request) -> Record:
-    """Return what one customer has past due. Raises 40400 if it is nothing."""
+    """Return what one customer has past due; nothing may be."""
     listed = await dunning.list_overdue(replace(req, query={"page": 1, "page_size": 1, **req.query}))
-    if not listed["items"]:
-        raise ApiError(NOT_FOUND)
-    return {**listed["items"][0], "day": listed["day"]}
+    nothing = {"customer_id": req.query["customer_id"], "amount": listed["amount"], "days_overdue": 0, "items": []}
+    return {**(listed["items"] or [nothing])[0], "day": listed["day"]}
 
 
 PRINTS = (

@@ -21,6 +21,7 @@ from tests.api.finance.hand_made import FINANCE_HAND_MADE
 from tests.api.hrm.hand_made import HRM_HAND_MADE
 from tests.api.inventory.hand_made import INVENTORY_HAND_MADE
 from tests.api.notification.hand_made import NOTIFICATION_HAND_MADE
+from tests.api.print.hand_made import PRINT_HAND_MADE
 from tests.api.system.hand_made import SYSTEM_HAND_MADE
 from tests.api.webhook.hand_made import WEBHOOK_HAND_MADE
 from tests.support.catalogue import CATALOGUE
@@ -135,5 +136,6 @@ HAND_MADE: Mapping[str, HandMade] = {
     **FINANCE_HAND_MADE,
     **HRM_HAND_MADE,
     **INVENTORY_HAND_MADE,
+    **PRINT_HAND_MADE,
     **WEBHOOK_HAND_MADE,
 }

@@ -145,6 +145,7 @@ async def of_customer(maker: Maker, route: Route) -> Exercise:
 FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"GET {AT}/statements": of_customer,
     f"GET {AT}/statements/export": of_customer,
+    f"GET {AT}/statements/print": of_customer,
     f"POST {AT}/vouchers": book,
     f"POST {AT}/periods/{{month}}/close": close_month,
     f"POST {CLAIMS}/{{id}}/withdraw": claim_after("submit"),
@@ -156,6 +157,7 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/payables/{{id}}/pay": pay_payable,
     f"POST {INVOICES}/{{id}}/credit-notes": credit_invoice,
     f"GET {AT}/credit-notes/{{id}}": read_credit_note,
+    f"GET {AT}/credit-notes/{{id}}/print": read_credit_note,
     f"POST {AT}/credit-notes/{{id}}/reverse": reverse_credit_note,
     f"POST {PAYMENTS}": enter_payment,
     f"POST {PAYMENTS}/{{id}}/allocations": allocate,

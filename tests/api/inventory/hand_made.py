@@ -127,6 +127,8 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/transfers": transfer,
     f"GET {AT}/receipts/{{id}}": read_receipt,
     f"GET {AT}/deliveries/{{id}}": read_delivery,
+    f"GET {AT}/receipts/{{id}}/print": read_receipt,
+    f"GET {AT}/deliveries/{{id}}/print": read_delivery,
     **{
         f"POST {AT}/{of}/{{id}}/{action}": return_shipment
         for of in ("receipts", "deliveries")
