@@ -5,15 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import cast
 
-from plugins.api import PUBLIC, Record, Request, Response, Route, route, text
+from plugins.api import NOT_FOUND, PUBLIC, Record, Refusal, Request, Response, Route, route, text
 from plugins.api.errors import RATE_LIMITED
 from plugins.api.reports import Papers
 from plugins.api.requests import network_of
-from plugins.api.values import Language
-from plugins.print.messages import CHECK, NUMBER, PAGE_ASKS, PAGE_NOTE, PAGE_TITLE, TOTAL, VERDICTS
+from plugins.print.messages import CHECK, NO_TOKEN, NUMBER, PAGE_ASKS, PAGE_NOTE, PAGE_TITLE, TOTAL, VERDICTS
 from plugins.print.papers import TypesetPapers
 from plugins.print.records import CHECKED
-from plugins.print.tokens import Verdict, read_token
+from plugins.print.tokens import Token, Verdict, read_token
 
 _HTML = "text/html; charset=utf-8"
 _HEADERS = {
@@ -32,6 +31,7 @@ _STYLE = (
     "strong{display:block;padding:12px;border-radius:8px;margin-bottom:16px}small{color:#475467}"
     ".equal{background:#dcfae6;color:#074d31}.older{background:#fef0c7;color:#7a2e0e}.altered{background:#fee4e2;color:#912018}"
 )
+_NO_TOKEN = (Refusal(NOT_FOUND, hint=NO_TOKEN),)
 _QUERY = {
     "number": text(max_length=100, nullable=False, description="As the paper says; nothing where it has none."),
     "total": text(
@@ -44,17 +44,16 @@ _QUERY = {
 
 
 async def check(req: Request) -> Record:
-    """Return what became of the paper with this token, and nothing else about it."""
+    """Return what became of the paper with this token, and nothing else about it. Raises 40400 for no token."""
     return {"status": await _find_verdict(req)}
 
 
 async def page(req: Request) -> Response:
     """Return the page that asks for number and total, or says what became of the paper."""
-    found = read_token(req.path["token"])
-    language = found[0].language if found is not None else req.language
+    token, _, _ = read_token(req.path["token"])
     asked = "number" in req.query or "total" in req.query
-    verdict = await _find_verdict(req) if asked or found is None else None
-    return Response(200, _write_page(req, language, verdict).encode(), _HEADERS, _HTML)
+    verdict = await _find_verdict(req) if asked else None
+    return Response(200, _write_page(req, token, verdict).encode(), _HEADERS, _HTML)
 
 
 async def _find_verdict(req: Request) -> Verdict:
@@ -62,9 +61,8 @@ async def _find_verdict(req: Request) -> Verdict:
     return await papers.check(req, req.path["token"], req.query.get("number"), req.query.get("total"))
 
 
-def _write_page(req: Request, language: Language, verdict: Verdict | None) -> str:
-    found = read_token(req.path["token"])
-    printable = TypesetPapers.find(req, found[0].paper) if found is not None else None
+def _write_page(req: Request, token: Token, verdict: Verdict | None) -> str:
+    language, printable = token.language, TypesetPapers.find(req, token.paper)
     fields = [
         f'<label>{label.text(language)}<input name="{name}" required maxlength="{_QUERY[name].rules["maxLength"]}" '
         f'autocomplete="off" value="{escape(req.query.get(name) or "")}"></label>'
@@ -98,6 +96,7 @@ ROUTES: tuple[Route, ...] = (
         returns=CHECKED,
         attempt=take_check,
         errors=(RATE_LIMITED,),
+        refusals=_NO_TOKEN,
     ),
     route(
         "GET /print/{token}",
@@ -108,6 +107,7 @@ ROUTES: tuple[Route, ...] = (
         query=_QUERY,
         bare=_HTML,
         attempt=take_check,
+        refusals=_NO_TOKEN,
         tag="print",
     ),
 )

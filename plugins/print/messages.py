@@ -11,6 +11,7 @@ TEMPLATE_FAILS = Message(
     "打印模板“{name}”不适用于此单据：{fault}", 'The print template "{name}" does not work for this paper: {fault}'
 )
 
+NO_TOKEN = Message("不是有效格式的核验码", "This has not the form of a code on a paper")
 PAGE_TITLE = Message("单据核验", "Check a paper")
 PAGE_ASKS = Message("请按纸面填写，以便核对。", "Type what the paper says, so that it can be compared.")
 NUMBER = Message("单据编号", "Number")

@@ -100,13 +100,13 @@ class TypesetPapers(Papers):
             raise ValidationFailed([fault]) from failure
 
     async def check(self, req: Request, text: str, number: str | None, total: str | None) -> Verdict:
-        """Return what became of the paper with this token; `number` and `total` are compared if one of them is given."""
-        found = read_token(text)
-        printable = self.find(req, found[0].paper) if found is not None else None
-        if found is None or printable is None:
-            return "altered"
-        token, own, whole = found
-        if not token.agrees(self._signatures, own):
+        """Return what became of the paper with this token; `number` and `total` are compared if one of them is given.
+
+        Raises 40400 for a text that has not the form of a token.
+        """
+        token, own, whole = read_token(text)
+        printable = self.find(req, token.paper)
+        if printable is None or not token.agrees(self._signatures, own):
             return "altered"
         given = number is not None or total is not None
         if given and not token.agrees(self._signatures, whole, number or "", total or ""):

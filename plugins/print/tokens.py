@@ -12,6 +12,7 @@ from binascii import Error
 from dataclasses import dataclass
 from typing import Literal
 
+from plugins.api import NOT_FOUND, ApiError
 from plugins.api.requests import Signatures
 from plugins.api.values import Language
 
@@ -47,11 +48,11 @@ class Token:
         return {**own, **dict(named)}
 
 
-def read_token(text: str) -> tuple[Token, str, str] | None:
-    """Return what a token says, and its two signatures; None if it has another form."""
+def read_token(text: str) -> tuple[Token, str, str]:
+    """Return what a token says, and its two signatures. Raises 40400 for another form."""
     parts = text.split(".")
     if len(parts) != _PARTS or parts[2] not in ("zh", "en"):
-        return None
+        raise ApiError(NOT_FOUND)
     language: Language = "zh" if parts[2] == "zh" else "en"
     return Token(parts[0], tuple(parts[1].split(",")), language, parts[3]), parts[4], parts[5]
 

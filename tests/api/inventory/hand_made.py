@@ -62,7 +62,7 @@ async def read_delivery(maker: Maker, route: Route) -> Exercise:
 
 async def _shipped(maker: Maker, route: Route, at: str, action: str) -> Exercise:
     order = await _begun(maker, at, action)
-    listed = route.path.removesuffix("/{id}")
+    listed = route.path.partition("/{id}")[0]
     (made,) = expect(await maker.admin.get(f"{listed}?order_id={order['id']}"))["items"]
     return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
 

@@ -66,8 +66,10 @@ async def test_the_code_on_a_paper_tells_equal_older_and_altered_and_nothing_els
     figures = f"number={order['number']}&total=1172.94"
     assert expect(await anonymous.get(f"{CHECK}/{token}?{figures}")) == {"status": "equal"}
     assert expect(await anonymous.get(f"{CHECK}/{token}")) == {"status": "equal"}
-    wrong = (f"{token}?number={order['number']}&total=11172.94", f"{token[:-3]}AAA?{figures}", "x.y", f"{token}.z")
-    assert [expect(await anonymous.get(f"{CHECK}/{one}"))["status"] for one in wrong] == ["altered"] * 4
+    forged = token.replace(order["id"], "0" * 24)
+    wrong = (f"{token}?number={order['number']}&total=11172.94", f"{token[:-9]}{'A' * 9}?{figures}", forged)
+    assert [expect(await anonymous.get(f"{CHECK}/{one}"))["status"] for one in wrong] == ["altered"] * 3
+    assert (await anonymous.get(f"{CHECK}/{token}.z")).code == 40400
     line = {"product_id": goods.product_id, "quantity": "13", "price": "86.50", "tax_rate": "0.13"}
     change = {"lines": [line], "version": order["version"]}
     order = expect(await admin.patch(f"{AT}/sales-orders/{order['id']}", change))
