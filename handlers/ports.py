@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 from handlers.access.actor import Actor
 from handlers.data.visible.delegated_access import Passes as Passes
@@ -55,12 +55,24 @@ class Approvals(Port):
         return None
 
 
+class AttachedFile(TypedDict):
+    """A file of a record: the id of its attachment, its name, and the key by which it is read."""
+
+    id: str
+    file_name: str
+    object_key: str
+
+
 class Attachments(Port):
     """Knows the files of records. A plugin may provide it; without one, nobody can be asked for a file."""
 
     async def exist(self, biz_type: str, resource_id: str) -> bool:
         """Return whether a file is attached to the record."""
         return True
+
+    async def keep(self, biz_type: str, resource_id: str, ids: Sequence[str]) -> list[AttachedFile]:
+        """Return those of the attachments that are the record's. From then on nobody can remove them."""
+        return []
 
 
 class Absences(Port):

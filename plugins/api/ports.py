@@ -34,6 +34,7 @@ from handlers.ports import (
     Absences as Absences,  # port: who is away, such as on leave
     Accounts as Accounts,  # port: finds people, for work on their behalf
     Approvals as Approvals,  # port: which records wait in a flow
+    AttachedFile as AttachedFile,  # a file of a record
     Attachments as Attachments,  # port: whether a record has files
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see

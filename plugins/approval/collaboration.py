@@ -17,6 +17,7 @@ from plugins.api import (
     invalid,
     route,
 )
+from plugins.api.ports import AttachedFile, Attachments
 from plugins.approval import flow
 from plugins.approval.actions import act, get_assignee, get_own_task
 from plugins.approval.engine import build_context, give_back, load_panels, message_about
@@ -118,8 +119,20 @@ async def _comment(req: Request, approval: Approval) -> None:
     approval["mentioned"] = sorted({*approval["mentioned"], *mentions})
     approval["shared_with"] = sorted({*approval["shared_with"], *mentions})
     to = ",".join(map(str, mentions)) or None
-    flow.add_history(approval, req.actor.user_id, "comment", req.now, req.body["comment"], to)
+    step = flow.add_history(approval, req.actor.user_id, "comment", req.now, req.body["comment"], to)
+    step["attachments"] = await _keep_files(req, approval)
     await _tell(req, approval, [one for one in mentions if one != req.actor.user_id], MENTIONED)
+
+
+async def _keep_files(req: Request, approval: Approval) -> list[AttachedFile] | None:
+    """Return the files that the body names. Raises 40001 for one that is not attached to the approval."""
+    ids = req.body.get("attachments")
+    if not ids:
+        return None
+    found = await req.part(Attachments).keep("APPROVAL", str(approval["id"]), ids)
+    if len(found) != len(ids):
+        raise invalid("attachments", "reference")
+    return found
 
 
 async def _tell(req: Request, approval: Approval, people: list[int], sentence: Message) -> None:

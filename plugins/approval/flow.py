@@ -311,14 +311,14 @@ def add_history(
     comment: str | None,
     to: str | None = None,
     node: str | None = None,
-) -> None:
-    """Add a step to the history. Raises 40901 for an approval with too many steps."""
+) -> dict[str, Any]:
+    """Add a step to the history, and return it. Raises 40901 for an approval with too many steps."""
     if len(approval["history"]) >= MAX_STEPS:
         raise ApiError(CONFLICT, TOO_LONG)
     at = node or approval["node"]
-    approval["history"].append(
-        {"at": now, "user_id": user_id, "action": action, "node": at, "to": to, "comment": comment, "way": None}
-    )
+    step: dict[str, Any] = {"at": now, "user_id": user_id, "action": action, "node": at, "to": to, "comment": comment}
+    approval["history"].append(step)
+    return step
 
 
 def get_statuses(approval: Approval, visit: Visit) -> dict[int, str]:

@@ -141,6 +141,14 @@ class ApprovalTask(TypedDict):
     comment: NotRequired[str | None]
 
 
+class ApprovalStepFile(TypedDict):
+    """An object within `ApprovalInstance`."""
+
+    id: StoredId
+    file_name: str
+    object_key: str
+
+
 class ApprovalStep(TypedDict):
     """An object within `ApprovalInstance`."""
 
@@ -151,6 +159,7 @@ class ApprovalStep(TypedDict):
     to: NotRequired[str | None]
     comment: NotRequired[str | None]
     way: NotRequired[Literal["link", "link_without_login"] | None]
+    attachments: NotRequired[list[ApprovalStepFile] | None]
 
 
 class ApprovalInstance(TypedDict):

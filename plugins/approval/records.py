@@ -26,7 +26,7 @@ from plugins.approval.tree import MAX_NODES
 from plugins.rbac.api import USERS
 
 INITIATOR = "initiator"
-MAX_PEOPLE, MAX_STEPS = 100, 500
+MAX_PEOPLE, MAX_STEPS, MAX_FILES = 100, 500, 20
 OPERATORS = ("eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "exists")
 _BIZ_TYPE = r"^[A-Z][A-Z0-9_]{0,63}$"
 
@@ -289,6 +289,19 @@ STEP = obj(
             label=("操作途径", "Way"),
             description="`link`: by the link in a message, logged in; `link_without_login`: by the link alone. Null: "
             "at the approval itself.",
+        ),
+        "attachments": array(
+            obj(
+                "ApprovalStepFile",
+                {
+                    "id": object_id(label=("附件", "Attachment"), nullable=False),
+                    "file_name": text(label=("文件名", "File name"), nullable=False),
+                    "object_key": text(label=("存储键", "Object key"), nullable=False),
+                },
+            ),
+            label=("附件", "Files"),
+            max_items=MAX_FILES,
+            description="The files of a comment. Whoever may read the approval may read them.",
         ),
     },
 )
@@ -555,6 +568,13 @@ COMMENT_BODY = shape(
         max_items=20,
         unique=True,
         description="They are told, and may read the approval and its record from then on.",
+    ),
+    attachments=array(
+        object_id(required=True, nullable=False),
+        label=("附件", "Files"),
+        max_items=MAX_FILES,
+        unique=True,
+        description="Ids of attachments of this approval (type `APPROVAL`), which nobody can remove from then on.",
     ),
 )
 BACK_BODY = shape(

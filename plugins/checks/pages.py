@@ -34,8 +34,8 @@ web-component wizard words wrapper
 _OF_LISTS = ("acts", "chips", "counts", "maker", "more", "reference", "trail")  # the console's own, of `lists.js`
 # and of `parts.js`
 _OF_FORMS = """
-attachments counted days-of-month declared-fields draft flow flow-choices geo-position importer menu-path percent quorum
-rich-text stored-file totals
+attached-files attachments counted days-of-month declared-fields draft file-names flow flow-choices geo-position
+importer menu-path percent quorum rich-text stored-file totals
 """
 _COMPONENTS = frozenset((*_KNOWN.split(), *_OF_LISTS, *_OF_FORMS.split()))
 

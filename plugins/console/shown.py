@@ -51,11 +51,19 @@ def details(viewer: Viewer, fields: Mapping[str, Field], also: Sequence[str] = (
     beside = {one.name for one in obj(None, fields).siblings}  # shown with the reference whose name they hold
     for name, field in fields.items():
         hidden = (name in _NEVER and name not in also) or (name == "schema" and field.kind == "any")  # used by forms
+        if _holds_files(field):
+            yield name, viewer.label(name, field), node("file-names", name=name)
+            continue
         if hidden or name in beside or field.secret or field.write_only or field.holds_fields or name == "children":
             continue
         if f"{name.removesuffix('s')}_names" in fields:  # codes, whose names are shown instead
             continue
         yield name, viewer.label(name, field), value(viewer, name, field)
+
+
+def _holds_files(field: Field) -> bool:
+    """Return whether it is a list of stored files, each with its name and its key."""
+    return field.items is not None and {"file_name", "object_key"} <= (field.items.fields or {}).keys()
 
 
 def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str, Field]]]:

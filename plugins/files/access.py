@@ -9,7 +9,7 @@ from typing import Any
 from plugins.api import NOT_FOUND, ApiError, Collection, Request, invalid
 from plugins.api.data import Database
 from plugins.api.errors import refusal
-from plugins.api.ports import Attachments, Authorizer, pass_for
+from plugins.api.ports import AttachedFile, Attachments, Authorizer, pass_for
 from plugins.api.records import Catalogue
 from plugins.files.objects import Files
 from plugins.files.record_types import StoredFile
@@ -42,6 +42,16 @@ class AttachedFiles(Attachments):
         """Return whether a file is attached to the record."""
         of_record = {"biz_type": biz_type, "resource_id": resource_id}
         return await self._database.store(ATTACHMENTS).find_one(of_record) is not None
+
+    async def keep(self, biz_type: str, resource_id: str, ids: Sequence[str]) -> list[AttachedFile]:
+        """Return those of the attachments that are the record's. From then on nobody can remove them."""
+        store, named = self._database.store(ATTACHMENTS), [ATTACHMENTS.parse_id(id) for id in ids]
+        these = {"_id": {"$in": named}, "biz_type": biz_type, "resource_id": resource_id}
+        await store.update_many(these, {"$set": {"kept": True}}, unversioned=True)
+        return [
+            {"id": str(one["id"]), "file_name": one["file_name"], "object_key": one["object_key"]}
+            for one in await store.find(these, sort="created_at")
+        ]
 
 
 async def get_readable_file(req: Request, key: str) -> StoredFile:

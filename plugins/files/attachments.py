@@ -20,7 +20,7 @@ from plugins.api import (
 )
 from plugins.api.records import FINAL, Catalogue
 from plugins.files.access import get_readable_file, get_visible_record, may_change
-from plugins.files.messages import EVIDENCE, NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
+from plugins.files.messages import EVIDENCE, KEPT, NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
 from plugins.files.names import check_key, clean_name
 from plugins.files.objects import Files
 from plugins.files.record_types import AttachmentRecord, StoredFile
@@ -104,7 +104,7 @@ async def delete(req: Request) -> None:
         now = await req.system_store(collection).get(record["id"])
         if collection.states is not None and collection.states.holds_evidence(now):
             raise ApiError(CONFLICT, EVIDENCE)
-        await req.store(ATTACHMENTS).delete(attachment["id"])
+        await req.store(ATTACHMENTS).delete(attachment["id"], where={"kept": {"$ne": True}}, reason=KEPT)
 
     await req.transaction(work)
 
@@ -140,7 +140,7 @@ ROUTES: tuple[Route, ...] = (
         refusals=(
             Refusal(NOT_FOUND, hint=NO_ATTACHMENT),
             Refusal(FORBIDDEN, NOT_YOURS_TO_DELETE, exempt_super=True),
-            *conflicts(EVIDENCE),
+            *conflicts(EVIDENCE, KEPT),
         ),
         tag="files",
     ),

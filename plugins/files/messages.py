@@ -26,6 +26,7 @@ EVIDENCE = Message(
     "单据已提交或已审批，附件不能移除，只能追加",
     "The record is submitted or decided: its attachments can be added to, but not removed",
 )
+KEPT = Message("评论中引用了该附件，不能移除", "A comment refers to the attachment: it cannot be removed")
 NOT_YOURS_TO_DELETE = Message(
     "只有上传者或可修改该记录的人可以删除附件",
     "Only the uploader, or someone who may change the record, can delete the attachment",

@@ -52,5 +52,6 @@ class AttachmentRecord(TypedDict):
     created_at: datetime
     updated_at: datetime
     updater_id: int
+    kept: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]

@@ -106,6 +106,7 @@ ATTACHMENTS: Collection[AttachmentRecord] = Collection(
         Index("biz_type", "resource_id", "-created_at"),
         Index("object_key", "biz_type"),
     ),
+    internal=("kept",),  # whether something that stays, such as a comment, names it
 )
 
 ATTACHMENT = shape(

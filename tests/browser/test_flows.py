@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -132,6 +133,32 @@ async def test_a_request_has_the_fields_of_its_form_and_the_initiator_chooses(
     await do(enter_and_submit, console)
     sent = await read(admin, made)
     assert (sent["record"], sent["status"], sent["taken"][0]["branch"]) == ({"amount": "77.50"}, "pending", "two")
+    assert await do(console.complaints) == []
+
+
+def comment_with_a_file(console: Console, file: Path) -> None:
+    """Comment with a file, on a phone, and see its name among the steps."""
+    console.resize(390, 844)
+    console.press("main .acts .opens")
+    console.click("Comment")
+    console.until(lambda: console.count(".antd-Drawer textarea[name=comment]"))
+    console.type(".antd-Drawer textarea[name=comment]", "see the offer")
+    console.type(".antd-Drawer .attached-files [type=file]", str(file))
+    console.until(lambda: file.name in console.shown(".antd-Drawer .attached-files .name"))
+    console.press(SAVE)
+    console.until(lambda: not console.count(".antd-Drawer"))
+    console.click("History")
+    console.until(lambda: file.name in console.shown("main .file-names .name"))
+
+
+async def test_a_comment_shows_its_file(console: Console, company: Running, admin: Client, tmp_path: Path) -> None:
+    file = tmp_path / "offer.txt"
+    file.write_text("three thousand")
+    made = await draft(admin, await define(admin, node("first")))
+    await do(console.visit, company.url, admin, f"#/records/approvals.instances/{made['id']}")
+    await do(comment_with_a_file, console, file)
+    (step,) = (await read(admin, made))["history"]
+    assert (step["comment"], [one["file_name"] for one in step["attachments"]]) == ("see the offer", [file.name])
     assert await do(console.complaints) == []
 
 

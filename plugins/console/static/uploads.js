@@ -85,6 +85,33 @@ function named(file) {
   return made;
 }
 
+/** Upload files and attach them to a record; `done` gets the row of each in the list, and its attachment. */
+async function attachAll(files, of, list, done) {
+  list.querySelector(".none")?.remove();
+  const waiting = [...files];
+  const add = async (file) => {
+    const bar = element("progress", { max: 1, value: 0, ariaLabel: file.name }), said = element("small");
+    const row = element("li", {}, element("div", {}, element("span", { textContent: file.name }), bar, said));
+    list.prepend(row);
+    const stored = await store(file, "private", (part) => { bar.value = part; });
+    const body = { ...of, object_key: stored.data?.objectKey, file_name: stored.data?.fileName };
+    const reply = stored.code === 0 ? await call(ATTACHMENTS, { method: "POST", body }) : stored;
+    if (reply.code === 0) return done(row, reply.data);
+    bar.remove();
+    said.textContent = reasons(reply);
+    said.setAttribute("role", "alert");
+    return undefined;
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => { while (waiting.length) await add(waiting.shift()); }));
+}
+
+/** Return where files are chosen or dropped, or a photo is taken. */
+function dropZone(place, take) {
+  const zone = element("div", { className: "dropzone" }, chooser(say("chooseFiles"), take), chooser(say("takePhoto"), take, { accept: IMAGES, camera: true }), element("span", { textContent: say("dropFiles") }));
+  takeDropped(place, take, (over) => zone.classList.toggle("over", over));
+  return zone;
+}
+
 /** The files of a record: they are listed, opened, added and removed. */
 export function attachments(place, properties) {
   const { biz_type: bizType, data } = properties(), of = { biz_type: bizType, resource_id: String(data.record_id) };
@@ -105,28 +132,29 @@ export function attachments(place, properties) {
     if (reply.code !== 0) status.textContent = reasons(reply);
     else list.replaceChildren(...reply.data.items.map(entry), ...reply.data.items.length ? [] : [element("li", { className: "none", textContent: say("noFiles") })]);
   }
-  const add = async (file) => {
-    const bar = element("progress", { max: 1, value: 0, ariaLabel: file.name }), said = element("small");
-    const row = element("li", {}, element("div", {}, element("span", { textContent: file.name }), bar, said));
-    list.prepend(row);
-    const stored = await store(file, "private", (part) => { bar.value = part; });
-    const body = { ...of, object_key: stored.data?.objectKey, file_name: stored.data?.fileName };
-    const reply = stored.code === 0 ? await call(ATTACHMENTS, { method: "POST", body }) : stored;
-    if (reply.code === 0) return row.replaceWith(entry(reply.data));
-    bar.remove();
-    said.textContent = reasons(reply);
-    said.setAttribute("role", "alert");
-    return undefined;
-  };
-  const take = async (files) => {
-    list.querySelector(".none")?.remove();
-    const waiting = [...files];
-    await Promise.all(Array.from({ length: AT_ONCE }, async () => { while (waiting.length) await add(waiting.shift()); }));
-  };
-  const zone = element("div", { className: "dropzone" }, chooser(say("chooseFiles"), take), chooser(say("takePhoto"), take, { accept: IMAGES, camera: true }), element("span", { textContent: say("dropFiles") }));
-  takeDropped(place, take, (over) => zone.classList.toggle("over", over));
+  const take = (files) => attachAll(files, of, list, (row, file) => row.replaceWith(entry(file)));
+  const zone = dropZone(place, take);
   place.replaceChildren(zone, status, list);
   load();
+}
+
+/** The control of files that are attached to the record of a form; its value are the ids of those that were added here. */
+export function attachedFiles(place, properties) {
+  const { biz_type: bizType, data } = properties(), list = element("ul", { className: "files" });
+  const of = { biz_type: bizType, resource_id: String(data.record_id ?? data.id) };
+  const ids = new Set(), change = () => properties().onChange(ids.size ? [...ids] : undefined);
+  const take = (files) => attachAll(files, of, list, (row, file) => {
+    const remove = button(say("remove"), () => { row.remove(); ids.delete(file.id); change(); });
+    row.replaceChildren(element("div", {}, named(file)), remove);
+    ids.add(file.id);
+    change();
+  });
+  place.replaceChildren(dropZone(place, take), list);
+}
+
+/** The names of stored files in a field, which open them. */
+export function fileNames(place, properties) {
+  return { update: ({ data, name }) => place.replaceChildren(element("ul", { className: "files" }, ...(data[name] ?? []).map((file) => element("li", {}, named(file))))) };
 }
 
 /** The control of a field with a public file, such as a picture: its address, which an upload fills in. */

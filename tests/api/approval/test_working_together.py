@@ -23,6 +23,7 @@ from tests.api.approval.flows import (
     waiting,
 )
 from tests.api.crm.sales import CONTRACTS, contract
+from tests.api.files.samples import attach, upload
 from tests.api.notification.inboxes import titles
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -91,6 +92,23 @@ async def test_who_is_mentioned_may_read_the_record_and_nobody_else_mentions(adm
     assert (said["history"][-1]["action"], said["mentioned"]) == ("comment", [id_of(reader)])
     assert expect(await reader.get(f"{CONTRACTS}/{made['id']}"))["id"] == made["id"]
     assert len(await titles(reader)) == 1
+
+
+async def test_who_may_read_a_comment_may_read_its_files_which_stay(admin: Client, people: People) -> None:
+    me, boss = await several(people, 2)
+    reader, stranger = await people.person(EVERYTHING), await people.person(EVERYTHING)
+    made = await draft(me, await define(admin, node("one", boss)))
+    file = await upload(me, b"three thousand", "offer.txt")
+    attached = expect(await attach(me, made, file, "APPROVAL"))
+    other = expect(await attach(me, await draft(me, await define(admin, node("one", boss))), file, "APPROVAL"))
+    wrong = await act(me, made, "comments", comment="see", attachments=[attached["id"], other["id"]])
+    assert (wrong.code, wrong.fields) == (40001, {"attachments"})
+    mention = {"comment": "see", "mentions": [id_of(reader)], "attachments": [attached["id"]]}
+    (shown,) = expect(await act(me, made, "comments", **mention))["history"][-1]["attachments"]
+    assert shown == {"id": attached["id"], "file_name": "offer.txt", "object_key": file["objectKey"]}
+    expect(await me.delete(f"/api/attachments/{attached['id']}"), 40901)
+    reading = f"/api/file/dl?object_key={shown['object_key']}"
+    assert [(await one.get(reading)).status for one in (reader, stranger)] == [200, 404]
 
 
 async def test_several_tasks_are_decided_each_on_its_own(admin: Client, people: People) -> None:
