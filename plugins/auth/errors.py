@@ -50,6 +50,14 @@ WECOM_NO_ROLE = Message(
     "新用户的默认角色不存在或已停用，请联系管理员",
     "The default role of new users does not exist or is disabled; ask an administrator",
 )
+WECOM_BY_SUPER = Message("只有超级管理员可以同步企业微信通讯录", "Only super administrators take over the directory")
+WECOM_NO_DIRECTORY = Message(
+    "应用看不到任何部门，请在企业微信后台设置应用的可见范围",
+    "The application sees no department; set what it may see in WeCom's administration",
+)
+WECOM_TOO_LARGE = Message(
+    "通讯录过大，最多 500 个部门、2000 人", "The directory is too large: at most 500 departments and 2,000 people"
+)
 WECOM_BOUND_BY_ANOTHER = Message("该企业微信账号已绑定其他用户", "This WeCom account is already linked to another user")
 
 # shown by GET /api/v1/system/authorization/explain

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from plugins.api import Listener, Message, Plugin, dictionary, page, routes_of
 from plugins.api.ports import Authenticator
-from plugins.auth import admin_sessions, login, own_account, profile, wecom
+from plugins.auth import admin_sessions, login, own_account, profile, wecom, wecom_directory
 from plugins.auth.errors import ERRORS
 from plugins.auth.lifespan import end_sessions, start
 from plugins.auth.records import LOGIN_ATTEMPTS, LOGIN_LOGS, SESSIONS, UNKNOWN_NAMES
 from plugins.auth.settings import AuthSettings
+from plugins.auth.wecom_directory import WECOM_DEPARTMENTS
 from plugins.auth.wecom_states import WECOM_STATES, WECOM_TOKENS
 from plugins.rbac.api import SESSIONS_VOID
 
@@ -34,6 +35,7 @@ MENUS = (
 PERMISSIONS = {
     "system:session:delete": Message("强制下线", "Log out"),
     "system:user:kick-out": Message("强制下线", "Log out everywhere"),
+    "system:user:take-over": Message("同步企业微信通讯录", "Take over from WeCom"),
 }
 
 
@@ -44,9 +46,9 @@ plugin = Plugin(
     settings=AuthSettings,
     provides=(Authenticator,),
     start=start,
-    collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, UNKNOWN_NAMES, WECOM_STATES, WECOM_TOKENS),
+    collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, UNKNOWN_NAMES, WECOM_STATES, WECOM_TOKENS, WECOM_DEPARTMENTS),
     errors=ERRORS,
-    routes=routes_of(login, profile, own_account, wecom, admin_sessions),
+    routes=routes_of(login, profile, own_account, wecom, wecom_directory, admin_sessions),
     dictionaries=DICTIONARIES,
     menus=MENUS,
     listens=(Listener(SESSIONS_VOID, end_sessions),),

@@ -75,3 +75,10 @@ class WecomToken(TypedDict):
     id: str
     expires_at: datetime
     encrypted: NotRequired[object]
+
+
+class WecomDepartment(TypedDict):
+    """A record of `auth_wecom_departments`."""
+
+    id: str
+    department_id: int

@@ -49,6 +49,11 @@ class AuthSettings(EnvironmentSettings):
         pattern=_ADDRESS,
         description="Address of WeCom's log-in page, which shows the QR code.",
     )
+    wecom_oauth_base: str = Field(
+        "https://open.weixin.qq.com",
+        pattern=_ADDRESS,
+        description="Address of the page that tells WeCom's own browser who asks, without a QR code.",
+    )
     wecom_first_scan: Literal["link", "create", "refuse"] = Field(
         "link", description="At the first scan: `link` to the user of that name, `create` one, or `refuse`."
     )
@@ -63,7 +68,7 @@ class AuthSettings(EnvironmentSettings):
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
-    @field_validator("wecom_api_base", "wecom_login_base", mode="before")
+    @field_validator("wecom_api_base", "wecom_login_base", "wecom_oauth_base", mode="before")
     @classmethod
     def _without_slash(cls, value: object) -> object:
         return value.rstrip("/") if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""QR-code log-in through WeCom (企业微信)."""
+"""Log-in through WeCom (企业微信): by a QR code, or without a scan in WeCom's own browser."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from plugins.auth.login import LOGIN, admit
 from plugins.auth.login_log import note
 from plugins.auth.login_rate import take_attempt
 from plugins.auth.settings import AuthSettings
-from plugins.auth.wecom_client import TokenRejected, WecomClient, WecomUnavailable
+from plugins.auth.wecom_client import WecomClient, WecomUnavailable
 from plugins.auth.wecom_states import BINDING, QR, SCAN_BODY
 from plugins.auth.wecom_tokens import CorpToken
 
 log = logging.getLogger("tradewind.auth")
+_OWN_BROWSER = "wxwork/"  # in the `User-Agent` of WeCom's own browser, on phones and desktops
 
 
 class QrRate(RateLimit):
@@ -30,22 +31,28 @@ class QrRate(RateLimit):
 
 
 async def qr(req: Request) -> dict[str, Any]:
-    """Return the address of WeCom's QR page and a new state. Raises 40011 if WeCom is not configured.
+    """Return the address of WeCom's page and a new state. Raises 40011 if WeCom is not configured.
 
-    WeCom sends the state back with the code. A request with a valid token binds the state to its session.
+    The page has a QR code; to WeCom's own browser it says at once who asks. WeCom sends the state back with the code.
+    A request with a valid token binds the state to its session.
     """
     req.part(QrRate).take(network_of(req.remote_ip))
-    settings = _require_settings(req)
+    settings = require_settings(req)
     state = await wecom_states.begin(req)
     req.response_headers["Cache-Control"] = "no-store"
-    query = {
-        "login_type": "CorpApp",
-        "appid": settings.wecom_corp_id,
-        "agentid": settings.wecom_agent_id,
-        "redirect_uri": settings.wecom_redirect_uri,
-        "state": state,
-    }
-    return {"url": f"{settings.wecom_login_base}/wwlogin/sso/login?{urlencode(query)}", "state": state}
+    inside = _OWN_BROWSER in req.headers.get("User-Agent", "")
+    return {"url": _page(settings, state, inside), "state": state, "inside": inside}
+
+
+def _page(settings: AuthSettings, state: str, inside: bool) -> str:
+    """Return the address of the page with the QR code, or of the one that WeCom's own browser passes without a scan."""
+    common = {"agentid": settings.wecom_agent_id, "redirect_uri": settings.wecom_redirect_uri, "state": state}
+    if not inside:
+        query = {"login_type": "CorpApp", "appid": settings.wecom_corp_id, **common}
+        return f"{settings.wecom_login_base}/wwlogin/sso/login?{urlencode(query)}"
+    # https://developer.work.weixin.qq.com/document/path/91022
+    query = {"appid": settings.wecom_corp_id, "response_type": "code", "scope": "snsapi_base", **common}
+    return f"{settings.wecom_oauth_base}/connect/oauth2/authorize?{urlencode(query)}#wechat_redirect"
 
 
 async def callback(req: Request) -> dict[str, Any]:
@@ -78,11 +85,12 @@ async def unbind(req: Request) -> None:
 
 async def _identify_member(req: Request, use: Callable[[Request, str], Awaitable[None]]) -> str:
     """Use up the state and the code, and return the member who scanned. Raises 40011 and 50300."""
-    _require_settings(req)
+    require_settings(req)
     state = req.body["state"]
     await use(req, state)
     try:
-        return await _exchange(req, req.body["code"])
+        client, code = req.part(WecomClient), req.body["code"]
+        return await req.part(CorpToken).used_for("auth/getuserinfo", lambda token: client.member(token, code))
     except WecomUnavailable as error:
         # nobody was logged in, so the client may retry with the same state
         await wecom_states.give_back(req, state)
@@ -90,21 +98,8 @@ async def _identify_member(req: Request, use: Callable[[Request, str], Awaitable
         raise unavailable() from error
 
 
-async def _exchange(req: Request, code: str) -> str:
-    """Exchange a code for the member who scanned. If WeCom rejects the corporation's token, it is renewed once."""
-    tokens, client = req.part(CorpToken), req.part(WecomClient)
-    token = await tokens.current()
-    try:
-        return await client.member(token, code)
-    except TokenRejected:
-        token = await tokens.current(rejected=token)
-    try:
-        return await client.member(token, code)
-    except TokenRejected as error:
-        raise WecomUnavailable("auth/getuserinfo", "a new token is rejected") from error
-
-
-def _require_settings(req: Request) -> AuthSettings:
+def require_settings(req: Request) -> AuthSettings:
+    """Return the settings. Raises 40011 if WeCom is not configured."""
     settings = req.service.settings_of(AuthSettings)
     if settings.wecom_missing:
         raise ApiError(WECOM_REFUSED, WECOM_OFF)
@@ -115,7 +110,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/auth/wecom/qr",
         qr,
-        summary="Start a WeCom log-in by QR code",
+        summary="Start a WeCom log-in, by QR code or in WeCom's own browser",
         access=PUBLIC,
         returns=QR,
         errors=(WECOM_REFUSED, RATE_LIMITED),

@@ -82,20 +82,27 @@ async def _link(req: Request, member: str) -> dict[str, Any]:
 async def _create(req: Request, member: str) -> dict[str, Any]:
     """Create a user with the default roles and a random password, which is not returned."""
     passwords = req.part(Passwords)
-    values = {
-        "role_ids": await _get_default_roles(req),
-        "must_change_password": False,
-        "wecom_user_id": member,
-        **credentials(passwords, await passwords.hash(passwords.make())),
-    }
+    unknown = credentials(passwords, await passwords.hash(passwords.make()))
+    return await create_account(req, member, {"wecom_user_id": member, **unknown})
+
+
+async def create_account(req: Request, member: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Create a user for a member, with the default roles, and these values besides. Raises 40011 without a free name."""
+    made = {"role_ids": await _get_default_roles(req), "must_change_password": False, **values}
     for _ in range(_NAME_ATTEMPTS):
         try:
-            return await req.system_store(USERS).create({**values, "username": await _find_free_name(req, member)})
+            return await req.system_store(USERS).create({**made, "username": await _find_free_name(req, member)})
         except ApiError as error:
             # the name may have been taken since the look-up
             if error.kind is not DUPLICATE or error.data != {"field": "username"}:
                 raise
     raise ApiError(WECOM_REFUSED, WECOM_NO_ACCOUNT)
+
+
+def may_be_linked(user: Mapping[str, Any]) -> bool:
+    """Return whether a matching name is proof enough: not for super administrators, and not for other members."""
+    special = user["is_super"] or user.get("service") or user["id"] == _FIRST_USER
+    return not special and user["status"] == "enabled" and user.get("wecom_user_id") is None
 
 
 async def _refuse(req: Request, member: str) -> dict[str, Any]:

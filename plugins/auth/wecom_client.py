@@ -1,7 +1,9 @@
-"""A client of WeCom's HTTP API, for the two calls that a log-in needs, and the one that sends a message.
+"""A client of WeCom's HTTP API, for the calls that a log-in, messages and the directory need.
 
 `cgi-bin/gettoken`: https://developer.work.weixin.qq.com/document/path/91039;
 `cgi-bin/auth/getuserinfo`: https://developer.work.weixin.qq.com/document/path/98176;
+`cgi-bin/department/list`: https://developer.work.weixin.qq.com/document/path/90208;
+`cgi-bin/user/list`: https://developer.work.weixin.qq.com/document/path/90201;
 error codes: https://developer.work.weixin.qq.com/document/path/90313.
 The addresses contain the secret, the token and the code, so they are never logged.
 """
@@ -95,6 +97,31 @@ class WecomClient:
         if _errcode(call, response) in _TOKEN_REJECTED:
             raise TokenRejected
         return response
+
+    async def departments(self, token: str) -> list[dict[str, Any]]:
+        """Return the departments that the application may see, with `id`, `name` and `parentid`."""
+        return await self._list("department/list", "department", {"id": int, "name": str, "parentid": int}, token)
+
+    async def members(self, token: str, department_id: int) -> list[dict[str, Any]]:
+        """Return the members of a department itself, with `userid` and `name`; what the application may not see lacks."""
+        kinds = {"userid": str, "name": str}
+        return await self._list("user/list", "userlist", kinds, token, department_id=str(department_id))
+
+    async def _list(
+        self, call: str, name: str, kinds: Mapping[str, type], token: str, **query: str
+    ) -> list[dict[str, Any]]:
+        """Return a list of objects with values of these kinds. Raises `TokenRejected` and `WecomUnavailable`."""
+        response = await self._get(call, access_token=token, **query)
+        errcode, rows = _errcode(call, response), response.get(name)
+        if errcode in _TOKEN_REJECTED:
+            raise TokenRejected
+        if errcode != 0 or not isinstance(rows, list):
+            raise WecomUnavailable(call, f"errcode {errcode}" if errcode else f"a response without {name}")
+        if not all(
+            isinstance(one, dict) and all(type(one.get(key)) is kind for key, kind in kinds.items()) for one in rows
+        ):
+            raise WecomUnavailable(call, f"a {name} of another form")
+        return rows
 
     async def _get(self, call: str, **query: str) -> dict[str, Any]:
         with span(f"WeCom {call}", "CLIENT", http_request_method="GET"):

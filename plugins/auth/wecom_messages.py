@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.auth.settings import AuthSettings
-from plugins.auth.wecom_client import TokenRejected, WecomClient, WecomUnavailable
+from plugins.auth.wecom_client import WecomClient, WecomUnavailable
 from plugins.auth.wecom_tokens import CorpToken
 
 MAX_TITLE, MAX_TEXT = 128, 512
@@ -47,22 +47,10 @@ class WecomMessages:
             "enable_duplicate_check": 1,
             "duplicate_check_interval": _REPEAT_SECONDS,
         }
-        answer = await self._post(body)
+        answer = await self._tokens.used_for("message/send", lambda token: self._client.post_message(token, body))
         code = answer.get("errcode", 0)
         if code in _NO_SUCH_MEMBER or (code == 0 and answer.get("invaliduser")):
             raise NoSuchMember(f"errcode {code}")
         if code != 0:
             raise WecomUnavailable("message/send", f"errcode {code}")
         return str(answer.get("msgid", ""))[:100]
-
-    async def _post(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Post a message; if WeCom rejects the corporation's token, it is renewed once."""
-        token = await self._tokens.current()
-        try:
-            return await self._client.post_message(token, body)
-        except TokenRejected:
-            token = await self._tokens.current(rejected=token)
-        try:
-            return await self._client.post_message(token, body)
-        except TokenRejected as error:
-            raise WecomUnavailable("message/send", "a new token is rejected") from error

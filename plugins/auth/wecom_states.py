@@ -14,7 +14,7 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import ApiError, Collection, Index, Message, Request, shape, text, timestamp
+from plugins.api import ApiError, Collection, Index, Message, Request, boolean, shape, text, timestamp
 from plugins.auth.cookies import OwnCookie, is_same_origin
 from plugins.auth.errors import WECOM_REFUSED, WECOM_STATE_ELSEWHERE, WECOM_STATE_REFUSED
 from plugins.auth.sessions import Sessions
@@ -55,6 +55,10 @@ SCAN_BODY = shape(
 QR = shape(
     "WecomQr",
     url=text(nullable=False, max_length=4096, description="The page with the QR code: show it, or open it."),
+    inside=boolean(
+        nullable=False,
+        description="Whether the request is of WeCom's own browser: `url` then has no QR code, and must be opened.",
+    ),
     state=text(nullable=False, description="Valid once, for 5 minutes; WeCom returns it with the code."),
 )
 BINDING = shape("WecomBinding", wecom_user_id=text(nullable=False))

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
 from datetime import timedelta
+from typing import TypeVar
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from plugins.api import Store, utc_now
 from plugins.api.data import Database, Lease
 from plugins.auth.settings import AuthSettings
-from plugins.auth.wecom_client import WecomClient, WecomUnavailable
+from plugins.auth.wecom_client import TokenRejected, WecomClient, WecomUnavailable
 from plugins.auth.wecom_states import WECOM_TOKENS
 
+Result = TypeVar("Result")
 # a token is renewed this long before it expires, or this share of its lifetime if that is shorter
 _MARGIN_SECONDS = 300.0
 _MARGIN_SHARE = 0.1
@@ -44,6 +46,18 @@ class CorpToken:
             # an empty context is outside the caller's transaction, because the token must outlive a rollback
             self._renewing = asyncio.create_task(self._renew(rejected), context=Context())
         return await asyncio.shield(self._renewing)
+
+    async def used_for(self, call: str, ask: Callable[[str], Awaitable[Result]]) -> Result:
+        """Return what `ask` returns with the token; if WeCom rejects it, it is renewed once. Raises `WecomUnavailable`."""
+        token = await self.current()
+        try:
+            return await ask(token)
+        except TokenRejected:
+            token = await self.current(rejected=token)
+        try:
+            return await ask(token)
+        except TokenRejected as error:
+            raise WecomUnavailable(call, "a new token is rejected") from error
 
     async def _renew(self, rejected: str | None) -> str:
         lease = Lease(self._database, f"auth:wecom-token:{self._id}", seconds=self._seconds)

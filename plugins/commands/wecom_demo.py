@@ -29,10 +29,14 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
         "REDIRECT_URI": f"{address}/callback",
         "API_BASE": address,
         "LOGIN_BASE": address,
+        "OAUTH_BASE": address,
     }
     os.environ.update({f"TRADEWIND_WECOM_{name}": value for name, value in given.items()})
     _start(python, "wecom_simulator", port=port, api=f"http://127.0.0.1:{port_of(arguments)}")
-    print(f"WeCom log-in to try: {address}/   Messages: {address}/messages", flush=True)
+    print(
+        f"WeCom log-in to try: {address}/   In its own browser: {address}/inside   Messages: {address}/messages",
+        flush=True,
+    )
 
 
 def start_mail(python: str) -> None:

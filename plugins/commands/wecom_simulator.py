@@ -1,4 +1,4 @@
-"""A stand-in for WeCom (企业微信): its QR-code log-in, and messages of an application. For tests, and for trying it out.
+"""A stand-in for WeCom (企业微信): its log-in, its directory, and messages. For tests, and for trying it out.
 
 `python -m plugins.commands.wecom_simulator --port 8100 --api http://127.0.0.1:8000` plays WeCom and, at `/` and `/callback`, the
 page of a front end that logs in with it; `/messages` shows what its members were sent. Answers and error codes are those of
@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
 from tornado.httpclient import HTTPRequest
@@ -28,6 +28,7 @@ from tornado.simple_httpclient import SimpleAsyncHTTPClient
 from tornado.web import Application, RequestHandler
 
 MEMBERS = {"manager": "王经理", "sales": "李销售", "staff": "赵员工", "ChenXin": "陈新（还没有账号）"}
+DEPARTMENTS = {1: ("总公司", 0), 2: ("销售部", 1), 3: ("行政部", 1)}
 OUTSIDERS = {"oAbCd-outsider": "外部联系人"}
 _MESSAGES = {
     40001: "invalid credential",
@@ -38,13 +39,14 @@ _MESSAGES = {
     81013: "user & party & tag all invalid",
 }
 _KEPT = 200
+OWN_BROWSER = "Mozilla/5.0 (iPhone) wxwork/4.1.30 MicroMessenger/7.0.1"
 
 
 @dataclass
 class Simulator:
     """One corporation with one application.
 
-    `members` and `outsiders`: id → name. `redirect_host`: the trusted domain, with its port. `token_seconds` and
+    `members` and `outsiders`: id → name. `departments`: id → name and parent; `places`: member → department, 1 by default. `redirect_host`: the trusted domain, with its port. `token_seconds` and
     `code_seconds`: lives. `delay` seconds before each API answer. `broken`: `error` answers HTTP 500 and `garbage`
     no JSON. `reject_tokens`: every token is answered with this error code. `calls` counts API calls by name.
     `messages` are those that members were sent, the newest last; `sent` has the id of each. `api` is the service that `/` and `/callback` log in
@@ -57,6 +59,8 @@ class Simulator:
     redirect_host: str = ""
     members: Mapping[str, str] = field(default_factory=lambda: dict(MEMBERS))
     outsiders: Mapping[str, str] = field(default_factory=lambda: dict(OUTSIDERS))
+    departments: Mapping[int, tuple[str, int]] = field(default_factory=lambda: dict(DEPARTMENTS))
+    places: dict[str, int] = field(default_factory=lambda: {"sales": 2, "staff": 3})
     token_seconds: float = 7200
     code_seconds: float = 300
     delay: float = 0
@@ -117,6 +121,17 @@ class Simulator:
             self.messages.append(body)
         return {**failure(0), "msgid": self.sent[key]}
 
+    def list_departments(self, token: str) -> dict[str, Any]:
+        """All departments."""
+        rows = [{"id": id, "name": name, "parentid": above} for id, (name, above) in self.departments.items()]
+        return failure(fault) if (fault := self.fault_of(token)) else {**failure(0), "department": rows}
+
+    def list_members(self, token: str, department: int) -> dict[str, Any]:
+        """The members of a department itself."""
+        here = [one for one in self.members if self.places.get(one, 1) == department]
+        rows = [{"userid": one, "name": self.members[one], "main_department": department, "status": 1} for one in here]
+        return failure(fault) if (fault := self.fault_of(token)) else {**failure(0), "userlist": rows}
+
     def getuserinfo(self, token: str, code: str) -> dict[str, Any]:
         """Whose scan a code is; it is used up. A wrong token leaves it alone."""
         if fault := self.fault_of(token):
@@ -167,6 +182,15 @@ class GetUserInfo(ApiHandler):
         self.finish(self.simulator.getuserinfo(token, code))
 
 
+class Directory(ApiHandler):
+    """`GET /cgi-bin/department/list?access_token=` and `GET /cgi-bin/user/list?access_token=&department_id=`."""
+
+    def get(self) -> None:
+        token, department = self.get_query_argument("access_token", ""), self.get_query_argument("department_id", "")
+        known = self.simulator
+        self.finish(known.list_members(token, int(department)) if department else known.list_departments(token))
+
+
 class SendMessage(ApiHandler):
     """`POST /cgi-bin/message/send?access_token=`."""
 
@@ -195,6 +219,9 @@ class Messages(RequestHandler):
 class LoginPage(RequestHandler):
     """`/wwlogin/sso/login`: WeCom shows a QR code here; the simulator asks who scans it."""
 
+    asked: ClassVar[Mapping[str, str]] = {"login_type": "CorpApp"}
+    question = "谁来扫码？"
+
     def initialize(self, simulator: Simulator) -> None:
         self.simulator = simulator
 
@@ -206,7 +233,7 @@ class LoginPage(RequestHandler):
             f'<p><button name="person" value="{escape(person)}">{escape(name)} · {escape(person)}</button></p>'
             for person, name in people.items()
         )
-        self.finish(page("企业微信（模拟）", f'<p>谁来扫码？</p><form method="post">{buttons}</form>'))
+        self.finish(page("企业微信（模拟）", f'<p>{self.question}</p><form method="post">{buttons}</form>'))
 
     def post(self) -> None:
         """The scan: back to the front end with a code and its state."""
@@ -221,31 +248,36 @@ class LoginPage(RequestHandler):
         self.redirect(f"{target}{'&' if urlsplit(target).query else '?'}{query}")
 
     def refused(self) -> bool:
-        """Whether the address is none that WeCom would show a QR code for."""
-        given = {name: self.get_query_argument(name, "") for name in ("login_type", "appid", "agentid", "redirect_uri")}
-        simulator = self.simulator
-        if (
-            given["login_type"] != "CorpApp"
-            or given["appid"] != simulator.corp_id
-            or given["agentid"] != simulator.agent_id
-        ):
+        """Whether the address is none that WeCom would answer."""
+        expected = {**self.asked, "appid": self.simulator.corp_id, "agentid": self.simulator.agent_id}
+        if any(self.get_query_argument(name, "") != value for name, value in expected.items()):
             self.finish(page("企业微信（模拟）", "<p>参数错误，错误码: 40013</p>"))
             return True
-        if urlsplit(given["redirect_uri"]).netloc != simulator.redirect_host:
+        if urlsplit(self.get_query_argument("redirect_uri", "")).netloc != self.simulator.redirect_host:
             self.finish(page("企业微信（模拟）", "<p>redirect_uri 域名不是可信域名，错误码: 50001</p>"))
             return True
         return False
 
 
+class AuthorizePage(LoginPage):
+    """`/connect/oauth2/authorize`: WeCom's own browser passes it at once; the simulator asks whose it is."""
+
+    asked: ClassVar[Mapping[str, str]] = {"response_type": "code", "scope": "snsapi_base"}
+    question = "这是谁的企业微信？"
+
+
 class FrontEnd(RequestHandler):
-    """What a front end does: `/` sends the visitor to the QR page, `/callback` logs in with what comes back."""
+    """What a front end does: `/` sends the visitor to the QR page, and `/inside` to the page of WeCom's own browser;
+    `/callback` logs in with what comes back."""
 
     def initialize(self, simulator: Simulator) -> None:
         self.api = simulator.api
 
     async def get(self) -> None:
-        if self.request.path == "/":
-            answer = await self.ask("GET", "/api/v1/auth/wecom/qr")
+        if self.request.path != "/callback":
+            answer = await self.ask(
+                "GET", "/api/v1/auth/wecom/qr", agent="" if self.request.path == "/" else OWN_BROWSER
+            )
             if answer["code"] == 0:
                 self.set_cookie("state", answer["data"]["state"], httponly=True, samesite="Lax")
                 self.redirect(answer["data"]["url"])
@@ -259,10 +291,10 @@ class FrontEnd(RequestHandler):
         shown = escape(json.dumps(answer, ensure_ascii=False, indent=2))
         self.finish(page("登录结果", f'<pre>{shown}</pre><p><a href="/">再来一次</a></p>'))
 
-    async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The envelope of the response of the service."""
-        sent = None if body is None else json.dumps(body)
-        request = HTTPRequest(self.api + path, method, body=sent, headers={"Content-Type": "application/json"})
+    async def ask(self, method: str, path: str, body: Any = None, agent: str = "") -> Any:
+        """The envelope of the response of the service, to a browser that calls itself `agent`."""
+        sent, headers = None if body is None else json.dumps(body), {"Content-Type": "application/json"}
+        request = HTTPRequest(self.api + path, method, body=sent, headers=headers, user_agent=agent)
         return json.loads((await SimpleAsyncHTTPClient().fetch(request, raise_error=False)).body)
 
 
@@ -284,10 +316,12 @@ def application(simulator: Simulator) -> Application:
     routes: list[Any] = [
         (r"/cgi-bin/gettoken", GetToken, given),
         (r"/cgi-bin/auth/getuserinfo", GetUserInfo, given),
+        (r"/cgi-bin/(?:department|user)/list", Directory, given),
         (r"/cgi-bin/message/send", SendMessage, given),
         (r"/messages", Messages, given),
         (r"/wwlogin/sso/login", LoginPage, given),
-        (r"/(?:callback)?", FrontEnd, given),
+        (r"/connect/oauth2/authorize", AuthorizePage, given),
+        (r"/(?:callback|inside)?", FrontEnd, given),
     ]
     return Application(routes, log_function=quiet)
 

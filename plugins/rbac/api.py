@@ -1,6 +1,7 @@
 """What plugins that require rbac may import."""
 
 from plugins.rbac.deciding import REFUSES_ONESELF, refuse_oneself
+from plugins.rbac.departments import add_department, change_department
 from plugins.rbac.directory import OUTCOME, Directory, log_filter, people_of_the_demo, visible_users_filter
 from plugins.rbac.limits import MANAGING, may_manage
 from plugins.rbac.menu_records import own_tree
@@ -30,6 +31,8 @@ __all__ = [
     "Passwords",
     "Policy",
     "Rules",
+    "add_department",
+    "change_department",
     "change_tree",
     "credentials",
     "hash_of_key",

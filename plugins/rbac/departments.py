@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Route, array, conflicts, crud, invalid, route
@@ -26,33 +27,35 @@ async def tree(req: Request) -> list[dict[str, Any]]:
 
 async def create(req: Request) -> dict[str, Any]:
     """Create a department below its parent, which must lie within the caller's data scope."""
-    may_place(req, req.body.get("parent_id"))
-    refuse_oneself(req, [req.body.get("leader_user_id")])
+    return await change_tree(req, DEPARTMENTS, lambda: add_department(req, req.body))
 
-    async def work() -> dict[str, Any]:
-        ancestors = await _list_ancestors(req, req.body.get("parent_id"))
-        _refuse_deeper(len(ancestors) + 1)
-        return await req.store(DEPARTMENTS).create({**req.body, "ancestors": ancestors})
 
-    return await change_tree(req, DEPARTMENTS, work)
+async def add_department(req: Request, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Create a department with these values, within `change_tree`."""
+    may_place(req, values.get("parent_id"))
+    refuse_oneself(req, [values.get("leader_user_id")])
+    ancestors = await _list_ancestors(req, values.get("parent_id"))
+    _refuse_deeper(len(ancestors) + 1)
+    return await req.store(DEPARTMENTS).create({**values, "ancestors": ancestors})
 
 
 async def update(req: Request) -> dict[str, Any]:
     """Change or move a department within the caller's data scope; the departments below it move with it."""
     values = dict(req.body)
     version = values.pop("version")
+    return await change_tree(req, DEPARTMENTS, lambda: change_department(req, req.path["id"], values, version))
 
-    async def work() -> dict[str, Any]:
-        before = await req.store(DEPARTMENTS).get(req.path["id"])
-        may_place(req, before["id"])
-        if values.get("leader_user_id", before["leader_user_id"]) != before["leader_user_id"]:
-            refuse_oneself(req, [values["leader_user_id"]])
-            await _may_replace(req, before["leader_user_id"])
-        if values.get("parent_id", before["parent_id"]) == before["parent_id"]:
-            return await req.store(DEPARTMENTS).update(before["id"], values, version=version)
-        return await _move(req, before, values, version)
 
-    return await change_tree(req, DEPARTMENTS, work)
+async def change_department(req: Request, id: int | str, values: dict[str, Any], version: int | None) -> dict[str, Any]:
+    """Change or move a department, within `change_tree`. Without a `version`, whatever it is now."""
+    before = await req.store(DEPARTMENTS).get(id)
+    may_place(req, before["id"])
+    if values.get("leader_user_id", before["leader_user_id"]) != before["leader_user_id"]:
+        refuse_oneself(req, [values["leader_user_id"]])
+        await _may_replace(req, before["leader_user_id"])
+    if values.get("parent_id", before["parent_id"]) == before["parent_id"]:
+        return await req.store(DEPARTMENTS).update(before["id"], values, version=version)
+    return await _move(req, before, values, version)
 
 
 async def _may_replace(req: Request, leader_id: int | None) -> None:
@@ -62,7 +65,7 @@ async def _may_replace(req: Request, leader_id: int | None) -> None:
         await may_replace(req, leader)
 
 
-async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], version: int) -> dict[str, Any]:
+async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], version: int | None) -> dict[str, Any]:
     """Move a department. Its rows become visible above its new place, and are no longer visible above its old place.
 
     Everything that is affected must lie within the caller's data scope: the departments that move, the new parent, and

@@ -77,6 +77,7 @@ def settings(wecom: Simulator) -> dict[str, Any]:
         "wecom_redirect_uri": f"{wecom.url}/callback",
         "wecom_api_base": wecom.url,
         "wecom_login_base": wecom.url,
+        "wecom_oauth_base": wecom.url,
     }
 
 

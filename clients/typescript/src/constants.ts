@@ -1594,6 +1594,7 @@ export const PERMISSIONS = {
  "system:user:read": {"zh": "查看用户", "en": "read users"},
  "system:user:reset-password": {"zh": "用户：重置密码", "en": "reset password (users)"},
  "system:user:restore": {"zh": "恢复用户", "en": "restore users"},
+ "system:user:take-over": {"zh": "用户：同步企业微信通讯录", "en": "take over from WeCom (users)"},
  "system:user:unlock": {"zh": "用户：解锁", "en": "unlock (users)"},
  "system:user:update": {"zh": "修改用户", "en": "edit users"},
  "system:webhook:create": {"zh": "新增事件推送", "en": "create webhooks"},

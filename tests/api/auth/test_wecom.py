@@ -11,6 +11,7 @@ import pytest
 
 from plugins.api import utc_now
 from plugins.auth.wecom_states import WECOM_STATES
+from plugins.commands.wecom_simulator import OWN_BROWSER
 from plugins.testing import Client, expect, serving
 from tests.support.wecom_platform import AUTH, OUTSIDER, PLUGINS, Platform, enter, finish, scan, settings
 
@@ -36,6 +37,15 @@ async def test_the_qr_address_is_the_one_that_wecom_documents(platform: Platform
 async def test_two_visitors_get_two_states(platform: Platform) -> None:
     first, second = [expect(await Client(platform.link.url).get(f"{AUTH}/wecom/qr")) for _ in range(2)]
     assert first["state"] != second["state"]
+
+
+async def test_wecoms_own_browser_logs_in_without_a_qr_code(platform: Platform) -> None:
+    user, member = await platform.bound_account()
+    inside = {"User-Agent": OWN_BROWSER}
+    begun = expect(await Client(platform.link.url).get(f"{AUTH}/wecom/qr", headers=inside))
+    assert (begun["inside"], urlsplit(begun["url"]).path) == (True, "/connect/oauth2/authorize")
+    entered = await finish(platform.link, await scan(platform.link, member, **inside))
+    assert entered["userInfo"]["userId"] == user["id"]
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "qr"), ("POST", "callback"), ("POST", "bind")])
