@@ -72,10 +72,10 @@ class FieldError:
 
 
 class ValidationFailed(ApiError):
-    """A 40001 that names every field at fault."""
+    """A 40001 that names every field at fault; `reason` is the message of the response, if there is more to say."""
 
-    def __init__(self, errors: Sequence[FieldError]) -> None:
-        super().__init__(INVALID)
+    def __init__(self, errors: Sequence[FieldError], reason: Message | None = None) -> None:
+        super().__init__(INVALID, reason)
         self.errors = list(errors)
 
 

@@ -159,6 +159,7 @@ RULES: dict[str, Message] = {
     "reused": Message("不能与最近使用过的密码相同", "must differ from recently used passwords"),
     "uncovered": Message("有取值不符合任何分支", "does not cover all values"),
     "unreachable": Message("没有取值会进入该分支", "has a part that no value leads to"),
+    "quorum": Message("审批人不足，申请无法通过该节点", "has too few people: requests cannot pass"),
     "invalid": Message("取值无效", "is not valid"),
     "cost": Message("内容过于复杂，无法处理", "is too complex to be processed"),
 }

@@ -11,7 +11,7 @@ from plugins.api.errors import FieldError, ValidationFailed
 from plugins.approval.condition_checks import find_faults, placed_conditions
 from plugins.approval.conditions import check_storable
 from plugins.approval.editors import refuse_own_gain
-from plugins.approval.flow_check import coverage_faults
+from plugins.approval.flow_check import refuse_faulty
 from plugins.approval.panels import DEFAULT_RULE
 from plugins.approval.people import PLACES, names_anybody
 from plugins.approval.record_types import ApprovalDefinition
@@ -75,10 +75,10 @@ async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str
     if not {"biz_type", "conditions", "nodes"}.isdisjoint(values):
         faults += await find_faults(req.service, {**before, **values})
     merged = {"enabled": True, "conditions": [], **before, **values}
-    if not faults and merged["enabled"] and not _CHECKED.isdisjoint(values):
-        faults += await coverage_faults(req, {**merged, **({"nodes": nodes} if nodes else {})})
     if faults:
         raise ValidationFailed(faults)
+    if merged["enabled"] and not _CHECKED.isdisjoint(values):
+        await refuse_faulty(req, {**merged, **({"nodes": nodes} if nodes else {})})
     for where, condition in placed_conditions(values):
         check_storable(f"{where}.value", condition.get("value"))
     return {**values, **({"nodes": nodes} if "nodes" in values else {})}

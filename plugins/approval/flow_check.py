@@ -23,16 +23,16 @@ from plugins.api import (
     shape,
     text,
 )
-from plugins.api.errors import FieldError, refusal
+from plugins.api.errors import FieldError, ValidationFailed, refusal
 from plugins.api.ports import Authorizer
 from plugins.api.records import Catalogue, approval_record
 from plugins.approval.conditions import matches
 from plugins.approval.content import show_values
 from plugins.approval.coverage import Coverage, Finding
 from plugins.approval.engine import plan
-from plugins.approval.facts import fields_of, find_field, gather_facts
+from plugins.approval.facts import conditions_of, fields_of, find_field, gather_facts
 from plugins.approval.names import list_names
-from plugins.approval.panels import Staff
+from plugins.approval.panels import Staff, get_rule
 from plugins.approval.people import load_staff
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.tree import Path, parts_of
@@ -54,8 +54,9 @@ _RULES = {
         "审批人的账号已停用，或没有审批权限", "Approvers are disabled, or lack the permission to agree"
     ),
 }
-# what no change of people can mend: such a flow cannot be enabled
-_FIELDS = {"uncovered": "branches", "unreachable": "branches", "nobody_asked": None, "cost": "branches"}
+_FIELDS = {"uncovered": "branches", "unreachable": "branches", "cost": "branches"}  # of a node; others: `approvers`
+# conditions on fields that refer to these are about people: who may not pass a node may never come to it
+_PEOPLE = frozenset({"rbac_users", "users", "rbac_departments", "departments", "rbac_roles"})
 # what is checked, and the faults that show that it does not hold; the first follows from the tree of nodes
 _CHECKS: Mapping[str, tuple[Message, tuple[str, ...]]] = {
     "ends": (Message("每个申请都会结束", "Every request ends"), ()),
@@ -129,29 +130,40 @@ class _Fault:
     finding: Finding
     initiators: Sequence[int] = ()
     people: Sequence[int] = ()
+    blocks: bool = True  # whether a flow with it cannot be enabled
     resource_id: str | None = None
     record_name: str = ""
 
 
-async def find_coverage(req: Request, flow: Flow) -> list[Finding]:
-    """Return what is wrong with the branches of a flow."""
+async def refuse_faulty(req: Request, flow: Flow) -> None:
+    """Raise 40001, with the first counterexample in words, for a flow that cannot be enabled as people are now."""
+    places, faults = {node["key"]: number for number, node in enumerate(flow["nodes"])}, []
+    blocking = [one for one in (await _find_faults(req, flow))[0] if one.blocks]
+    for one in (fault.finding for fault in blocking):
+        of_flow = "conditions" if one.rule in ("unreachable", "cost") else "nodes"
+        where = f"nodes[{places[one.node]}].{_FIELDS.get(one.rule, 'approvers')}" if one.node is not None else of_flow
+        faults.append(FieldError(where, one.rule if one.rule != "nobody_asked" else "required"))
+    if blocking:
+        said = await _say(req, flow, blocking[0])
+        parts = [part for part in (said["node_name"], said["message"], said["example"]) if part]
+        raise ValidationFailed(faults, Message("：".join(parts), ": ".join(parts)))
+
+
+async def _find_faults(req: Request, flow: Flow) -> tuple[list[_Fault], int]:
+    """Return what is wrong with a flow, the branches first, and for how many initiators its people were checked."""
     catalogue = req.part(Catalogue)
     shown = await fields_of(req.service, flow["biz_type"])
 
     def field_of(path: str) -> Field | None:
         return find_field(catalogue, shown, path.split(".")) if shown is not None else None
 
-    return Coverage(flow, field_of).find()
-
-
-async def coverage_faults(req: Request, flow: Flow) -> list[FieldError]:
-    """Return the faults for which a flow cannot be enabled: of its branches, and conditions that never hold together."""
-    places, faults = {node["key"]: number for number, node in enumerate(flow["nodes"])}, []
-    for one in await find_coverage(req, flow):
-        of_flow = "conditions" if one.rule in ("unreachable", "cost") else "nodes"
-        where = f"nodes[{places[one.node]}].{_FIELDS[one.rule]}" if one.node is not None else of_flow
-        faults.append(FieldError(where, one.rule if one.rule != "nobody_asked" else "required"))
-    return faults
+    faults = [_Fault(one) for one in Coverage(flow, field_of).find()]
+    of_people = [
+        one for one in conditions_of(flow) if (field := field_of(one["field"])) is None or field.ref in _PEOPLE
+    ]
+    initiators, staff = await _load(req, flow)
+    faults += [one async for one in _check_people(flow, initiators, staff, everybody=not of_people)]
+    return faults, len(initiators)
 
 
 async def check(req: Request) -> dict[str, Any]:
@@ -160,10 +172,8 @@ async def check(req: Request) -> dict[str, Any]:
     A request ends because its nodes are a tree of at most 60, of which each is passed once, or sent back by a person.
     """
     flow = await req.store(DEFINITIONS).get(req.path["id"])
-    initiators, staff = await _load(req, flow)
-    faults = [_Fault(one) for one in await find_coverage(req, flow)]
-    faults += [one async for one in _check_people(flow, initiators, staff)]
-    faults = await _with_records(req, flow, faults)
+    found, initiators = await _find_faults(req, flow)
+    faults = await _with_records(req, flow, found)
     broken = {one.finding.rule for one in faults}
     return {
         "passed": not faults,
@@ -182,11 +192,11 @@ async def check(req: Request) -> dict[str, Any]:
                 "resource_id": one.resource_id,
                 "initiator_id": next(iter(one.initiators), None),
                 "people": await list_names(req, one.people),
-                "blocks": one.finding.rule in _FIELDS,
+                "blocks": one.blocks,
             }
             for one in faults
         ],
-        "initiators": len(initiators),
+        "initiators": initiators,
     }
 
 
@@ -210,7 +220,7 @@ async def _say(req: Request, flow: Flow, fault: _Fault) -> dict[str, Any]:
         "node_name": next((node["name"] for node in flow["nodes"] if node["key"] == one.node), None),
         "branch": one.branch,
         "example": ("，" if req.language == "zh" else ", ").join(told),
-        "blocks": one.rule in _FIELDS,
+        "blocks": fault.blocks,
     }
 
 
@@ -224,21 +234,27 @@ async def _load(req: Request, flow: Flow) -> tuple[list[int], Staff]:
     return sorted({*by_department.values(), *enabled}), staff
 
 
-async def _check_people(flow: Flow, initiators: Sequence[int], staff: Staff) -> AsyncIterator[_Fault]:
-    """Yield for each node who may not decide, and the initiators whose request cannot pass it or would be theirs to decide."""
+async def _check_people(flow: Flow, initiators: Sequence[int], staff: Staff, everybody: bool) -> AsyncIterator[_Fault]:
+    """Yield for each node who may not decide, and the initiators whose request cannot pass it or would be theirs to decide.
+
+    What is certain blocks: nobody's request passes a node, or not that of an initiator who comes to it (`everybody` may)
+    although its rule for absence would ask others. A node that refuses where people lack does what it says; who may not
+    decide is replaced by that rule; and the company's option lets people decide on their own requests.
+    """
     for node in (one for one in flow["nodes"] if not parts_of(one)):
         named = {person for one in initiators for person in staff.places(node["approvers"], one) if person is not None}
         unfit = sorted(one for one in named if not staff.may_decide(one))
         if unfit:
-            yield _Fault(Finding("not_permitted", node["key"]), people=unfit)
+            yield _Fault(Finding("not_permitted", node["key"]), people=unfit, blocks=False)
         panels = {one: staff.panel(node, {"initiator_id": one}) for one in initiators}
         asked = {one: [each.user_id for each in panel.people] for one, panel in panels.items()}
         few = [one for one, panel in panels.items() if not panel.is_complete]
         if few:
-            yield _Fault(Finding("quorum", node["key"]), few, asked[few[0]])
+            certain = len(few) == len(initiators) or (everybody and get_rule(node) != "refuse")
+            yield _Fault(Finding("quorum", node["key"]), few, asked[few[0]], certain)
         own = [one for one in initiators if one in asked[one] and not staff.people[one].is_super]
         if own:
-            yield _Fault(Finding("own", node["key"]), own, own[:1])
+            yield _Fault(Finding("own", node["key"]), own, own[:1], blocks=False)
         await asyncio.sleep(0)  # a flow of 60 nodes and hundreds of people takes a while
 
 

@@ -192,3 +192,18 @@ async def test_the_check_names_who_may_not_decide_and_whose_request_cannot_pass(
     assert [(one["rule"], one["node"]) for one in found["faults"]] == [("not_permitted", "pair"), ("quorum", "pair")]
     assert [one["id"] for one in found["faults"][0]["people"]] == [id_of(powerless)]
     assert not any(one["blocks"] for one in found["faults"])
+
+
+@pytest.mark.parametrize("lacking", ["signatures", "permission"])
+async def test_a_flow_that_people_as_they_are_cannot_decide_is_not_enabled(
+    lacking: str, admin: Client, people: People
+) -> None:
+    (boss,), powerless = await several(people, 1), await people.person([])
+    three, alone = node("second", boss, mode="quorum:3"), {**node("second", powerless), "absent": "refuse"}
+    flow = await define(admin, node("first", boss), three if lacking == "signatures" else alone, enabled=False)
+    found = expect(await admin.post(f"{DEFINITIONS}/{flow['id']}/check"))
+    (fault,) = [one for one in found["problems"] if one["blocks"]]
+    refused = await admin.patch(f"{DEFINITIONS}/{flow['id']}", {"version": flow["version"], "enabled": True})
+    assert [(one["field"], one["rule"]) for one in refused.data["errors"]] == [("nodes[1].approvers", "quorum")]
+    assert fault["example"]
+    assert fault["example"] in refused.json["msg"]
