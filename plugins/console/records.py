@@ -18,7 +18,7 @@ from plugins.console.actions import (
 )
 from plugins.console.lists import default_columns, listing, months
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
-from plugins.console.shown import columns_of, details, grouped, lines, properties
+from plugins.console.shown import columns_of, details, grouped, lines, objects, properties
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
@@ -91,12 +91,25 @@ def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     for heading, nodes in grouped(viewer, viewer.site.view_of(subject.collection), items):
         yield node("property", column=2, items=[*nodes], **({"title": heading} if heading else {}))
     yield from of_another
+    yield from _inner(viewer, subject.shape)
     yield from _pairs(viewer, subject.shape)
     shows = {"actionType": "setValue", "componentId": PAGE, "args": {"value": {"all_fields": True}}}
     click = {"click": {"actions": [shows]}}
     yield node("button", label=viewer.word("empty"), level="link", onEvent=click, visibleOn="${!all_fields}")
     if stamps:
         yield node("more", label=viewer.word("record"), body=[node("property", column=2, items=stamps)])
+
+
+def _inner(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
+    """Yield the fields of the objects in a record, such as the recipients of an announcement."""
+    for title, group in [*objects(viewer, shape)][1:]:
+        shown = [*details(viewer, group)]
+        items = [
+            {"label": label, "content": one, "visibleOn": _filled(name, group[name])} for name, label, one in shown
+        ]
+        if items:
+            some = " || ".join(_has_value(name, group[name]) for name, _, _ in shown)
+            yield node("container", body=node("property", column=2, title=title, items=items), visibleOn=f"${{{some}}}")
 
 
 def _pairs(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
@@ -111,9 +124,14 @@ def _pairs(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
 
 def _filled(name: str, field: Field) -> str:
     """Return a condition: the value is not empty, or all fields are to be shown."""
+    return f"${{{_has_value(name, field)} || all_fields}}"
+
+
+def _has_value(name: str, field: Field) -> str:
+    """Return a formula: the value is not empty."""
     if field.kind == "array":
-        return f"${{({name} && {name}.length > 0) || all_fields}}"
-    return f"${{{name} || {name} === 0 || {name} === false || all_fields}}"
+        return f"({name} && {name}.length > 0)"
+    return f"({name} || {name} === 0 || {name} === false)"
 
 
 def _in_some(lines: str, name: str) -> str:

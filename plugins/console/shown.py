@@ -120,14 +120,14 @@ def _template(name: str, shown_as: str) -> Node:
 
 def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
     """Yield the values that are not in a list: those of the response, and those of each object in it."""
-    for title, group in _objects(viewer, fields):
+    for title, group in objects(viewer, fields):
         if items := properties(viewer, group):
             yield node("property", column=2, items=items, **({"title": title} if title else {}))
 
 
 def tiles(viewer: Viewer, fields: Mapping[str, Field]) -> Node:
     """Return the same values in one row, each above its label."""
-    shown = [one for _, group in _objects(viewer, fields) for one in details(viewer, group)]
+    shown = [one for _, group in objects(viewer, fields) for one in details(viewer, group)]
     return node("flex", className="figures", items=[tile(one, label) for _, label, one in shown])
 
 
@@ -137,7 +137,8 @@ def tile(number: Node, label: str) -> Node:
     return node("wrapper", size="none", className="figure", body=body)
 
 
-def _objects(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[tuple[str, Mapping[str, Field]]]:
+def objects(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[tuple[str, Mapping[str, Field]]]:
+    """Yield the fields themselves, without a title, and then those of each object among them, with its label."""
     plain = {name: field for name, field in fields.items() if name not in OF_PAGES}
     yield "", plain
     for name, one in plain.items():

@@ -9,6 +9,7 @@ from plugins.notification.messages import KINDS
 from plugins.notification.records import MESSAGES
 
 _LONG = {"type": "textarea", "minRows": 6}
+_UNLESS_ALL = {"visibleOn": "${!all}"}
 _PREFERENCES = "/api/v1/notifications/preferences"
 _KINDS = [("*", Message("其他所有类型", "All other kinds")), *((kind, label) for kind, (label, _) in KINDS.items())]
 _WAYS = {
@@ -68,7 +69,7 @@ VIEWS = (
     View(
         ANNOUNCEMENTS,
         columns=("title", "status", "publish_at", "expires_at", "confirm", "recipients", "published_at"),
-        widgets={"content": _LONG},
+        widgets={"content": _LONG, **{f"to.{name}": _UNLESS_ALL for name in ("departments", "roles", "users")}},
     ),
     View(DELIVERIES, columns=("user_id", "kind", "channel", "state", "rule", "attempts", "answer", "created_at")),
     View(TEMPLATES, columns=("kind", "language", "subject"), widgets={"text": _LONG, "html": _LONG}),
