@@ -33,6 +33,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 _ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@((?!-)[A-Za-z0-9-]{1,63}(?<!-)\.)+(?!-)[A-Za-z0-9-]{2,63}"
 )
+_IN_ADDRESSES = str.maketrans(dict.fromkeys('()<>[]:;@,\\"', " "))
 _NO_MAILBOX = (550, 551, 553)
 _POLICY = SMTP_POLICY.clone(cte_type="7bit", raise_on_defect=True)
 
@@ -149,8 +150,10 @@ class Mailer:
     def _message(self, letter: Letter, mail: RenderedMail, address: str) -> EmailMessage:
         message = EmailMessage(policy=_POLICY)
         message["From"] = self._server.sender
-        message["To"] = Address(one_line(letter.name), addr_spec=address)
-        message["Subject"] = one_line(mail.subject)
+        # long names are folded without their quotes, so nothing in one may look like an address
+        name = " ".join(_in_header(letter.name).translate(_IN_ADDRESSES).split())
+        message["To"] = Address(name, addr_spec=address)
+        message["Subject"] = _in_header(mail.subject)
         message["Date"] = format_datetime(letter.at)
         message["Message-ID"] = f"<{letter.id}@{self._server.sender.domain}>"
         message["Auto-Submitted"] = "auto-generated"  # no automatic replies (RFC 3834)
@@ -158,6 +161,11 @@ class Mailer:
         if mail.html:
             message.add_alternative(mail.html, subtype="html")
         return message
+
+
+def _in_header(given: str) -> str:
+    """Return a text for a header: the library decodes encoded words (RFC 2047) in it, and writes line breaks in them."""
+    return one_line(given).replace("=?", "= ?")
 
 
 def _outcome_of(error: Exception) -> Outcome:

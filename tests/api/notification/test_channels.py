@@ -12,6 +12,7 @@ import pytest
 from plugins.api import Message, utc_now
 from plugins.notification.channel_records import DELIVERIES
 from plugins.notification.sending import Sender
+from plugins.rbac.api import USERS
 from plugins.testing import Client, expect, unique
 from tests.api.approval.flows import EVERYTHING, ask, define, node
 from tests.api.notification.inboxes import AT, send, titles
@@ -19,6 +20,7 @@ from tests.api.notification.outside import Outside
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 CONFIGS = "/api/v1/system/configs"
+HEADERS = {"From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"}
 
 
 async def configure(outside: Outside, **values: Any) -> None:
@@ -222,8 +224,16 @@ async def test_addresses_of_the_inside_and_lists_of_them_are_not_sent_to(
     assert ((await outside.why(reader, message))["rule"], outside.mails_to(reader)) == (rule, [])
 
 
-async def test_names_and_titles_add_no_header_and_no_recipient(outside: Outside) -> None:
-    evil = "Eve\r\nBcc: victim@example.com\r\n\r\n<script>"
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "Eve\r\nBcc: victim@example.com\r\n\r\n<script>",
+        "=?utf-8?q?Eve=0D=0ABcc:_victim@example.com=0D=0A?=<script>",
+        "=?utf-8?b?RXZlDQpCY2M6IHZpY3RpbUBleGFtcGxlLmNvbQ0KDQo=?=<script>",
+    ],
+    ids=["line breaks", "encoded words", "encoded words in Base64"],
+)
+async def test_names_and_titles_add_no_header_and_no_recipient(outside: Outside, evil: str) -> None:
     reader = await outside.person()
     users = outside.running.service.database.driver
     await users.update_one("rbac_users", {"_id": reader.user["userId"]}, {"$set": {"real_name": f'"{evil}" <x@y.z>,'}})
@@ -232,7 +242,34 @@ async def test_names_and_titles_add_no_header_and_no_recipient(outside: Outside)
     (mail,) = outside.mails_to(reader)
     assert (mail.message["Bcc"], len(mail.message["To"].addresses), len(outside.mail.mails)) == (None, 1, 1)
     assert mail.message["To"].addresses[0].addr_spec == reader.user["email"]
+    assert {*mail.message.keys()} == HEADERS
     assert "<script>" not in mail.body("html")
+
+
+@pytest.mark.parametrize("member", ["@all", "one|two"])
+async def test_no_name_of_a_member_stands_for_several(outside: Outside, member: str) -> None:
+    reader = await outside.person(member)
+    message = await outside.notify(reader)
+    await outside.deliver()
+    assert ((await outside.why(reader, message, "wecom"))["rule"], outside.cards_to(member)) == ("bad_address", [])
+    await outside.running.service.database.store(USERS).update(reader.user["userId"], {"wecom_user_id": None})
+
+
+async def test_the_card_of_wecom_has_a_link_that_decides_just_that_task(outside: Outside) -> None:
+    await configure(outside, notification_front_end="https://erp.example.com")
+    member, role = unique("Member"), await outside.people.role(EVERYTHING)
+    admin, boss = outside.people.admin, await outside.person(member, role_ids=[role])
+    title = '<a href="https://evil.example">request</a>'
+    made = await ask(admin, await define(admin, node("first", boss), biz_type="GENERAL"), title=title)
+    await outside.deliver()
+    (card,) = [one["textcard"] for one in outside.cards_to(member)]
+    assert not {*"<>&"}.intersection(card["title"] + card["description"])
+    token = card["url"].removeprefix("https://erp.example.com/links/approvals/")
+    other = await outside.person(role_ids=[role])
+    deciding = {"token": token, "action": "agree"}
+    expect(await other.post("/api/v1/approvals/links/decide", deciding), 40300)
+    assert expect(await boss.post("/api/v1/approvals/links/decide", deciding))["id"] == made["id"]
+    expect(await boss.post("/api/v1/approvals/links/decide", deciding), 40901)
 
 
 async def test_an_administrators_template_writes_the_mails_of_its_kind(outside: Outside) -> None:
