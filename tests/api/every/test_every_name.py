@@ -149,4 +149,5 @@ async def test_names_are_what_records_are_called_now(
         await referred.delete(sibling, value)
         after = await shown(admin, collection, id)
         await check(collection, after, referred)
-        assert all(view[sibling.name] for view in after)
+        # a list may show few fields of its records
+        assert all(view[sibling.name] for view in after if sibling.beside in view)
