@@ -1,24 +1,10 @@
 """Bookings: a doctor has one at a time; the price is that of the treatment on the day when somebody submits it."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from plugins.api import (
-    CONFLICT,
-    NOTIFY,
-    Action,
-    ApiError,
-    Approval,
-    ErrorKind,
-    Message,
-    Option,
-    Record,
-    Request,
-    Service,
-)
-from plugins.api import Step, conflicts, crud, integer, tables, transitions, utc_now
+from plugins.api import CONFLICT, NOTIFY, Action, ApiError, Approval, ErrorKind, Message, Option, Record, Request
+from plugins.api import Service, Step, conflicts, crud, integer, tables, transitions, utc_now
 from plugins.api.ports import OptionValues
-from plugins.api.values import StoredAmount
 from tradewind_clinic.records import BOOKINGS, STATES, TAKES_TIME, TREATMENTS
 
 TAKEN = ErrorKind(
@@ -35,24 +21,15 @@ DAYS_AHEAD = Option(
 LONGEST = timedelta(minutes=480)  # of a treatment
 
 
-@dataclass
-class Slot:
-    """The time and the price of a booking, found before its state changes."""
-
-    ends_at: datetime
-    price: StoredAmount
-
-
-async def take_slot(step: Step[Record]) -> None:
-    """Refuse a time that is too far ahead, past or taken. Two requests for one doctor come one after the other."""
-    booking, database = step.record, step.service.database
+async def take_slot(step: Step[Record]) -> Record:
+    """Return the end and the price of a booking. Raises an error if its time is too far ahead, past or taken."""
+    booking, starts_at = step.record, step.record["starts_at"]
     days = await step.service.part(OptionValues).value(DAYS_AHEAD.key)
-    starts_at = booking["starts_at"]
     if not step.now <= starts_at <= step.now + timedelta(days=days):
         raise ApiError(CONFLICT, NOT_OPEN)
     treatment = await step.store(TREATMENTS).get(booking["treatment_id"])
     ends_at = starts_at + timedelta(minutes=treatment["minutes"])
-    await database.lock(BOOKINGS, f"doctor-{booking['doctor_id']}")
+    await step.service.database.lock(BOOKINGS, f"doctor-{booking['doctor_id']}")
     others = {
         "doctor_id": booking["doctor_id"],
         "status": {"$in": TAKES_TIME},
@@ -61,7 +38,7 @@ async def take_slot(step: Step[Record]) -> None:
     }
     if await step.store(BOOKINGS).find_one(others):
         raise ApiError(TAKEN)
-    step.keep(Slot(ends_at, treatment["price"]))
+    return {"ends_at": ends_at, "price": treatment["price"]}
 
 
 async def change(req: Request) -> Record:
@@ -107,12 +84,7 @@ ROUTES = (
     *transitions(
         BOOKINGS,
         Action(
-            f"POST {AT}/{{id}}/submit",
-            f"{MAY}:submit",
-            before=take_slot,
-            values=lambda step: vars(step.kept[Slot]),
-            errors=(TAKEN,),
-            refusals=conflicts(NOT_OPEN),
+            f"POST {AT}/{{id}}/submit", f"{MAY}:submit", values=take_slot, errors=(TAKEN,), refusals=conflicts(NOT_OPEN)
         ),
         Action(f"POST {AT}/{{id}}/withdraw", f"{MAY}:submit"),
         Action(f"POST {AT}/{{id}}/reject", f"{MAY}:confirm"),
