@@ -119,12 +119,15 @@ async def _find_people(req: Request, changed: Changed[Any], around: Span | None)
     return await req.system_store(EMPLOYEES).find({"_id": {"$in": ids}})
 
 
-async def rehearse(req: Request, change: Change[Any]) -> Record:
-    """Return whose results and leave a change would alter, among the employees whom the caller sees. Stores nothing."""
-    return await undone(req.service.database, lambda: _compare(req, change))
+async def rehearse(req: Request, change: Change[Any], kept: Sequence[str] = ()) -> Record:
+    """Return whose results and leave a change would alter, among the employees whom the caller sees. Stores nothing.
+
+    `kept`: fields of what the change returns that the answer has too.
+    """
+    return await undone(req.service.database, lambda: _compare(req, change, kept))
 
 
-async def _compare(req: Request, change: Change[Any]) -> Record:
+async def _compare(req: Request, change: Change[Any], kept: Sequence[str]) -> Record:
     changed = await change(req)
     visible = {"_id": {"$in": list(changed.employee_ids)}}
     employees = await req.store(EMPLOYEES).find(visible, sort="id", limit=MOST_PEOPLE + 1)
@@ -142,7 +145,8 @@ async def _compare(req: Request, change: Change[Any]) -> Record:
         row = _describe(employee, computed, leave_days.get(employee["id"], Decimal(0)))
         if row["results"] or exact(row["leave_days"]):
             items.append(row)
-    return {"people": len(items), "complete": len(employees) <= MOST_PEOPLE, "items": items}
+    told = {name: changed.record[name] for name in kept}
+    return {**told, "people": len(items), "complete": len(employees) <= MOST_PEOPLE, "items": items}
 
 
 async def _sum_leave(req: Request, employees: Sequence[Employee], around: Span | None) -> Mapping[RecordId, Decimal]:

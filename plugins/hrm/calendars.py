@@ -1,38 +1,76 @@
-"""The calendars of employees: of each day, the attendance group of then, its shift and its special days."""
+"""The calendars of employees: of each day its roster, or else the attendance group of then, its shift and special days."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any
 
-from plugins.api import Service
+from plugins.api import Service, day_of, utc_now
 from plugins.api.values import ReadOnlyRecord, RecordId
 from plugins.hrm.assignment_records import SPECIAL_DAYS
 from plugins.hrm.assignments import Timeline, load_timelines
+from plugins.hrm.closing import MAX_DAYS
 from plugins.hrm.record_types import AttendanceGroup, Employee
 from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
+from plugins.hrm.roster_records import ROSTERS
 from plugins.hrm.timetable import DAY, OFFICE_WEEK, Calendar, Period, Timetable, WorkingWeek
 
 # by this calendar, leave of people who never had an attendance group is counted
 OFFICE = Calendar((Period(date.min, OFFICE_WEEK),))
 _Exceptions = dict[RecordId, dict[str, bool]]
+_Rostered = dict[date, Timetable | None]
+_AROUND = timedelta(days=3)  # the days before and after decide to which day a punch belongs
 
 
-async def load_calendar(service: Service, employee: Employee | None) -> Calendar | None:
-    """Return the calendar of an employee, or None if they have never had an attendance group."""
-    return (await load_calendars(service, [employee]))[employee["id"]] if employee is not None else None
+async def load_calendar(service: Service, employee: Employee | None, near: date | None = None) -> Calendar | None:
+    """Return the calendar of an employee, or None if they have never had an attendance group.
+
+    `near`: it is needed only for this day and those beside it.
+    """
+    return (await load_calendars(service, [employee], near))[employee["id"]] if employee is not None else None
 
 
-async def load_calendars(service: Service, employees: Sequence[ReadOnlyRecord]) -> dict[RecordId, Calendar | None]:
+async def load_calendars(
+    service: Service, employees: Sequence[ReadOnlyRecord], near: date | None = None
+) -> dict[RecordId, Calendar | None]:
     """Return the calendars of employees by their ids; None for whoever has never had an attendance group."""
     timelines = await load_timelines(service, employees)
     pieces = [piece.values for timeline in timelines.values() for piece in timeline.pieces]
     weeks = await _load_weeks(service, {(one["group_id"], one["place_id"]) for one in pieces})
-    return {id: _build_calendar(timeline, weeks) if timeline.attended else None for id, timeline in timelines.items()}
+    attended = [id for id, timeline in timelines.items() if timeline.attended]
+    rostered = await _load_rostered(service, attended, near)
+    return {
+        id: _build_calendar(timeline, weeks, rostered.get(id, {})) if timeline.attended else None
+        for id, timeline in timelines.items()
+    }
 
 
-def _build_calendar(timeline: Timeline, weeks: dict[tuple[Any, Any], WorkingWeek | None]) -> Calendar:
+async def _load_rostered(
+    service: Service, employee_ids: Sequence[RecordId], near: date | None
+) -> Mapping[RecordId, _Rostered]:
+    """Return the hours that employees have on single days. Days of over a year ago are not computed any more."""
+    if not employee_ids:
+        return {}
+    oldest = day_of(utc_now(), service.settings.zone) - timedelta(days=MAX_DAYS) - _AROUND
+    days = {"$gte": ((near - _AROUND) if near else oldest).isoformat()}
+    days |= {"$lte": (near + _AROUND).isoformat()} if near else {}
+    rows = await service.database.store(ROSTERS).find(
+        {"employee_id": {"$in": [*employee_ids]}, "day": days}, fields=["employee_id", "day", "shift_id"]
+    )
+    used = list({row["shift_id"] for row in rows if row["shift_id"] is not None})
+    shifts = await service.database.store(SHIFTS).find({"_id": {"$in": used}}) if used else []
+    tables = {shift["id"]: to_timetable(shift) for shift in shifts}
+    found: dict[RecordId, _Rostered] = {}
+    for row in rows:
+        table = tables[row["shift_id"]] if row["shift_id"] is not None else None
+        found.setdefault(row["employee_id"], {})[date.fromisoformat(row["day"])] = table
+    return found
+
+
+def _build_calendar(
+    timeline: Timeline, weeks: Mapping[tuple[Any, Any], WorkingWeek | None], rostered: _Rostered
+) -> Calendar:
     return Calendar(
         tuple(
             Period(
@@ -42,7 +80,8 @@ def _build_calendar(timeline: Timeline, weeks: dict[tuple[Any, Any], WorkingWeek
                 piece.values["department_id"],
             )
             for piece in timeline.pieces
-        )
+        ),
+        rostered,
     )
 
 
@@ -95,6 +134,7 @@ def to_timetable(shift: ReadOnlyRecord) -> Timetable:
         shift["flexible_minutes"] or 0,
         shift["grace_minutes"] or 0,
         to_pause(shift),
+        shift.get("id"),
     )
 
 

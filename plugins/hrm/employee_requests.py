@@ -65,6 +65,8 @@ from plugins.hrm.request_records import (
     WITHIN_HOURS,
 )
 from plugins.hrm.results import lock, recompute
+from plugins.hrm.roster_records import NOTHING_TO_SWAP, SWAP_FIELDS
+from plugins.hrm.roster_swaps import SWAP_REFUSALS, apply_swap, ask_colleague, measure_swap, refuse_swap
 from plugins.hrm.timetable import Calendar, taken_days
 
 _LONGEST = {"overtime": timedelta(days=1), "outside": timedelta(days=7), "trip": timedelta(days=366)}
@@ -74,6 +76,7 @@ _EDITABLE = REQUEST_STATES.allows("submit")
 _REFUSED = conflicts(
     CLOSED, REQUEST_NOT_EMPLOYED, OVERLAPS_REQUEST, ON_LEAVE, WITHIN_HOURS, NOT_ATTENDED_THEN, ALREADY_PUNCHED
 )
+_REFUSED_AGAIN = (*conflicts(CLOSED), *SWAP_REFUSALS)
 _KIND_NAMES = {item.value: item.label for item in KIND.items}
 
 
@@ -83,7 +86,7 @@ async def create(req: Request) -> EmployeeRequest:
     if employee is None:
         raise ApiError(CONFLICT, NOT_EMPLOYED)
     values = {**req.body, **_of(employee)}
-    return await req.store(REQUESTS).create({**values, **await _measure(req, employee, values)})
+    return await _asked(req, await req.store(REQUESTS).create({**values, **await _measure(req, employee, values)}))
 
 
 async def update(req: Request) -> EmployeeRequest:
@@ -96,7 +99,16 @@ async def update(req: Request) -> EmployeeRequest:
     values |= await _measure(req, employee, {**before, **values})
     # the time must not have changed since its minutes were counted
     where = {**_EDITABLE, "kind": before["kind"], "starts_at": before["starts_at"], "ends_at": before["ends_at"]}
-    return await requests.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
+    return await _asked(
+        req, await requests.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
+    )
+
+
+async def _asked(req: Request, request: EmployeeRequest) -> EmployeeRequest:
+    """Return a request; if it is a swap, the other person is asked first."""
+    if request["kind"] == "swap":
+        await ask_colleague(req, request)
+    return request
 
 
 async def delete(req: Request) -> None:
@@ -138,9 +150,16 @@ async def _measure(req: Request, employee: Employee, values: ReadOnlyRecord) -> 
     Raises 40001 for fields that its kind needs or does not have, and for a time that is empty, too long, or over a year
     ago; a missing punch cannot be in the future.
     """
-    kind, starts, ends = values["kind"], values["starts_at"], values.get("ends_at")
+    kind, starts, ends = values["kind"], values.get("starts_at"), values.get("ends_at")
     if (kind == "overtime") != (values.get("compensation") is not None):
         raise invalid("compensation", "required" if kind == "overtime" else "invalid")
+    if kind == "swap":
+        return await measure_swap(req, employee, values)
+    for name in SWAP_FIELDS:
+        if values.get(name) is not None and not SWAP_FIELDS[name].read_only:
+            raise invalid(name, "invalid")
+    if starts is None:
+        raise invalid("starts_at", "required")
     if starts < req.now - timedelta(days=MAX_DAYS):
         raise invalid("starts_at", "minimum")
     if kind == "correction":
@@ -169,6 +188,9 @@ async def _refuse_invalid(req: Request, employee: Employee, request: ReadOnlyRec
 
     Must run in a transaction: it locks the employee, so that concurrent requests for a person wait for each other.
     """
+    if request["kind"] == "swap":
+        await refuse_swap(req.service, request)
+        return
     await lock(req.service, employee["id"])
     calendar = await load_calendar(req.service, employee)
     first, last = _days(req.service, calendar or OFFICE, request)
@@ -227,6 +249,9 @@ async def _complete(step: Step[EmployeeRequest]) -> None:
 
 async def _recompute(service: Service, request: EmployeeRequest, at: Request | Step[EmployeeRequest]) -> None:
     """Recompute the results of those days that have begun. Raises 40901 if the first of them is closed."""
+    if request["kind"] == "swap":
+        await apply_swap(service, request, at.now)
+        return
     employee = await service.database.store(EMPLOYEES).get(request["employee_id"])
     calendar = await load_calendar(service, employee)
     if calendar is None:
@@ -278,8 +303,8 @@ ROUTES: tuple[Route, ...] = (
         update=update,
         delete=delete,
         refusals_of={
-            "create": conflicts(NOT_EMPLOYED),
-            "update": conflicts(NOT_EDITABLE),
+            "create": conflicts(NOT_EMPLOYED, NOT_ATTENDED_THEN, NOTHING_TO_SWAP, CLOSED),
+            "update": conflicts(NOT_EDITABLE, NOT_ATTENDED_THEN, NOTHING_TO_SWAP, CLOSED),
             "delete": conflicts(NOT_DELETABLE),
         },
     ),
@@ -291,7 +316,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Submit a request for approval",
             values=_submission,
             after=_check,
-            refusals=_REFUSED,
+            refusals=(*_REFUSED, *SWAP_REFUSALS),
         ),
         Action(
             "POST /api/v1/hrm/requests/{id}/withdraw",
@@ -306,7 +331,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Approve a request",
             values=_decision,
             after=_complete,
-            refusals=conflicts(CLOSED),
+            refusals=_REFUSED_AGAIN,
         ),
         Action(
             "POST /api/v1/hrm/requests/{id}/reject",
@@ -322,7 +347,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Cancel an approved request",
             values=_decision,
             after=_complete,
-            refusals=conflicts(CLOSED),
+            refusals=_REFUSED_AGAIN,
         ),
         approval=Approval(title=_title, record=_describe, fields=_DESCRIBED),
     ),
@@ -333,7 +358,7 @@ ROUTES: tuple[Route, ...] = (
         access="hrm:request:enter",
         body=ENTER_REQUEST_BODY,
         record=REQUESTS,
-        refusals=(*conflicts(OWN_ENTRY), *_REFUSED),
+        refusals=(*conflicts(OWN_ENTRY), *_REFUSED, *SWAP_REFUSALS),
     ),
     *tables(REQUESTS, at="/api/v1/hrm/requests", resource="hrm:request", only=("export",)),
 )

@@ -15,6 +15,7 @@ from plugins.hrm.record_types import Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.request_records import REQUESTS
 from plugins.hrm.results import mark_stale, reconcile_soon
+from plugins.hrm.roster_records import ROSTERS
 
 log = logging.getLogger("tradewind.hrm")
 
@@ -28,12 +29,12 @@ async def adopt(service: Service, employee: ReadOnlyRecord) -> None:
 
 
 async def follow_account(service: Service, before: Employee, employee: Employee) -> None:
-    """Let the leave and the requests of an employee be seen by the account that they have now, within the caller's transaction."""
+    """Let the leave, requests and rosters of an employee be seen by the account that they have now, within the transaction."""
     if before["user_id"] == employee["user_id"]:
         return
     await adopt(service, before)
     account = {"$set": {"user_id": employee["user_id"]}}
-    for theirs in (LEAVES, REQUESTS):
+    for theirs in (LEAVES, REQUESTS, ROSTERS):
         await service.database.store(theirs).update_many({"employee_id": employee["id"]}, account)
     await adopt(service, employee)
 

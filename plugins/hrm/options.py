@@ -1,16 +1,18 @@
-"""Options of hrm: limits for the evidence of punches, and the closed days."""
+"""Options of hrm: limits for the evidence of punches, the closed days, the rest between shifts."""
 
 from __future__ import annotations
 
 from plugins.api import Message, Option, Service, integer
 from plugins.hrm.closing import CLOSING
 from plugins.hrm.evidence import Limits
+from plugins.hrm.roster_records import MIN_REST
 from plugins.system.api import Configs
 
 _ACCURACY, _AGE, _SPEED = "hrm_max_accuracy_metres", "hrm_max_fix_age_seconds", "hrm_max_speed_kmh"
 
 OPTIONS = (
     CLOSING,
+    MIN_REST,
     Option(
         _ACCURACY,
         integer(minimum=5, maximum=10_000, default=200, nullable=False),

@@ -20,6 +20,10 @@ from plugins.hrm import (
     places,
     punches,
     results,
+    roster_patterns,
+    roster_swaps,
+    roster_week,
+    rosters,
     shifts,
     special_days,
 )
@@ -35,6 +39,7 @@ from plugins.hrm.messages import NOT_OVER
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.request_records import REQUESTS
+from plugins.hrm.roster_records import ROSTER_PATTERNS, ROSTERS
 from plugins.hrm.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.hrm.views import VIEWS
 from plugins.system.api import CONFIG_CHANGING_EVENT
@@ -50,6 +55,7 @@ plugin = Plugin(
     collections=(
         *(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, ASSIGNMENTS, SPECIAL_DAYS, PUNCHES, DAYS, MARKS),
         *(LEAVES, LEAVE_TYPES, ALLOWANCES, ADJUSTMENTS, REQUESTS),
+        *(ROSTERS, ROSTER_PATTERNS),
     ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES, "PUNCH": PUNCHES, "EMPLOYEE_REQUEST": REQUESTS},
     holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
@@ -65,6 +71,7 @@ plugin = Plugin(
     routes=(
         *routes_of(employees, shifts, special_days, places, punches, attendance, monthly),
         *routes_of(leaves, entries, employee_requests, leave_types, allowances, leave_balances),
+        *routes_of(rosters, roster_week, roster_patterns, roster_swaps),
         # leave and daily results come from requests and punches
         *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),
     ),

@@ -404,21 +404,34 @@ class OvertimeByDayKind(TypedDict):
     holiday: int
 
 
+class RosterExchange(TypedDict):
+    """An object within `EmployeeRequest`."""
+
+    employee_id: StoredId
+    day: str
+    shift_id: NotRequired[StoredId | None]
+
+
 class EmployeeRequest(TypedDict):
     """A record of `hrm_requests`."""
 
     id: StoredId
-    kind: Literal["correction", "outside", "trip", "overtime"]
+    kind: Literal["correction", "outside", "trip", "overtime", "swap"]
     starts_at: datetime
     ends_at: datetime | None
     destination: str | None
     compensation: Literal["paid", "compensatory"] | None
+    day: str | None
+    swap_with: StoredId | None
+    swap_day: str | None
     reason: str
     user_id: int | None
     employee_id: StoredId
     employee_name: str | None
     minutes: int | None
     by_day_kind: OvertimeByDayKind | None
+    agreed_at: datetime | None
+    exchanged: list[RosterExchange] | None
     status: Literal["draft", "pending", "approved", "rejected", "cancelled"]
     submitted_at: datetime | None
     submitted_by: int | None
@@ -426,6 +439,50 @@ class EmployeeRequest(TypedDict):
     decided_by: int | None
     decision_reason: str | None
     entered_by: int | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Roster(TypedDict):
+    """A record of `hrm_rosters`."""
+
+    id: StoredId
+    day: str
+    employee_id: StoredId | None
+    shift_id: StoredId | None
+    department_id: int | None
+    remark: str | None
+    user_id: int | None
+    request_id: StoredId | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class RosterPatternDay(TypedDict):
+    """An object within `RosterPattern`."""
+
+    shift_id: NotRequired[StoredId | None]
+
+
+class RosterPattern(TypedDict):
+    """A record of `hrm_roster_patterns`."""
+
+    id: StoredId
+    name: str
+    days: list[RosterPatternDay]
+    remark: str | None
     version: int
     creator_id: int
     creator_department_id: int | None

@@ -1,4 +1,4 @@
-"""Requests of employees: a missing punch, outside duty, a business trip, overtime; and what days have of them."""
+"""Requests of employees: a missing punch, outside duty, a trip, overtime, a swap; and what days have of them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from plugins.api import (
 from plugins.hrm.messages import NOT_IN_STATE
 from plugins.hrm.record_types import EmployeeRequest
 from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.roster_records import SWAP_FIELDS
 
-KINDS = ("correction", "outside", "trip", "overtime")
+KINDS = ("correction", "outside", "trip", "overtime", "swap")
 DUTIES = ("outside", "trip")
 DAY_KINDS = ("working_day", "rest_day", "holiday")
 _DECIDED = "hrm.request.decided"
@@ -42,6 +43,7 @@ KIND = dictionary(
     outside=("外出", "Outside duty"),
     trip=("出差", "Business trip"),
     overtime=("加班", "Overtime"),
+    swap=("换班", "Swap of shifts"),
 )
 DAY_KIND = dictionary(
     "hrm_day_kind",
@@ -111,11 +113,11 @@ REQUESTS: Collection[EmployeeRequest] = Collection(
         "kind": choice(*KINDS, label=("申请类型", "Kind"), required=True, filter=True),
         "starts_at": timestamp(
             label=("开始时间", "Starts at"),
-            required=True,
+            nullable=False,
             sort=True,
             filter=True,
             example="2026-12-01T01:00:00.000Z",
-            description="Of a missing punch: when the person came or went.",
+            description="Required. Of a missing punch: when the person came or went. Of a swap, its days say it.",
         ),
         "ends_at": timestamp(
             label=("结束时间", "Ends at"),
@@ -134,6 +136,7 @@ REQUESTS: Collection[EmployeeRequest] = Collection(
             filter=True,
             description="Of overtime, which needs it: `paid`, or `compensatory` for time off in lieu.",
         ),
+        **{name: field for name, field in SWAP_FIELDS.items() if not field.read_only},
         "reason": text(label=("事由", "Reason"), required=True, max_length=500, example="客户现场验收"),
         "user_id": integer(
             label=("申请人", "Applicant"),
@@ -162,6 +165,7 @@ REQUESTS: Collection[EmployeeRequest] = Collection(
             read_only=True,
             description="`minutes` of overtime by the kind of its days, as the calendar was when they were last counted.",
         ),
+        **{name: field for name, field in SWAP_FIELDS.items() if field.read_only},
         "status": REQUEST_STATES.choice(label=("审批状态", "Status"), filter=True, sort=True),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
         "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
@@ -175,7 +179,7 @@ REQUESTS: Collection[EmployeeRequest] = Collection(
             description="Who entered the request on behalf of the employee.",
         ),
     },
-    indexes=(Index("employee_id", "status", "starts_at"), Index("status", "-created_at")),
+    indexes=(Index("employee_id", "status", "starts_at"), Index("status", "-created_at"), Index("swap_with")),
     states=REQUEST_STATES,
 )
 # a form asks for what the kind of request needs
@@ -183,7 +187,11 @@ REQUEST_VIEW = View(
     REQUESTS,
     columns=("employee_id", "kind", "status", "starts_at", "ends_at", "minutes", "reason"),
     widgets={
-        "ends_at": _only("kind && kind != 'correction'", required=True),
+        "starts_at": _only("kind != 'swap'", required=True),
+        "ends_at": _only("kind && kind != 'correction' && kind != 'swap'", required=True),
+        "day": _only("kind == 'swap'", required=True),
+        "swap_with": _only("kind == 'swap'", required=True),
+        "swap_day": _only("kind == 'swap'"),
         "compensation": _only("kind == 'overtime'", required=True),
         "destination": _only("kind == 'outside' || kind == 'trip'"),
     },

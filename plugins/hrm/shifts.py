@@ -10,6 +10,7 @@ from plugins.hrm.calendar_changes import Changed, change_and_recompute, rehearsa
 from plugins.hrm.calendars import to_pause, to_timetable
 from plugins.hrm.record_types import AttendanceGroup, Shift
 from plugins.hrm.records import GROUPS, SHIFTS
+from plugins.hrm.roster_records import ROSTERS
 
 
 async def create_shift(req: Request) -> Shift:
@@ -23,7 +24,13 @@ async def _change_shift(req: Request) -> Changed[Shift]:
     shift = await req.store(SHIFTS).update(req.path["id"], values, version=values.pop("version"))
     _check_shift(shift)
     groups = await req.system_store(GROUPS).find({"shift_id": shift["id"]}, fields=["name"])
-    return Changed(shift, await find_assigned(req.service, {"group_id": {"$in": [group["id"] for group in groups]}}))
+    assigned = await find_assigned(req.service, {"group_id": {"$in": [group["id"] for group in groups]}})
+    rostered: list[Record] = [
+        {"$match": {"shift_id": shift["id"], "employee_id": {"$ne": None}}},
+        {"$group": {"_id": "$employee_id"}},
+    ]
+    ids = [row["_id"] for row in await req.system_store(ROSTERS).aggregate(rostered)]
+    return Changed(shift, list({*assigned, *ids}))
 
 
 async def update_shift(req: Request) -> Shift:

@@ -6,6 +6,7 @@ from plugins.api import Dictionary, Menu, Message, dictionary, page
 from plugins.api.records import Item
 from plugins.hrm.punch_policy import PUNCH_DICTIONARIES, RISKS
 from plugins.hrm.request_records import REQUEST_DICTIONARIES, REQUEST_MENU
+from plugins.hrm.roster_records import ROSTER_DICTIONARIES, ROSTER_MENUS
 from plugins.hrm.states import DAY_STATES
 
 _COLORS = {
@@ -70,6 +71,7 @@ DICTIONARIES = (
     ),
     *REQUEST_DICTIONARIES,
     *PUNCH_DICTIONARIES,
+    *ROSTER_DICTIONARIES,
 )
 
 
@@ -110,6 +112,7 @@ MENUS = (
         14,
         granted_with="hrm:leave-allowance:list",
     ),
+    *ROSTER_MENUS,
 )
 
 PERMISSIONS = {
@@ -118,4 +121,5 @@ PERMISSIONS = {
     "hrm:punch:enter": Message("补卡", "Enter a punch"),
     "hrm:leave:enter": Message("代录", "Enter for others"),
     "hrm:request:enter": Message("代录", "Enter for others"),
+    "hrm:roster:take": Message("领取班次", "Take open shifts"),
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo
@@ -26,7 +26,7 @@ class Timetable:
     """A shift from `start` to `end`, in minutes.
 
     `flexible`: how many minutes later people may arrive, if they then leave later. `grace`: how many minutes of late
-    arrival or early departure are ignored. `pause`: the break, which is not working time.
+    arrival or early departure are ignored. `pause`: the break, which is not working time. `shift_id`: whose hours they are.
     """
 
     start: int
@@ -34,6 +34,7 @@ class Timetable:
     flexible: int = 0
     grace: int = 0
     pause: Span | None = None
+    shift_id: object = None
 
     @property
     def begin(self) -> int:
@@ -98,9 +99,13 @@ class Period:
 
 @dataclass(frozen=True)
 class Calendar:
-    """The working time of an employee by day: `periods` are in order, and the first applies to earlier days too."""
+    """The working time of an employee by day: `periods` are in order, and the first applies to earlier days too.
+
+    `rostered`: the hours of single days, which come before those of the group; None for a day off.
+    """
 
     periods: Sequence[Period]
+    rostered: Mapping[date, Timetable | None] = field(default_factory=dict)
 
     @cached_property
     def _firsts(self) -> list[date]:
@@ -119,15 +124,19 @@ class Calendar:
 
     def works_on(self, day: date) -> bool:
         """Return whether that day is a working day; without a group, by the week of an office."""
-        return self._week_of(day).works_on(day)
+        return self.rostered[day] is not None if day in self.rostered else self._week_of(day).works_on(day)
 
     def is_holiday(self, day: date) -> bool:
         """Return whether that day is named as a day off."""
         return self._week_of(day).exceptions.get(day.isoformat()) is False
 
     def timetable_of(self, day: date) -> Timetable:
-        """Return the timetable of a day; without a group, that of an office."""
-        return self._week_of(day).timetable
+        """Return the timetable of a day, on a day off that of the group; without a group, that of an office."""
+        return self.rostered.get(day) or self._week_of(day).timetable
+
+    def shift_of(self, day: date) -> object:
+        """Return the id of the shift that is worked on a day, or None on a day off."""
+        return self.timetable_of(day).shift_id if self.works_on(day) else None
 
     def begin_of(self, day: date) -> int:
         """Return from when on punches belong to a day: the middle of the time off between its shift and the last one."""

@@ -7,6 +7,7 @@ from plugins.hrm.attendance_records import DAYS, PUNCHES
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.leave_types import LEAVE_TYPES
 from plugins.hrm.request_records import REQUEST_VIEW
+from plugins.hrm.roster_records import ROSTER_VIEWS
 
 # the position is the browser's, which fills in the rest; a page knows no WiFi
 _NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id", "attempt")
@@ -31,4 +32,5 @@ VIEWS = (
         },
     ),
     REQUEST_VIEW,
+    *ROSTER_VIEWS,
 )

@@ -498,7 +498,17 @@ export const DICTIONARIES = {
    "correction": {"zh": "补卡", "en": "Missing punch", "color": ""},
    "outside": {"zh": "外出", "en": "Outside duty", "color": ""},
    "trip": {"zh": "出差", "en": "Business trip", "color": ""},
-   "overtime": {"zh": "加班", "en": "Overtime", "color": ""}
+   "overtime": {"zh": "加班", "en": "Overtime", "color": ""},
+   "swap": {"zh": "换班", "en": "Swap of shifts", "color": ""}
+  }
+ },
+ "hrm_roster_conflict": {
+  "title": {"zh": "排班冲突", "en": "Conflict of a roster"},
+  "items": {
+   "rest": {"zh": "休息不足", "en": "Too little rest", "color": "orange"},
+   "leave": {"zh": "已请假", "en": "On leave", "color": "red"},
+   "outside": {"zh": "外出", "en": "Outside duty", "color": "orange"},
+   "trip": {"zh": "出差", "en": "Business trip", "color": "orange"}
   }
  },
  "hrm_special_day_kind": {
@@ -1420,6 +1430,20 @@ export const PERMISSIONS = {
  "hrm:request:restore": {"zh": "恢复员工申请", "en": "restore requests"},
  "hrm:request:submit": {"zh": "员工申请：提交", "en": "submit (requests)"},
  "hrm:request:update": {"zh": "修改员工申请", "en": "edit requests"},
+ "hrm:roster-pattern:create": {"zh": "新增轮班规则", "en": "create rotation patterns"},
+ "hrm:roster-pattern:delete": {"zh": "删除轮班规则", "en": "delete rotation patterns"},
+ "hrm:roster-pattern:list": {"zh": "查询轮班规则", "en": "list rotation patterns"},
+ "hrm:roster-pattern:read": {"zh": "查看轮班规则", "en": "read rotation patterns"},
+ "hrm:roster-pattern:restore": {"zh": "恢复轮班规则", "en": "restore rotation patterns"},
+ "hrm:roster-pattern:update": {"zh": "修改轮班规则", "en": "edit rotation patterns"},
+ "hrm:roster:create": {"zh": "新增排班", "en": "create rosters"},
+ "hrm:roster:delete": {"zh": "删除排班", "en": "delete rosters"},
+ "hrm:roster:export": {"zh": "导出排班", "en": "export rosters"},
+ "hrm:roster:list": {"zh": "查询排班", "en": "list rosters"},
+ "hrm:roster:read": {"zh": "查看排班", "en": "read rosters"},
+ "hrm:roster:restore": {"zh": "恢复排班", "en": "restore rosters"},
+ "hrm:roster:take": {"zh": "排班：领取班次", "en": "take open shifts (rosters)"},
+ "hrm:roster:update": {"zh": "修改排班", "en": "edit rosters"},
  "hrm:shift:create": {"zh": "新增班次", "en": "create shifts"},
  "hrm:shift:delete": {"zh": "删除班次", "en": "delete shifts"},
  "hrm:shift:export": {"zh": "导出班次", "en": "export shifts"},

@@ -114,6 +114,41 @@ def request_after(*actions: str) -> HandMade:
     return made
 
 
+async def roster(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hire(maker.admin)
+    body = {"employee_id": staff.employee["id"], "day": _tomorrow(), "shift_id": staff.shift["id"]}
+    return Exercise(maker.admin, route, route.path, body)
+
+
+async def rostered(maker: Maker, route: Route) -> Exercise:
+    made = expect(await (await roster(maker, maker.creator("hrm_rosters") or route)).send())
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"version": 1, "remark": "new"}, record=made)
+
+
+async def take(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hire(maker.admin, group={"working_days": []})
+    offered = {"day": _tomorrow(), "shift_id": staff.shift["id"], "department_id": None}
+    made = expect(await maker.admin.post(f"{AT}/rosters", offered))
+    return Exercise(staff.client, route, path_with(route, made["id"]), record=made)
+
+
+async def apply_pattern(maker: Maker, route: Route) -> Exercise:
+    staff, pattern = await Staff.hire(maker.admin), await maker.record("hrm_roster_patterns")
+    body = {"from": _tomorrow(), "to": _tomorrow(), "employee_ids": [staff.employee["id"]]}
+    return Exercise(maker.admin, route, path_with(route, pattern["id"]), body, record=pattern)
+
+
+async def agree_to_swap(maker: Maker, route: Route) -> Exercise:
+    staff, other = await Staff.hire(maker.admin), await Staff.hire(maker.admin)
+    swap = {"kind": "swap", "reason": "a wedding", "day": _tomorrow(), "swap_with": other.employee["id"]}
+    asked = expect(await staff.client.post(f"{AT}/requests", swap))
+    return Exercise(other.client, route, path_with(route, asked["id"]), record=asked)
+
+
+def _tomorrow() -> str:
+    return f"{utc_now() + timedelta(days=1):%Y-%m-%d}"
+
+
 def _outside_duty() -> dict[str, str]:
     starts, ends = (utc_now() + timedelta(days=1, hours=hours) for hours in (0, 2))
     return {"kind": "outside", "reason": "a visit", "starts_at": starts.isoformat(), "ends_at": ends.isoformat()}
@@ -142,4 +177,12 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/requests/{{id}}/approve": request_after("submit"),
     f"POST {AT}/requests/{{id}}/reject": request_after("submit"),
     f"POST {AT}/requests/{{id}}/cancel": request_after("submit", "approve"),
+    f"POST {AT}/requests/swaps/{{id}}/agree": agree_to_swap,
+    f"POST {AT}/rosters": roster,
+    f"POST {AT}/rosters/rehearse": roster,
+    f"PATCH {AT}/rosters/{{id}}": rostered,
+    f"POST {AT}/rosters/{{id}}/rehearse": rostered,
+    f"POST {AT}/rosters/{{id}}/take": take,
+    f"POST {AT}/roster-patterns/{{id}}/rehearse": apply_pattern,
+    f"POST {AT}/roster-patterns/{{id}}/apply": apply_pattern,
 }

@@ -134,7 +134,10 @@ async def test_overtime_through_the_night_is_that_of_two_days(admin: Client) -> 
         (body("overtime", 9, 34), "ends_at"),
         (body("overtime", 19, 20, compensation=None), "compensation"),
         (body("outside", 9, 12, compensation="paid"), "compensation"),
-        (body("swap", 9, 12), "kind"),
+        (body("holiday", 9, 12), "kind"),
+        (body("swap", 9, 12), "day"),
+        (body("outside", 9, 12, swap_day=day()), "swap_day"),
+        ({**body("outside", 9, 12), "starts_at": None}, "starts_at"),
         ({**body("outside", 9, 12), "reason": " "}, "reason"),
     ],
 )
