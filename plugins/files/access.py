@@ -13,7 +13,7 @@ from plugins.api.ports import AttachedFile, Attachments, Authorizer, pass_for
 from plugins.api.records import Catalogue
 from plugins.files.objects import Files
 from plugins.files.record_types import StoredFile
-from plugins.files.records import ATTACHMENTS
+from plugins.files.records import ATTACHMENTS, OBJECTS
 
 _CHANGES = ("PATCH", "PUT")
 _MOST_PASSED = 100  # how many of the records that a file is attached to are looked at for a pass
@@ -52,6 +52,11 @@ class AttachedFiles(Attachments):
             {"id": str(one["id"]), "file_name": one["file_name"], "object_key": one["object_key"]}
             for one in await store.find(these, sort="created_at")
         ]
+
+    async def uploaded(self, key: str, user_id: int) -> bool:
+        """Return whether this person has uploaded a file, which is stored under this key."""
+        theirs = {"_id": key.rpartition("/")[2], "uploader_id": user_id, "state": "stored"}
+        return await self._database.store(OBJECTS).find_one(theirs) is not None
 
 
 async def get_readable_file(req: Request, key: str) -> StoredFile:

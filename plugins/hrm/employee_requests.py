@@ -66,7 +66,14 @@ from plugins.hrm.request_records import (
 )
 from plugins.hrm.results import lock, recompute
 from plugins.hrm.roster_records import NOTHING_TO_SWAP, SWAP_FIELDS
-from plugins.hrm.roster_swaps import SWAP_REFUSALS, apply_swap, ask_colleague, measure_swap, refuse_swap
+from plugins.hrm.roster_swaps import (
+    ROUTES as SWAP_ROUTES,
+    SWAP_REFUSALS,
+    apply_swap,
+    ask_colleague,
+    measure_swap,
+    refuse_swap,
+)
 from plugins.hrm.timetable import Calendar, taken_days
 
 _LONGEST = {"overtime": timedelta(days=1), "outside": timedelta(days=7), "trip": timedelta(days=366)}
@@ -360,5 +367,6 @@ ROUTES: tuple[Route, ...] = (
         record=REQUESTS,
         refusals=(*conflicts(OWN_ENTRY), *_REFUSED, *SWAP_REFUSALS),
     ),
+    *SWAP_ROUTES,
     *tables(REQUESTS, at="/api/v1/hrm/requests", resource="hrm:request", only=("export",)),
 )

@@ -53,7 +53,9 @@ _NEAR_METRES = 1000  # shorter distances are neither suspicious travel nor a con
 _SOON_SECONDS, _SOON_KMH = 600, 200
 # with any of these a punch is refused, with any of the next it proves nothing wherever it was made
 _FORGED = frozenset({"mock_location", "impossible_speed", "invalid_attempt"})
-_LACKING = frozenset({"no_attempt", "no_device", "no_photo", "repeated_photo", "unknown_device", "far_from_wifi"})
+_LACKING = frozenset(
+    {"no_attempt", "no_device", "no_photo", "repeated_photo", "unknown_photo", "unknown_device", "far_from_wifi"}
+)
 _DOUBTFUL = frozenset({"low_accuracy", "old_fix", "future_fix"})
 _MISSING = frozenset({"unknown_accuracy", "unknown_fix_time"})
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Listener, Message, Plugin, conflicts, routes_of, tables
+from plugins.api import Listener, Message, Plugin, conflicts, routes_of, tables
 from plugins.api.events import DATA_RESET
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.records import Holding
 from plugins.hrm import (
     allowances,
     attendance,
+    contracts,
     demo,
     employee_requests,
     employees,
@@ -18,10 +19,10 @@ from plugins.hrm import (
     leaves,
     monthly,
     places,
+    private_details,
     punches,
     results,
     roster_patterns,
-    roster_swaps,
     roster_week,
     rosters,
     shifts,
@@ -55,7 +56,7 @@ plugin = Plugin(
     collections=(
         *(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, ASSIGNMENTS, SPECIAL_DAYS, PUNCHES, DAYS, MARKS),
         *(LEAVES, LEAVE_TYPES, ALLOWANCES, ADJUSTMENTS, REQUESTS),
-        *(ROSTERS, ROSTER_PATTERNS),
+        *(ROSTERS, ROSTER_PATTERNS, contracts.CONTRACTS, private_details.PRIVATE),
     ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES, "PUNCH": PUNCHES, "EMPLOYEE_REQUEST": REQUESTS},
     holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
@@ -66,12 +67,12 @@ plugin = Plugin(
         Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),
         Listener(DATA_RESET, leave_types.restore),
     ),
-    jobs=(Job("hrm.settle", 60, results.reconcile, Message("结算考勤结果", "Settle attendance results")),),
+    jobs=(results.SETTLING, contracts.REMINDING, private_details.SEALING),
     migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
     routes=(
-        *routes_of(employees, shifts, special_days, places, punches, attendance, monthly),
+        *routes_of(employees, contracts, private_details, shifts, special_days, places, punches, attendance, monthly),
         *routes_of(leaves, entries, employee_requests, leave_types, allowances, leave_balances),
-        *routes_of(rosters, roster_week, roster_patterns, roster_swaps),
+        *routes_of(rosters, roster_week, roster_patterns),
         # leave and daily results come from requests and punches
         *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),
     ),

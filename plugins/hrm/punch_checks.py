@@ -8,6 +8,7 @@ from secrets import compare_digest, token_urlsafe
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Route, conflicts, route, shape, text, timestamp
+from plugins.api.ports import Attachments
 from plugins.hrm.attendance_records import MARKS, PUNCHES
 from plugins.hrm.calendars import find_employee
 from plugins.hrm.messages import NOT_ATTENDED, NOT_EMPLOYED
@@ -51,6 +52,8 @@ async def find_risks(
     if evidence.get("photo") is not None:
         same = {"photo": evidence["photo"]}
         risks += ["repeated_photo"] if await _has_sent(req, employee, _PHOTO_DAYS, same) else []
+        uploaded = await req.service.part(Attachments).uploaded(evidence["photo"], req.actor.user_id)
+        risks += [] if uploaded else ["unknown_photo"]
     elif asks(policy, "photo"):
         risks.append("no_photo")
     return risks

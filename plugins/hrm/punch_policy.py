@@ -68,6 +68,10 @@ _KNOWN: Mapping[str, tuple[int, Message]] = {
     "shared_device": (80, Message("该设备近期由其他员工使用", "Another employee has used the device lately")),
     "far_from_wifi": (70, Message("定位与 WiFi 所在地点不符", "The position is not near the place of the WiFi")),
     "repeated_photo": (70, Message("照片已在之前的打卡中使用", "The photo is that of an earlier punch")),
+    "unknown_photo": (
+        70,
+        Message("照片不存在或不是本人上传", "The photo does not exist, or somebody else has uploaded it"),
+    ),
     "future_fix": (60, Message("定位时间晚于服务器时间", "The position is dated later than the server's time")),
     "unknown_device": (50, Message("不是常用设备", "The device is not known yet")),
     "old_fix": (40, Message("定位信息已过期", "The position is too old")),

@@ -15,10 +15,19 @@ from plugins.api import (
     Route,
     conflicts,
     crud,
+    day_of,
     invalid,
     route,
 )
-from plugins.hrm.attendance_records import DAYS, MARKS, PUNCH_REPLY, PUNCHES, QUEUE_QUERY, REVIEW_BODY
+from plugins.hrm.attendance_records import (
+    DAYS,
+    MARKS,
+    PUNCH_REPLY,
+    PUNCHES,
+    QUEUE_QUERY,
+    REVIEW_BODY,
+    REVIEW_REMARK_BODY,
+)
 from plugins.hrm.calendars import find_employee, load_calendar
 from plugins.hrm.closing import refuse_closed
 from plugins.hrm.evidence import Finding, demands_of, evaluate, position_of, to_point
@@ -63,7 +72,7 @@ async def _record_punch(req: Request, body: Record) -> Record:
         raise ApiError(CONFLICT, NOT_EMPLOYED)
     mark = await lock(req.service, employee["id"])
     before = await req.system_store(PUNCHES).find_one({"_id": mark["last_punch_id"]}) if mark["last_punch_id"] else None
-    calendar = await load_calendar(req.service, employee)
+    calendar = await load_calendar(req.service, employee, day_of(req.now, req.service.settings.zone))
     if calendar is None:
         raise ApiError(CONFLICT, NOT_ATTENDED)
     day = calendar.day_of(req.now.astimezone(req.service.settings.zone))
@@ -168,10 +177,24 @@ async def list_queue(req: Request) -> Page:
 
 async def review(req: Request) -> Punch:
     """Decide whether a punch counts, recompute the result of its day, and tell the person."""
+    return await _decide(req, counts=req.body["counts"])
+
+
+async def accept(req: Request) -> Punch:
+    """Decide that a punch counts."""
+    return await _decide(req, counts=True)
+
+
+async def reject(req: Request) -> Punch:
+    """Decide that a punch does not count."""
+    return await _decide(req, counts=False)
+
+
+async def _decide(req: Request, *, counts: bool) -> Punch:
     decision = {
-        "counts": req.body["counts"],
-        "review": "accepted" if req.body["counts"] else "rejected",
-        "review_remark": req.body.get("remark"),
+        "counts": counts,
+        "review": "accepted" if counts else "rejected",
+        "review_remark": (req.body or {}).get("remark"),
         "reviewed_by": req.actor.user_id,
         "reviewed_at": req.now,
     }
@@ -228,6 +251,23 @@ ROUTES: tuple[Route, ...] = (
         returns=PUNCHES.read,
         paged=True,
         collection=PUNCHES.name,
+    ),
+    *(
+        route(
+            f"POST /api/v1/hrm/punches/{{id}}/{verb}",
+            handler,
+            summary=f"Decide that a punch {what}",
+            title=title,
+            access="hrm:punch:review",
+            body=REVIEW_REMARK_BODY,
+            record=PUNCHES,
+            fits={"review": ("pending",)},
+            refusals=conflicts(OWN_PUNCH, CLOSED),
+        )
+        for verb, handler, what, title in (
+            ("accept", accept, "counts", ("计入考勤", "Accept")),
+            ("reject", reject, "does not count", ("不计入", "Reject")),
+        )
     ),
     route(
         "POST /api/v1/hrm/punches/{id}/review",

@@ -225,7 +225,7 @@ class Punch(TypedDict):
     place_id: StoredId | None
     method: Literal["gps", "wifi", "manual"] | None
     distance: float | None
-    risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
+    risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "unknown_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
     risk: int | None
     review: Literal["pending", "accepted", "rejected"] | None
     entered_by: int | None
@@ -489,5 +489,48 @@ class RosterPattern(TypedDict):
     created_at: datetime
     updated_at: datetime
     updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+EmploymentContract = TypedDict(
+    "EmploymentContract",
+    {
+        "id": "StoredId",
+        "employee_id": "StoredId",
+        "number": "str | None",
+        "kind": "Literal[\"fixed_term\", \"open_ended\", \"project\", \"internship\", \"service\"]",
+        "from": "str",
+        "to": "str | None",
+        "probation_until": "str | None",
+        "remind_days": "int",
+        "remark": "str | None",
+        "version": "int",
+        "creator_id": "int",
+        "creator_department_id": "int | None",
+        "created_at": "datetime",
+        "updated_at": "datetime",
+        "updater_id": "int",
+        "reminded_to": "NotRequired[object]",
+        "reminded_probation": "NotRequired[object]",
+        "deleted": "NotRequired[bool]",
+        "deleted_at": "NotRequired[datetime]",
+    },
+)
+
+
+class PrivateDetails(TypedDict):
+    """A record of `hrm_private_details`."""
+
+    id: StoredId
+    employee_id: StoredId
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    sealed: NotRequired[object]
+    sealed_by: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]

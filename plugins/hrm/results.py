@@ -18,7 +18,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, cast
 
-from plugins.api import NOTIFY, Record, Service, day_of, utc_now
+from plugins.api import NOTIFY, Job, Message, Record, Service, day_of, utc_now
 from plugins.api.data import Jobs, SingleFlight
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.values import RecordId, start_of, store_quantity
@@ -92,6 +92,9 @@ async def reconcile(service: Service, now: datetime | None = None) -> None:
             await _try(service, one["id"], partial(_catch_up, service, one["id"], now), failed)
     for row in await service.database.store(DAYS).find({"settles_at": {"$lte": now}}, limit=_BATCH * 10):
         await _try(service, row["employee_id"], partial(_finish_day, service, row, now), failed)
+
+
+SETTLING = Job("hrm.settle", 60, reconcile, Message("结算考勤结果", "Settle attendance results"))
 
 
 async def _try(service: Service, employee_id: Any, work: Callable[[], Awaitable[None]], failed: list[Any]) -> None:

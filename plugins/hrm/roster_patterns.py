@@ -56,7 +56,7 @@ async def _plan(
     calendars, steps = await load_calendars(req.service, employees), pattern["days"]
     rows = []
     for place, employee in enumerate(employees):
-        calendar, start = calendars[employee["id"]], req.body["start"] - 1 + place * req.body["stagger"]
+        calendar, start = calendars[employee["id"]], req.body.get("start", 1) - 1 + place * req.body.get("stagger", 0)
         for number, day in enumerate(days):
             if calendar is not None and attends(employee, calendar, day):
                 shift_id = steps[(start + number) % len(steps)]["shift_id"]

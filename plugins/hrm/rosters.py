@@ -40,6 +40,7 @@ from plugins.hrm.roster_records import IN_CONFLICT, IS_OVER, NOT_OFFERED, PLAN_F
 from plugins.hrm.timetable import Calendar
 
 _AT = "/api/v1/hrm/rosters"
+_TOLD = {"employee_id", "day", "shift_id", "department_id"}  # what a roster says; the rest is about it
 
 
 class Plan(TypedDict):
@@ -109,7 +110,7 @@ async def _update(req: Request) -> Changed[Roster]:
     version = values.pop("version")
     before = await req.store(ROSTERS).get(req.path["id"])
     await refuse_closed(req.service, date.fromisoformat(before["day"]))
-    derived = await _derive(req, {**before, **values})
+    derived = await _derive(req, {**before, **values}) if _TOLD & values.keys() else {}
     return _affected(before, await req.store(ROSTERS).update(before["id"], {**values, **derived}, version=version))
 
 

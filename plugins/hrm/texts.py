@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Dictionary, Menu, Message, dictionary, page
 from plugins.api.records import Item
+from plugins.hrm.contracts import CONTRACT_KIND
 from plugins.hrm.punch_policy import PUNCH_DICTIONARIES, RISKS
 from plugins.hrm.request_records import REQUEST_DICTIONARIES, REQUEST_MENU
 from plugins.hrm.roster_records import ROSTER_DICTIONARIES, ROSTER_MENUS
@@ -72,6 +73,7 @@ DICTIONARIES = (
     *REQUEST_DICTIONARIES,
     *PUNCH_DICTIONARIES,
     *ROSTER_DICTIONARIES,
+    CONTRACT_KIND,
 )
 
 
@@ -121,5 +123,7 @@ PERMISSIONS = {
     "hrm:punch:enter": Message("补卡", "Enter a punch"),
     "hrm:leave:enter": Message("代录", "Enter for others"),
     "hrm:request:enter": Message("代录", "Enter for others"),
+    "hrm:employee:contract": Message("劳动合同", "Contracts"),
+    "hrm:employee:private": Message("隐私信息", "Private details"),
     "hrm:roster:take": Message("领取班次", "Take open shifts"),
 }

@@ -67,7 +67,7 @@ async def _member(name: str, child: Field, refer: Refer, only_required: bool, fr
 
 def scalar(field: Field) -> Any:
     """A value of a field that holds no others; its example where it has one."""
-    if field.secret:
+    if field.secret and field.kind == "text":
         return unique(PASSWORD)
     if field.example is not None:
         return field.example

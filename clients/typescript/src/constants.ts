@@ -365,6 +365,16 @@ export const DICTIONARIES = {
    "rest": {"zh": "休息", "en": "Day off", "color": "gray"}
   }
  },
+ "hrm_contract_kind": {
+  "title": {"zh": "合同类型", "en": "Kind of contract"},
+  "items": {
+   "fixed_term": {"zh": "固定期限", "en": "Fixed term", "color": ""},
+   "open_ended": {"zh": "无固定期限", "en": "Open-ended", "color": ""},
+   "project": {"zh": "以完成一定工作任务为期限", "en": "For a project", "color": ""},
+   "internship": {"zh": "实习", "en": "Internship", "color": ""},
+   "service": {"zh": "劳务", "en": "Service", "color": ""}
+  }
+ },
  "hrm_coordinate_system": {
   "title": {"zh": "坐标系", "en": "Coordinate system"},
   "items": {
@@ -478,6 +488,7 @@ export const DICTIONARIES = {
    "shared_device": {"zh": "该设备近期由其他员工使用", "en": "Another employee has used the device lately", "color": ""},
    "far_from_wifi": {"zh": "定位与 WiFi 所在地点不符", "en": "The position is not near the place of the WiFi", "color": ""},
    "repeated_photo": {"zh": "照片已在之前的打卡中使用", "en": "The photo is that of an earlier punch", "color": ""},
+   "unknown_photo": {"zh": "照片不存在或不是本人上传", "en": "The photo does not exist, or somebody else has uploaded it", "color": ""},
    "future_fix": {"zh": "定位时间晚于服务器时间", "en": "The position is dated later than the server's time", "color": ""},
    "unknown_device": {"zh": "不是常用设备", "en": "The device is not known yet", "color": ""},
    "old_fix": {"zh": "定位信息已过期", "en": "The position is too old", "color": ""},
@@ -630,9 +641,11 @@ export const DICTIONARIES = {
    "leave_result": {"zh": "请假结果", "en": "Leave result", "color": "green"},
    "attendance_result": {"zh": "考勤结果", "en": "Attendance result", "color": "green"},
    "request_result": {"zh": "申请结果", "en": "Request result", "color": "green"},
+   "swap_request": {"zh": "换班邀请", "en": "Request to swap", "color": "orange"},
    "punch_review": {"zh": "打卡复核", "en": "Punch review", "color": "orange"},
    "import_progress": {"zh": "导入进度", "en": "Import progress", "color": "blue"},
    "follow_up_reminder": {"zh": "跟进提醒", "en": "Follow-up reminder", "color": "orange"},
+   "employment_reminder": {"zh": "合同到期提醒", "en": "Contract reminder", "color": "orange"},
    "payment_reminder": {"zh": "回款提醒", "en": "Payment reminder", "color": "red"},
    "ledger_difference": {"zh": "账目差异", "en": "Ledger difference", "color": "red"},
    "handover": {"zh": "工作交接", "en": "Handover", "color": "blue"},
@@ -1364,11 +1377,13 @@ export const PERMISSIONS = {
  "hrm:attendance:export": {"zh": "导出考勤", "en": "export attendance"},
  "hrm:attendance:list": {"zh": "查询考勤", "en": "list attendance"},
  "hrm:attendance:punch": {"zh": "考勤：打卡", "en": "punch (attendance)"},
+ "hrm:employee:contract": {"zh": "员工：劳动合同", "en": "contracts (employees)"},
  "hrm:employee:create": {"zh": "新增员工", "en": "create employees"},
  "hrm:employee:delete": {"zh": "删除员工", "en": "delete employees"},
  "hrm:employee:export": {"zh": "导出员工", "en": "export employees"},
  "hrm:employee:import": {"zh": "导入员工", "en": "import employees"},
  "hrm:employee:list": {"zh": "查询员工", "en": "list employees"},
+ "hrm:employee:private": {"zh": "员工：隐私信息", "en": "private details (employees)"},
  "hrm:employee:read": {"zh": "查看员工", "en": "read employees"},
  "hrm:employee:restore": {"zh": "恢复员工", "en": "restore employees"},
  "hrm:employee:update": {"zh": "修改员工", "en": "edit employees"},

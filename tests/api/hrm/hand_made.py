@@ -30,6 +30,11 @@ async def review(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]), {"counts": False}, record=made)
 
 
+async def decide_on_punch(maker: Maker, route: Route) -> Exercise:
+    made = await _punch_of_somebody(maker)
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"remark": "seen"}, record=made)
+
+
 async def enter_punch(maker: Maker, route: Route) -> Exercise:
     staff = await Staff.hire(maker.admin, attends_from="2025-12-01")
     body = {"employee_id": staff.employee["id"], "at": f"{utc_now() - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"}
@@ -145,6 +150,20 @@ async def agree_to_swap(maker: Maker, route: Route) -> Exercise:
     return Exercise(other.client, route, path_with(route, asked["id"]), record=asked)
 
 
+def contract_of(**body: object) -> HandMade:
+    async def made(maker: Maker, route: Route) -> Exercise:
+        at = f"{AT}/employees/{(await Staff.hire(maker.admin)).employee['id']}/contracts"
+        contract = expect(await maker.admin.post(at, {"from": "2026-01-01", "to": "2026-12-31"}))
+        return Exercise(maker.admin, route, f"{at}/{contract['id']}", dict(body) or None, record=contract)
+
+    return made
+
+
+async def contract(maker: Maker, route: Route) -> Exercise:
+    path = path_with(route, (await Staff.hire(maker.admin)).employee["id"])
+    return Exercise(maker.admin, route, path, {"from": "2026-01-01", "to": "2026-12-31"})
+
+
 def _tomorrow() -> str:
     return f"{utc_now() + timedelta(days=1):%Y-%m-%d}"
 
@@ -158,6 +177,8 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/punches": punch,
     f"GET {AT}/punches/{{id}}": read_punch,
     f"POST {AT}/punches/{{id}}/review": review,
+    f"POST {AT}/punches/{{id}}/accept": decide_on_punch,
+    f"POST {AT}/punches/{{id}}/reject": decide_on_punch,
     f"POST {AT}/punches/enter": enter_punch,
     f"POST {AT}/special-days": declare_day,
     f"POST {AT}/leaves/enter": enter_leave,
@@ -178,6 +199,10 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/requests/{{id}}/reject": request_after("submit"),
     f"POST {AT}/requests/{{id}}/cancel": request_after("submit", "approve"),
     f"POST {AT}/requests/swaps/{{id}}/agree": agree_to_swap,
+    f"POST {AT}/employees/{{id}}/contracts": contract,
+    f"GET {AT}/employees/{{id}}/contracts/{{contract_id}}": contract_of(),
+    f"PATCH {AT}/employees/{{id}}/contracts/{{contract_id}}": contract_of(version=1, remark="new"),
+    f"DELETE {AT}/employees/{{id}}/contracts/{{contract_id}}": contract_of(),
     f"POST {AT}/rosters": roster,
     f"POST {AT}/rosters/rehearse": roster,
     f"PATCH {AT}/rosters/{{id}}": rostered,

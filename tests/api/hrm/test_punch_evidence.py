@@ -10,6 +10,7 @@ import pytest
 from plugins.boot.runtime import Running
 from plugins.hrm.punch_checks import start_attempt
 from plugins.testing import Client, People, expect, unique
+from tests.api.files.samples import image, upload
 from tests.api.hrm.staff import AT, BSSID, OFFICE, Staff, create
 from tests.api.notification.inboxes import titles
 
@@ -112,9 +113,14 @@ async def test_nobody_is_at_two_places_within_a_minute(admin: Client, tradewind:
     assert seen(await staff.punch_at(tradewind, NOON + timedelta(minutes=30), bssid=wifi)) == ("accepted", set())
 
 
-async def test_a_photo_counts_once(admin: Client, tradewind: Running) -> None:
+async def test_a_photo_counts_once_and_is_one_that_the_person_has_uploaded(admin: Client, tradewind: Running) -> None:
     staff = await Staff.hire(admin, group={"policy": {"photo": True}})
-    photo = f"private/{unique('photo')}.jpg"
+    photo = (await upload(staff.client, image("JPEG"), "photo.jpg"))["objectKey"]
+    of_another = (await upload(admin, image("JPEG"), "photo.jpg"))["objectKey"]
+    for hours, key in ((2, of_another), (3, "20261120-0123456789abcdef0123456789abcdef.jpg")):
+        before = NOON - timedelta(hours=hours)
+        reply = await staff.punch_at(tradewind, before, **gps(before, photo=key))
+        assert seen(reply) == ("unproven", {"unknown_photo"})
     later = NOON + timedelta(hours=9)
     assert seen(await staff.punch_at(tradewind, NOON, **gps(photo=photo))) == ("accepted", set())
     assert seen(await staff.punch_at(tradewind, later, **gps(later, photo=photo))) == ("unproven", {"repeated_photo"})
@@ -138,8 +144,8 @@ async def test_what_is_doubtful_waits_for_a_review_by_its_risk_and_the_person_se
         ["low_accuracy", "unknown_fix_time"],
         ["mock_location", "unknown_accuracy", "unknown_fix_time"],
     ]
-    for one, counts in zip(queue, (False, True), strict=True):
-        expect(await boss.post(f"{AT}/punches/{one['id']}/review", {"counts": counts, "remark": "asked"}))
+    for one, verb in zip(queue, ("reject", "accept"), strict=True):
+        expect(await boss.post(f"{AT}/punches/{one['id']}/{verb}", {"remark": "asked"}))
     assert expect(await boss.get(f"{AT}/punches/queue?{of_staff}"))["items"] == []
     rejected = expect(await boss.get(f"{AT}/punches?review=rejected&{of_staff}"))["items"]
     assert [one["id"] for one in rejected] == [queue[0]["id"]]
