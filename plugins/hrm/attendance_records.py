@@ -25,7 +25,7 @@ from plugins.api import (
 from plugins.hrm.messages import HAS_PUNCHES
 from plugins.hrm.punch_policy import RISKS
 from plugins.hrm.record_types import AttendanceMark, DailyResult, Punch
-from plugins.hrm.records import EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
+from plugins.hrm.records import AFTER_CLOSING, EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
 from plugins.hrm.request_records import DAY_FIELDS
 from plugins.hrm.states import DAY_STATES
 
@@ -187,6 +187,7 @@ ENTER_PUNCH_BODY = shape(
         past=True, required=True, description="When the employee came or went.", example="2026-11-20T01:00:00.000Z"
     ),
     reason=text(required=True, min_length=1, max_length=500, example="忘记打卡"),
+    **AFTER_CLOSING,
 )
 
 _SINCE = "Null for a day that was closed before this was recorded."
@@ -229,6 +230,12 @@ DAYS: Collection[DailyResult] = Collection(
             label=("各类请假天数", "Leave by type"),
             read_only=True,
             description="`leave_days` by type of leave.",
+        ),
+        "leave_minutes_by_type": mapping(
+            integer(minimum=0, nullable=False),
+            label=("各类请假分钟数", "Leave minutes by type"),
+            read_only=True,
+            description="The working minutes of leave by type. " + _SINCE,
         ),
         **DAY_FIELDS,
     },

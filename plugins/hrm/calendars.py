@@ -90,6 +90,13 @@ async def week_of_group(service: Service, group: AttendanceGroup) -> WorkingWeek
     return (await _load_weeks(service, {(group["id"], None)}))[group["id"], None]
 
 
+async def load_weeks_of_groups(service: Service) -> dict[RecordId, WorkingWeek | None]:
+    """Return the working weeks of all attendance groups by their ids; None for those whose shift is gone."""
+    groups = await service.database.store(GROUPS).find({}, fields=["id"])
+    weeks = await _load_weeks(service, [(one["id"], None) for one in groups])
+    return {id: week for (id, _), week in weeks.items()}
+
+
 async def _load_weeks(
     service: Service, wanted: Iterable[tuple[RecordId, RecordId]]
 ) -> dict[tuple[RecordId, RecordId], WorkingWeek | None]:

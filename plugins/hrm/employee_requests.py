@@ -47,7 +47,7 @@ from plugins.hrm.messages import (
     OWN_ENTRY,
 )
 from plugins.hrm.record_types import Employee, EmployeeRequest
-from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.records import AFTER_CLOSING, EMPLOYEES
 from plugins.hrm.request_effects import overtime_by_day
 from plugins.hrm.request_records import (
     DAY_KINDS,
@@ -64,7 +64,7 @@ from plugins.hrm.request_records import (
     REQUESTS,
     WITHIN_HOURS,
 )
-from plugins.hrm.results import lock, recompute
+from plugins.hrm.results import correct, lock, recompute
 from plugins.hrm.roster_records import NOTHING_TO_SWAP, SWAP_FIELDS
 from plugins.hrm.roster_swaps import (
     ROUTES as SWAP_ROUTES,
@@ -133,13 +133,14 @@ async def enter(req: Request) -> EmployeeRequest:
         if employee["user_id"] == req.actor.user_id:
             raise ApiError(CONFLICT, OWN_ENTRY)
         values = {**req.body, **_of(employee), "entered_by": req.actor.user_id}
+        after_closing = values.pop("after_closing", False)
         values |= await _measure(req, employee, values)
-        await _refuse_invalid(req, employee, values)
+        await _refuse_invalid(req, employee, values, after_closing=after_closing)
         values |= {"status": REQUEST_STATES.after("approve"), "submitted_at": req.now}
         person = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
         store = req.service.database.store(REQUESTS, person, now=req.now)
         made = await store.create({**values, "decided_at": req.now, "decided_by": req.actor.user_id})
-        await _recompute(req.service, made, req)
+        await _recompute(req.service, made, req, after_closing=after_closing)
         await req.emit(REQUEST_STATES.transitions["approve"].event, employee_request=made)
         await _notify(req, made)
         return made
@@ -190,7 +191,9 @@ async def _check(step: Step[EmployeeRequest]) -> None:
     await _refuse_invalid(step.req, employee, step.record)
 
 
-async def _refuse_invalid(req: Request, employee: Employee, request: ReadOnlyRecord) -> None:
+async def _refuse_invalid(
+    req: Request, employee: Employee, request: ReadOnlyRecord, *, after_closing: object = False
+) -> None:
     """Raise 40901 for a request of a closed day, outside of employment, or that another one or leave contradicts.
 
     Must run in a transaction: it locks the employee, so that concurrent requests for a person wait for each other.
@@ -201,7 +204,7 @@ async def _refuse_invalid(req: Request, employee: Employee, request: ReadOnlyRec
     await lock(req.service, employee["id"])
     calendar = await load_calendar(req.service, employee)
     first, last = _days(req.service, calendar or OFFICE, request)
-    await refuse_closed(req.service, first)
+    await refuse_closed(req.service, first, after_closing=after_closing)
     if first.isoformat() < employee["hired_on"] or (employee["left_on"] and employee["left_on"] < last.isoformat()):
         raise ApiError(CONFLICT, REQUEST_NOT_EMPLOYED)
     if request["kind"] == "overtime" and not request["minutes"]:
@@ -249,13 +252,18 @@ def _decision(step: Step[EmployeeRequest]) -> Record:
 async def _complete(step: Step[EmployeeRequest]) -> None:
     """Recompute the results of the days, and notify the person. The approval plugin sends the notices of approvals."""
     if step.action in ("approve", "cancel"):
-        await _recompute(step.service, step.record, step)
+        await _recompute(step.service, step.record, step, after_closing=step.body.get("after_closing"))
     if not step.by_approval:
         await _notify(step.req, step.record)
 
 
-async def _recompute(service: Service, request: EmployeeRequest, at: Request | Step[EmployeeRequest]) -> None:
-    """Recompute the results of those days that have begun. Raises 40901 if the first of them is closed."""
+async def _recompute(
+    service: Service, request: EmployeeRequest, at: Request | Step[EmployeeRequest], *, after_closing: object
+) -> None:
+    """Recompute the results of those days that have begun; what changes of closed days is booked later.
+
+    Raises 40901 if the first of them is closed, unless it may with `after_closing`.
+    """
     if request["kind"] == "swap":
         await apply_swap(service, request, at.now)
         return
@@ -265,9 +273,10 @@ async def _recompute(service: Service, request: EmployeeRequest, at: Request | S
         return
     await lock(service, employee["id"])
     first, last = _days(service, calendar, request)
-    await refuse_closed(service, first)
+    await refuse_closed(service, first, after_closing=after_closing)
     today = day_of(at.now, service.settings.zone) + _ONE_DAY  # an early shift of tomorrow may have begun
     await recompute(service, employee, calendar, await find_open_day(service, first), min(last, today), at.now)
+    await correct(service, employee, calendar, first, min(last, today), at.now)
 
 
 async def _notify(req: Request, request: EmployeeRequest) -> None:
@@ -335,6 +344,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/requests/{id}/approve",
             access="hrm:request:approve",
+            body=AFTER_CLOSING,
             summary="Approve a request",
             values=_decision,
             after=_complete,
@@ -351,6 +361,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/requests/{id}/cancel",
             access="hrm:request:cancel",
+            body=AFTER_CLOSING,
             summary="Cancel an approved request",
             values=_decision,
             after=_complete,

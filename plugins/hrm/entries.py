@@ -24,12 +24,12 @@ from plugins.api.values import Typed
 from plugins.hrm import leaves
 from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
 from plugins.hrm.calendars import load_calendar
-from plugins.hrm.closing import MAX_DAYS, refuse_closed
+from plugins.hrm.closing import MAX_DAYS, find_open_day, refuse_closed
 from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
 from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.record_types import Employee, Leave, Punch
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.results import lock, recompute
+from plugins.hrm.results import correct, lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 
 _SAME_PUNCH = timedelta(minutes=1)
@@ -53,7 +53,7 @@ async def enter_punch(req: Request) -> Punch:
         day = calendar.day_of(at.astimezone(zone)) if calendar else day_of(at, zone)
         if calendar is None or not (calendar.attends_on(day) and _attends(employee, day.isoformat())):
             raise ApiError(CONFLICT, NOT_ATTENDED_THEN)
-        await refuse_closed(req.service, day)
+        await refuse_closed(req.service, day, after_closing=req.body.get("after_closing"))
         during = {"$gt": at - _SAME_PUNCH, "$lt": at + _SAME_PUNCH}
         known = {"employee_id": employee["id"], "at": during, "counts": True}
         if await req.system_store(PUNCHES).find_one(known):
@@ -74,7 +74,9 @@ async def enter_punch(req: Request) -> Punch:
                 "entered_by": req.actor.user_id,
             }
         )
-        await recompute(req.service, employee, calendar, day, day, req.now)
+        if day == await find_open_day(req.service, day):
+            await recompute(req.service, employee, calendar, day, day, req.now)
+        await correct(req.service, employee, calendar, day, day, req.now)
         return made
 
     return await req.transaction(work)
@@ -85,7 +87,8 @@ async def enter_leave(req: Request) -> Leave:
 
     async def work() -> Leave:
         employee = await _get_employee(req)
-        given = {name: value for name, value in req.body.items() if name != "employee_id"}
+        given = {name: value for name, value in req.body.items() if name not in ("employee_id", "after_closing")}
+        after_closing = req.body.get("after_closing")
         values = {
             **given,
             "user_id": employee["user_id"],
@@ -93,7 +96,7 @@ async def enter_leave(req: Request) -> Leave:
             "employee_name": employee["name"],
         }
         values |= await leaves.measure(req, values)
-        await leaves.refuse_invalid(req, values)
+        await leaves.refuse_invalid(req, values, after_closing=after_closing)
         leave = await _store_of(req, LEAVES, employee).create(
             {
                 **values,
@@ -104,7 +107,7 @@ async def enter_leave(req: Request) -> Leave:
                 "entered_by": req.actor.user_id,
             }
         )
-        await leaves.recompute_results(req.service, leave, req.now)
+        await leaves.recompute_results(req.service, leave, req.now, after_closing=after_closing)
         await req.emit(LEAVE_STATES.transitions["approve"].event, leave=leave)
         await leaves.notify(req, leave)
         return leave

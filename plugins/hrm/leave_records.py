@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, array, day, integer, object_id, quantity, shape, text, timestamp
 from plugins.hrm.record_types import Leave, LeaveAdjustment, LeaveAllowance
-from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.records import AFTER_CLOSING, EMPLOYEES
 from plugins.hrm.states import LEAVE_STATES
 
 _TYPE = text(
@@ -80,6 +80,7 @@ ENTER_LEAVE_BODY = shape(
     "LeaveEntry",
     employee_id=object_id(required=True, ref=EMPLOYEES.name),
     **{name: LEAVES.fields[name] for name in ("type", "starts_at", "ends_at", "reason")},
+    **AFTER_CLOSING,
 )
 
 _YEAR = integer(label=("年度", "Year"), minimum=2000, maximum=2199, filter=True, example=2026)

@@ -56,7 +56,8 @@ from plugins.hrm.messages import (
     WHOLE_DAYS,
 )
 from plugins.hrm.record_types import Employee, Leave
-from plugins.hrm.results import lock, recompute
+from plugins.hrm.records import AFTER_CLOSING
+from plugins.hrm.results import correct, lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 from plugins.hrm.timetable import Calendar, begins_on
 
@@ -121,15 +122,15 @@ async def _check(step: Step[Leave]) -> None:
 
 async def _complete(step: Step[Leave]) -> None:
     """Recompute the results of the days, and notify the person. The approval plugin sends the notices of approvals."""
-    await recompute_results(step.service, step.record, step.now)
+    await recompute_results(step.service, step.record, step.now, after_closing=step.body.get("after_closing"))
     if not step.by_approval:
         await notify(step.req, step.record)
 
 
-async def recompute_results(service: Service, leave: Leave, now: datetime) -> None:
-    """Recompute the results of those days of the leave that have begun.
+async def recompute_results(service: Service, leave: Leave, now: datetime, *, after_closing: object = False) -> None:
+    """Recompute the results of those days of the leave that have begun; what it changes of closed days is booked later.
 
-    Raises 40901 if the leave was approved or cancelled and begins on a closed day.
+    Raises 40901 if the leave was approved or cancelled and begins on a closed day, unless it may with `after_closing`.
     """
     employee = await find_person(service, leave)
     calendar = await load_calendar(service, employee)
@@ -137,10 +138,11 @@ async def recompute_results(service: Service, leave: Leave, now: datetime) -> No
         return
     await lock(service, employee["id"])
     if leave["status"] in _OF_RESULTS:
-        await _refuse_closed(service, calendar, leave)
+        await _refuse_closed(service, calendar, leave, after_closing)
     first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
     since, today = await find_open_day(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
     await recompute(service, employee, calendar, since, min(last, today), now)
+    await correct(service, employee, calendar, first - timedelta(days=1), min(last, today), now)
 
 
 async def notify(req: Request, leave: Leave) -> None:
@@ -164,7 +166,7 @@ async def notify(req: Request, leave: Leave) -> None:
     )
 
 
-async def refuse_invalid(req: Request, leave: ReadOnlyRecord) -> None:
+async def refuse_invalid(req: Request, leave: ReadOnlyRecord, *, after_closing: object = False) -> None:
     """Raise 40901 for leave that overlaps, is outside of employment, begins on a closed day or exceeds a balance.
 
     Also for a part of a day if the type is taken in whole days.
@@ -175,7 +177,7 @@ async def refuse_invalid(req: Request, leave: ReadOnlyRecord) -> None:
     if employee is not None:
         await lock(req.service, employee["id"])
         calendar = await load_calendar(req.service, employee) or OFFICE
-        await _refuse_closed(req.service, calendar, leave)
+        await _refuse_closed(req.service, calendar, leave, after_closing)
         _refuse_not_employed(req.service, calendar, employee, leave)
         await _refuse_part_days(req.service, calendar, leave)
         await check_balance(req.service, employee, leave)
@@ -186,8 +188,8 @@ async def refuse_invalid(req: Request, leave: ReadOnlyRecord) -> None:
         raise ApiError(CONFLICT, OVERLAPS)
 
 
-async def _refuse_closed(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> None:
-    await refuse_closed(service, begins_on(calendar, *to_local(service, leave)))
+async def _refuse_closed(service: Service, calendar: Calendar, leave: ReadOnlyRecord, after_closing: object) -> None:
+    await refuse_closed(service, begins_on(calendar, *to_local(service, leave)), after_closing=after_closing)
 
 
 async def _refuse_part_days(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> None:
@@ -287,6 +289,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/leaves/{id}/approve",
             access="hrm:leave:approve",
+            body=AFTER_CLOSING,
             summary="Approve a leave request",
             values=_decision,
             after=_complete,
@@ -304,6 +307,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/hrm/leaves/{id}/cancel",
             access="hrm:leave:cancel",
+            body=AFTER_CLOSING,
             summary="Cancel approved leave",
             values=_decision,
             after=_complete,

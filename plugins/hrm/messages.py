@@ -15,6 +15,8 @@ NOT_ATTENDED_THEN = Message("该员工当日不参加考勤", "The employee is n
 ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is already a punch at that time")
 NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed during the leave")
 CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed up to and including {day}")
+ALREADY_CLOSED = Message("{day} 及以前的考勤已经封账", "Attendance is closed up to and including {day} already")
+NOT_CLOSED = Message("没有可重新开放的考勤日期", "There are no closed days after that day to reopen")
 FIRST_ASSIGNMENT = Message(
     "首条任职记录不能删除，请直接修改", "The first assignment cannot be deleted; change it instead"
 )

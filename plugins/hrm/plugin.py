@@ -9,7 +9,9 @@ from plugins.api.records import Holding
 from plugins.hrm import (
     allowances,
     attendance,
+    closings,
     contracts,
+    corrections,
     demo,
     employee_requests,
     employees,
@@ -31,7 +33,7 @@ from plugins.hrm import (
 from plugins.hrm.assignment_records import ASSIGNMENTS, SPECIAL_DAYS
 from plugins.hrm.assignments import DATED
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
-from plugins.hrm.closing import refuse_closing_ahead
+from plugins.hrm.closing_records import CLOSINGS, CORRECTIONS
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.leave_owners import OWNERS
 from plugins.hrm.leave_records import ADJUSTMENTS, ALLOWANCES, LEAVES
@@ -55,7 +57,7 @@ plugin = Plugin(
     demo=demo.load,
     collections=(
         *(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, ASSIGNMENTS, SPECIAL_DAYS, PUNCHES, DAYS, MARKS),
-        *(LEAVES, LEAVE_TYPES, ALLOWANCES, ADJUSTMENTS, REQUESTS),
+        *(LEAVES, LEAVE_TYPES, ALLOWANCES, ADJUSTMENTS, REQUESTS, CLOSINGS, CORRECTIONS),
         *(ROSTERS, ROSTER_PATTERNS, contracts.CONTRACTS, private_details.PRIVATE),
     ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES, "PUNCH": PUNCHES, "EMPLOYEE_REQUEST": REQUESTS},
@@ -64,13 +66,14 @@ plugin = Plugin(
     views=VIEWS,
     dashboards=DASHBOARDS,
     listens=(
-        Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),
+        Listener(CONFIG_CHANGING_EVENT, closings.note_closing, conflicts(NOT_OVER)),
         Listener(DATA_RESET, leave_types.restore),
     ),
     jobs=(results.SETTLING, contracts.REMINDING, private_details.SEALING),
-    migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN),
+    migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN, monthly.HOURS_OF_LEAVE),
     routes=(
         *routes_of(employees, contracts, private_details, shifts, special_days, places, punches, attendance, monthly),
+        *routes_of(closings, corrections),
         *routes_of(leaves, entries, employee_requests, leave_types, allowances, leave_balances),
         *routes_of(rosters, roster_week, roster_patterns),
         # leave and daily results come from requests and punches

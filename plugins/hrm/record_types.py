@@ -225,7 +225,7 @@ class Punch(TypedDict):
     place_id: StoredId | None
     method: Literal["gps", "wifi", "manual"] | None
     distance: float | None
-    risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "unknown_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
+    risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
     risk: int | None
     review: Literal["pending", "accepted", "rejected"] | None
     entered_by: int | None
@@ -260,10 +260,12 @@ class DailyResult(TypedDict):
     worked_minutes: int | None
     leave_days: StoredAmount | None
     leave_by_type: dict[str, StoredAmount] | None
+    leave_minutes_by_type: dict[str, int] | None
     corrected: int | None
     duty: Literal["outside", "trip"] | None
     overtime_minutes: int | None
     compensatory_minutes: int | None
+    unproven_minutes: int | None
     overtime_day: Literal["working_day", "rest_day", "holiday"] | None
     version: int
     creator_id: int
@@ -404,34 +406,21 @@ class OvertimeByDayKind(TypedDict):
     holiday: int
 
 
-class RosterExchange(TypedDict):
-    """An object within `EmployeeRequest`."""
-
-    employee_id: StoredId
-    day: str
-    shift_id: NotRequired[StoredId | None]
-
-
 class EmployeeRequest(TypedDict):
     """A record of `hrm_requests`."""
 
     id: StoredId
-    kind: Literal["correction", "outside", "trip", "overtime", "swap"]
+    kind: Literal["correction", "outside", "trip", "overtime"]
     starts_at: datetime
     ends_at: datetime | None
     destination: str | None
     compensation: Literal["paid", "compensatory"] | None
-    day: str | None
-    swap_with: StoredId | None
-    swap_day: str | None
     reason: str
     user_id: int | None
     employee_id: StoredId
     employee_name: str | None
     minutes: int | None
     by_day_kind: OvertimeByDayKind | None
-    agreed_at: datetime | None
-    exchanged: list[RosterExchange] | None
     status: Literal["draft", "pending", "approved", "rejected", "cancelled"]
     submitted_at: datetime | None
     submitted_by: int | None
@@ -449,88 +438,76 @@ class EmployeeRequest(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
-class Roster(TypedDict):
-    """A record of `hrm_rosters`."""
+class AttendanceClosing(TypedDict):
+    """A record of `hrm_attendance_closings`."""
 
     id: StoredId
-    day: str
-    employee_id: StoredId | None
-    shift_id: StoredId | None
-    department_id: int | None
-    remark: str | None
-    user_id: int | None
-    request_id: StoredId | None
+    closed_to: str | None
+    reason: str | None
+    previous: str | None
+    reopened: bool
     version: int
     creator_id: int
     creator_department_id: int | None
     created_at: datetime
     updated_at: datetime
     updater_id: int
+    weeks: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
 
 
-class RosterPatternDay(TypedDict):
-    """An object within `RosterPattern`."""
+class ResultBefore(TypedDict):
+    """An object within `AttendanceCorrection`."""
 
-    shift_id: NotRequired[StoredId | None]
-
-
-class RosterPattern(TypedDict):
-    """A record of `hrm_roster_patterns`."""
-
-    id: StoredId
-    name: str
-    days: list[RosterPatternDay]
-    remark: str | None
-    version: int
-    creator_id: int
-    creator_department_id: int | None
-    created_at: datetime
-    updated_at: datetime
-    updater_id: int
-    deleted: NotRequired[bool]
-    deleted_at: NotRequired[datetime]
+    status: NotRequired[Literal["pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest"] | None]
+    late_minutes: NotRequired[int | None]
+    early_minutes: NotRequired[int | None]
+    worked_minutes: NotRequired[int | None]
+    leave_days: NotRequired[StoredAmount | None]
+    leave_by_type: NotRequired[dict[str, StoredAmount] | None]
+    leave_minutes_by_type: NotRequired[dict[str, int] | None]
+    duty: NotRequired[Literal["outside", "trip"] | None]
+    overtime_minutes: NotRequired[int | None]
+    compensatory_minutes: NotRequired[int | None]
+    unproven_minutes: NotRequired[int | None]
+    overtime_day: NotRequired[Literal["working_day", "rest_day", "holiday"] | None]
 
 
-EmploymentContract = TypedDict(
-    "EmploymentContract",
-    {
-        "id": "StoredId",
-        "employee_id": "StoredId",
-        "number": "str | None",
-        "kind": "Literal[\"fixed_term\", \"open_ended\", \"project\", \"internship\", \"service\"]",
-        "from": "str",
-        "to": "str | None",
-        "probation_until": "str | None",
-        "remind_days": "int",
-        "remark": "str | None",
-        "version": "int",
-        "creator_id": "int",
-        "creator_department_id": "int | None",
-        "created_at": "datetime",
-        "updated_at": "datetime",
-        "updater_id": "int",
-        "reminded_to": "NotRequired[object]",
-        "reminded_probation": "NotRequired[object]",
-        "deleted": "NotRequired[bool]",
-        "deleted_at": "NotRequired[datetime]",
-    },
-)
+class ResultAfter(TypedDict):
+    """An object within `AttendanceCorrection`."""
+
+    status: NotRequired[Literal["pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest"] | None]
+    late_minutes: NotRequired[int | None]
+    early_minutes: NotRequired[int | None]
+    worked_minutes: NotRequired[int | None]
+    leave_days: NotRequired[StoredAmount | None]
+    leave_by_type: NotRequired[dict[str, StoredAmount] | None]
+    leave_minutes_by_type: NotRequired[dict[str, int] | None]
+    duty: NotRequired[Literal["outside", "trip"] | None]
+    overtime_minutes: NotRequired[int | None]
+    compensatory_minutes: NotRequired[int | None]
+    unproven_minutes: NotRequired[int | None]
+    overtime_day: NotRequired[Literal["working_day", "rest_day", "holiday"] | None]
 
 
-class PrivateDetails(TypedDict):
-    """A record of `hrm_private_details`."""
+class AttendanceCorrection(TypedDict):
+    """A record of `hrm_attendance_corrections`."""
 
     id: StoredId
     employee_id: StoredId
+    employee_name: str
+    user_id: int | None
+    department_id: int | None
+    day: str
+    booked_on: str
+    before: ResultBefore | None
+    after: ResultAfter | None
     version: int
     creator_id: int
     creator_department_id: int | None
     created_at: datetime
     updated_at: datetime
     updater_id: int
-    sealed: NotRequired[object]
-    sealed_by: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]

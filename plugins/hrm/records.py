@@ -40,6 +40,16 @@ SYSTEM = choice(
     nullable=False,
     description="The coordinate system of `location`.",
 )
+# of the bodies of what may be entered or decided late
+AFTER_CLOSING = {
+    "after_closing": boolean(
+        label=("已封账仍办理", "Although closed"),
+        default=False,
+        nullable=False,
+        description="Whether it may be about closed days: their results as paid stay, and the difference is booked on "
+        "the first open day. Days closed before differences were recorded, or over a year old, are refused all the same.",
+    )
+}
 # positions, shifts, places and groups are shared by all, without data scope
 POSITIONS: Collection[JobPosition] = Collection(
     name="hrm_positions",

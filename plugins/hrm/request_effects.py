@@ -16,7 +16,7 @@ from plugins.api import Record, Service
 from plugins.api.values import ReadOnlyRecord, RecordId, start_of
 from plugins.hrm.record_types import EmployeeRequest
 from plugins.hrm.request_records import DAY_FIELDS, DUTIES, REQUESTS
-from plugins.hrm.timetable import Calendar, minutes_since
+from plugins.hrm.timetable import Calendar, DayResult, Span, minutes_since
 
 _ONE_DAY = timedelta(days=1)
 
@@ -31,10 +31,11 @@ class Granted:
         """Return their effects on a working day, of which `passed` minutes since its midnight are over."""
         of_day = [one for one in self.requests if _touches(calendar, day, zone, one)]
         punches = [minutes_since(one["starts_at"], day, zone) for one in of_day if one["kind"] == "correction"]
-        overtime = Counter[str]()
+        overtime, spans = Counter[str](), list[Span]()
         for one in of_day:
             if one["kind"] == "overtime":
                 overtime[str(one["compensation"])] += overtime_on(calendar, day, zone, one)
+                spans += _overtime_spans(calendar, day, zone, one)
         found: Record = {
             "corrected": len(punches) or None,
             "overtime_minutes": overtime["paid"] or None,
@@ -45,7 +46,7 @@ class Granted:
             if one["kind"] in DUTIES and (span := _part_of_shift(calendar, day, zone, one)) is not None:
                 punches += [moment for moment in span if moment <= passed]
                 found["duty"] = one["kind"]
-        return GrantedDay(punches, {**dict.fromkeys(DAY_FIELDS), **found})
+        return GrantedDay(punches, {**dict.fromkeys(DAY_FIELDS), **found}, spans)
 
 
 @dataclass(frozen=True)
@@ -53,15 +54,24 @@ class GrantedDay:
     """The effects on one day.
 
     `punches`: times, in minutes from midnight, at which the person counts as present. `values`: those of `DAY_FIELDS`.
+    `overtime`: when it was approved to be, in minutes from midnight.
     """
 
     punches: Sequence[int] = ()
     values: Mapping[str, object] = field(default_factory=dict)
+    overtime: Sequence[Span] = ()
 
     @property
     def empty(self) -> bool:
         """Whether there are none."""
         return not any(self.values.values())
+
+    def unproven(self, result: DayResult) -> int:
+        """Return the minutes of overtime that are not between arrival and departure."""
+        came, went = result.arrived, result.departed
+        present = (came, went) if came is not None and went is not None else (0, 0)
+        proven = (max(0, min(ends, present[1]) - max(begins, present[0])) for begins, ends in self.overtime)
+        return sum(ends - begins for begins, ends in self.overtime) - sum(proven)
 
 
 async def load_granted(service: Service, employee_id: RecordId, first: date, last: date) -> Granted:
@@ -90,12 +100,16 @@ def overtime_by_day(calendar: Calendar, zone: ZoneInfo, request: ReadOnlyRecord)
 
 def overtime_on(calendar: Calendar, day: date, zone: ZoneInfo, request: ReadOnlyRecord) -> int:
     """Return the minutes of a working day that are within the time of a request, and outside of working hours."""
+    return sum(ends - begins for begins, ends in _overtime_spans(calendar, day, zone, request))
+
+
+def _overtime_spans(calendar: Calendar, day: date, zone: ZoneInfo, request: ReadOnlyRecord) -> list[Span]:
     begins, ends = (minutes_since(one, day, zone) for one in _bounds(calendar, day, zone))
     since, until = (minutes_since(request[name], day, zone) for name in ("starts_at", "ends_at"))
     since, until = max(since, begins), min(until, ends)
     shift = calendar.timetable_of(day).on(day, zone)
-    worked = min(until, shift.end) - max(since, shift.start) if calendar.works_on(day) else 0
-    return max(0, until - since) - max(0, worked)
+    spans = [(since, min(until, shift.start)), (max(since, shift.end), until)] if calendar.works_on(day) else []
+    return [(begins, ends) for begins, ends in spans or [(since, until)] if begins < ends]
 
 
 def _days_of(calendar: Calendar, zone: ZoneInfo, request: ReadOnlyRecord) -> Iterator[date]:

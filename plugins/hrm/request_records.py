@@ -21,7 +21,7 @@ from plugins.api import (
 )
 from plugins.hrm.messages import NOT_IN_STATE
 from plugins.hrm.record_types import EmployeeRequest
-from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.records import AFTER_CLOSING, EMPLOYEES
 from plugins.hrm.roster_records import SWAP_FIELDS
 
 KINDS = ("correction", "outside", "trip", "overtime", "swap")
@@ -201,6 +201,7 @@ ENTER_REQUEST_BODY = shape(
     "EmployeeRequestEntry",
     employee_id=object_id(label=("员工", "Employee"), required=True, ref=EMPLOYEES.name),
     **REQUESTS.writable,
+    **AFTER_CLOSING,
 )
 
 # what a daily result has of approved requests; null where there is none
@@ -229,6 +230,13 @@ DAY_FIELDS = {
         minimum=1,
         read_only=True,
         description="Approved overtime for which there is time off in lieu.",
+    ),
+    "unproven_minutes": integer(
+        label=("无打卡佐证的加班分钟数", "Overtime minutes without punches"),
+        minimum=1,
+        read_only=True,
+        description="The part of approved overtime that is not between arrival and departure. It counts all the same; "
+        "null while the day is not over.",
     ),
     "overtime_day": choice(
         *DAY_KINDS,

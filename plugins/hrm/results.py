@@ -4,6 +4,8 @@ A change that affects a few days recomputes them in its own transaction. A chang
 such as that of a shift, only marks the people as stale in its transaction; `reconcile` recomputes their results right
 afterwards. A job runs `reconcile` too, which also starts new days and finishes those that are over. Every transaction
 about an employee's attendance first locks the employee.
+
+Results of closed days stay as they were paid; what becomes known of them is booked by `correct`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 from plugins.api import NOTIFY, Job, Message, Record, Service, day_of, utc_now
 from plugins.api.data import Jobs, SingleFlight
@@ -26,7 +29,8 @@ from plugins.hrm.assignments import move_on
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.availability import CompanyHours, PeopleOnLeave
 from plugins.hrm.calendars import load_calendar
-from plugins.hrm.closing import MAX_DAYS, get_closed_day
+from plugins.hrm.closing import MAX_DAYS, closing_of, freeze, get_closed_day, load_closings
+from plugins.hrm.corrections import book
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import RESULTS_CHANGED
@@ -132,6 +136,7 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     computed = await compute(service, employee, calendar, first, last, now)
     await _write(service, computed, now)
     if before["stale"]:
+        await correct(service, employee, calendar, today - timedelta(days=MAX_DAYS), today, now)
         await _notify(service, employee, computed, today)
     done = employee["left_on"] is not None and employee["left_on"] < (today - 2 * _ONE_DAY).isoformat()
     await marks.upsert(employee_id, {"stale": False, "attended_to": None if done else today.isoformat()})
@@ -166,6 +171,28 @@ async def recompute(
     computed = await compute(service, employee, calendar, first, last, now)
     await _write(service, computed, now)
     return {day: one.result for day, one in computed.items() if one.result is not None}
+
+
+async def correct(
+    service: Service, employee: Employee, calendar: Calendar, first: date, last: date, now: datetime
+) -> None:
+    """Book what is now known otherwise of the closed days from `first` to `last`. Call `lock` first.
+
+    Their shifts are those of the closing. What was closed before the employee was registered stays as it is.
+    """
+    closed, closings = await get_closed_day(service), await load_closings(service)
+    closings = [one for one in closings if one["created_at"] >= employee["created_at"]]
+    if closed is None or not closings:
+        return
+    first, last = max(first, day_of(now, service.settings.zone) - timedelta(days=MAX_DAYS)), min(last, closed)
+    days = (first + number * _ONE_DAY for number in range((last - first).days + 1))
+    frozen = [day for day in days if closing_of(day, closings)]
+    if not frozen:
+        return
+    computed = await compute(service, employee, freeze(calendar, closings), frozen[0], frozen[-1], now)
+    values = {day: (computed[day].values if day in computed else None) or {} for day in frozen}
+    # the night shift of the last closed day may still be under way
+    await book(service, employee, {day: one for day, one in values.items() if not one.get("settles_at")}, closed, now)
 
 
 @dataclass(frozen=True)
@@ -215,7 +242,9 @@ async def compute(
             continue
         values = _build_values(service, employee, calendar, day, result, None if over else ends)
         values["worked_minutes"] = worked_minutes(hours, result, spans if table else [])
-        computed[day] = ComputedDay(result, {**values, **_count_leave(calendar, day, leave), **requested.values}, row)
+        values |= {**_count_leave(calendar, day, leave, zone), **requested.values}
+        values["unproven_minutes"] = (over and requested.unproven(result)) or None
+        computed[day] = ComputedDay(result, values, row)
     return computed
 
 
@@ -293,13 +322,21 @@ async def _load_leave(
     return [(type, *calendar.own_days(starts, ends)) for type, starts, ends in local]
 
 
-def _count_leave(calendar: Calendar, day: date, leave: Sequence[tuple[str, datetime, datetime]]) -> Record:
+def _count_leave(
+    calendar: Calendar, day: date, leave: Sequence[tuple[str, datetime, datetime]], zone: ZoneInfo
+) -> Record:
     """Return how much of a day is leave, by type too, counted as balances count it."""
-    halves: Counter[str] = Counter()
+    halves, minutes = Counter[str](), Counter[str]()
+    table = calendar.timetable_of(day)
     for type, starts, ends in leave if calendar.works_on(day) else ():
-        halves[type] += calendar.timetable_of(day).halves(minutes_of(starts, day), minutes_of(ends, day))
+        halves[type] += table.halves(minutes_of(starts, day), minutes_of(ends, day))
+        minutes[type] += table.on(day, zone).worked(*(minutes_since(moment, day, zone) for moment in (starts, ends)))
     days = {type: store_quantity(Decimal(number) / 2) for type, number in sorted(halves.items()) if number}
-    return {"leave_days": store_quantity(Decimal(halves.total()) / 2), "leave_by_type": days}
+    return {
+        "leave_days": store_quantity(Decimal(halves.total()) / 2),
+        "leave_by_type": days,
+        "leave_minutes_by_type": {type: number for type, number in sorted(minutes.items()) if number},
+    }
 
 
 def _build_values(

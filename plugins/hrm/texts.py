@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Dictionary, Menu, Message, dictionary, page
 from plugins.api.records import Item
+from plugins.hrm.closing_records import CLOSING_MENU
 from plugins.hrm.contracts import CONTRACT_KIND
 from plugins.hrm.punch_policy import PUNCH_DICTIONARIES, RISKS
 from plugins.hrm.request_records import REQUEST_DICTIONARIES, REQUEST_MENU
@@ -115,6 +116,7 @@ MENUS = (
         granted_with="hrm:leave-allowance:list",
     ),
     *ROSTER_MENUS,
+    CLOSING_MENU,
 )
 
 PERMISSIONS = {
@@ -122,6 +124,7 @@ PERMISSIONS = {
     "hrm:punch:review": Message("复核", "Review"),
     "hrm:punch:enter": Message("补卡", "Enter a punch"),
     "hrm:leave:enter": Message("代录", "Enter for others"),
+    "hrm:attendance-closing:reopen": Message("重新开放", "Reopen"),
     "hrm:request:enter": Message("代录", "Enter for others"),
     "hrm:employee:contract": Message("劳动合同", "Contracts"),
     "hrm:employee:private": Message("隐私信息", "Private details"),

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 MONTHLY = f"{AT}/attendance/monthly"
 CONFIGS = "/api/v1/system/configs"
 CLOSED = {"hrm_attendance_closed_to": day()}
+NO_OVERTIME = {"working_day": "0", "rest_day": "0", "holiday": "0"}
 TWO_DAYS = {"attends_from": day(), "left_on": day(1)}
 
 
@@ -134,6 +135,15 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
         "overtime": "0",
         "leave_by_type": {**dict.fromkeys((one.value for one in LEAVE_TYPE.items), "0"), "annual": "1"},
         "leave_by_own_type": {},
+        "leave_hours_by_type": {**dict.fromkeys((one.value for one in LEAVE_TYPE.items), "0"), "annual": "9"},
+        "leave_hours_by_own_type": {},
+        "trip_days": 0,
+        "outside_days": 0,
+        "rest_days_worked": 0,
+        "overtime_paid": NO_OVERTIME,
+        "overtime_compensatory": NO_OVERTIME,
+        "overtime_unproven": "0",
+        "differences": [],
     }
 
 

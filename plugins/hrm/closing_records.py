@@ -1,0 +1,123 @@
+"""Collections of closed days: when they were closed and reopened, and what became known of them after that."""
+
+from __future__ import annotations
+
+from plugins.api import (
+    Collection,
+    Index,
+    Message,
+    boolean,
+    day,
+    integer,
+    obj,
+    object_id,
+    page,
+    service_fields,
+    shape,
+    text,
+)
+from plugins.hrm.attendance_records import DAYS
+from plugins.hrm.record_types import AttendanceClosing, AttendanceCorrection
+from plugins.hrm.records import EMPLOYEES
+
+CLOSING_MENU = page(
+    "hrm:attendance-closing",
+    ("考勤封账", "Closed attendance"),
+    "/hrm/attendance-closings",
+    "lucide:lock",
+    15,
+)
+
+CLOSINGS: Collection[AttendanceClosing] = Collection(
+    name="hrm_attendance_closings",
+    title="AttendanceClosing",
+    noun=Message("考勤封账", "closing of attendance"),
+    default_sort="-id",
+    fields={
+        "closed_to": day(
+            label=("封账至（含当日）", "Last closed day"),
+            example="2026-10-31",
+            description="Null after everything was reopened.",
+        ),
+        "reason": text(label=("原因", "Reason"), max_length=500, example="十月工资已发放"),
+        "previous": day(
+            label=("此前封账至", "Closed before up to"),
+            read_only=True,
+            description="The last day that was closed before; null if none was.",
+        ),
+        **service_fields(
+            reopened=boolean(label=("重新开放", "Reopened"), filter=True, description="Whether days were reopened.")
+        ),
+    },
+    indexes=(Index("closed_to"),),
+    # the shifts and working days of groups as they were, by group
+    internal=("weeks",),
+)
+CLOSE_BODY = shape(
+    "AttendanceClose",
+    closed_to=CLOSINGS.fields["closed_to"].but(required=True, nullable=False, description="A day that is over."),
+    reason=CLOSINGS.fields["reason"],
+)
+REOPEN_BODY = shape(
+    "AttendanceReopen",
+    closed_to=CLOSINGS.fields["closed_to"].but(description="The last day that stays closed; null reopens all days."),
+    reason=text(label=("原因", "Reason"), required=True, min_length=1, max_length=500, example="漏录病假"),
+)
+
+# what is compared of a closed day
+FIGURES = (
+    "status",
+    "late_minutes",
+    "early_minutes",
+    "worked_minutes",
+    "leave_days",
+    "leave_by_type",
+    "leave_minutes_by_type",
+    "duty",
+    "overtime_minutes",
+    "compensatory_minutes",
+    "unproven_minutes",
+    "overtime_day",
+)
+_RESULT = {name: DAYS.all_fields[name].but(read_only=True, nullable=True, filter=False, sort=False) for name in FIGURES}
+CORRECTIONS: Collection[AttendanceCorrection] = Collection(
+    name="hrm_attendance_corrections",
+    title="AttendanceCorrection",
+    noun=Message("考勤差异", "attendance correction"),
+    scoped=True,
+    scope_department="department_id",
+    scope_person="user_id",
+    default_sort="-booked_on",
+    fields={
+        **service_fields(
+            employee_id=object_id(ref=EMPLOYEES.name, on_delete="cascade", label=("员工", "Employee"), filter=True),
+            employee_name=text(label=("员工姓名", "Employee name"), max_length=100),
+        ),
+        "user_id": integer(label=("用户账号", "User account"), read_only=True, filter=True, ref="users"),
+        "department_id": integer(label=("部门", "Department"), read_only=True, filter=True, ref="departments"),
+        **service_fields(
+            day=day(label=("考勤日期", "Working day"), sort=True, filter=True, description="The closed day."),
+            booked_on=day(
+                label=("计入日期", "Booked on"),
+                sort=True,
+                filter=True,
+                description="The first open day when this became known; the difference is paid in its month.",
+            ),
+        ),
+        "before": obj(
+            "ResultBefore",
+            _RESULT,
+            label=("原结果", "Before"),
+            read_only=True,
+            description="The result as it was paid, or known before; without `status` if there was none.",
+        ),
+        "after": obj(
+            "ResultAfter",
+            _RESULT,
+            label=("现结果", "After"),
+            read_only=True,
+            description="The result as it is known now; without `status` if there is none.",
+        ),
+    },
+    indexes=(Index("employee_id", "day"), Index("employee_id", "booked_on"), Index("day"), Index("-booked_on")),
+)

@@ -1,0 +1,64 @@
+"""What became known of closed days: booked on the first open day as the difference to what was known before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+from plugins.api import Record, Request, Route, Service, crud, tables
+from plugins.api.values import ReadOnlyRecord, RecordId
+from plugins.hrm.attendance_records import DAYS
+from plugins.hrm.closing_records import CORRECTIONS, FIGURES
+from plugins.hrm.record_types import Employee
+
+_ON_DAYS_OFF = ("worked_minutes", "overtime_minutes", "compensatory_minutes")
+_NOTHING: Record = dict.fromkeys(FIGURES)
+
+
+async def book(service: Service, employee: Employee, known: Mapping[date, Record], closed: date, now: datetime) -> None:
+    """Book what is now known of closed days otherwise than before, within the caller's transaction.
+
+    `known` has the values of a daily result by day, none if there is no result. `closed` is the last closed day.
+    """
+    if not known:
+        return
+    days = {"$gte": min(known).isoformat(), "$lte": max(known).isoformat()}
+    of_days = {"employee_id": employee["id"], "day": days}
+    before: dict[str, ReadOnlyRecord] = {row["day"]: row for row in await service.database.store(DAYS).find(of_days)}
+    store = service.database.store(CORRECTIONS, now=now)
+    before |= {row["day"]: dict(row["after"] or {}) for row in await store.find(of_days, sort="id")}
+    booked_on = (closed + timedelta(days=1)).isoformat()
+    made = []
+    for day, values in known.items():
+        was, after = _figures(before.get(day.isoformat(), {})), _figures(values)
+        if was != after:
+            of_day = {**_person(employee), "department_id": values.get("department_id", employee["department_id"])}
+            made.append({**of_day, "day": day.isoformat(), "booked_on": booked_on, "before": was, "after": after})
+    if made:
+        await store.create_many(made)
+
+
+def _figures(result: ReadOnlyRecord) -> Record:
+    """Return what a month sums up of a result; a day off on which nothing happened is as none."""
+    empty = result.get("status") in (None, "rest") and not any(result.get(name) for name in _ON_DAYS_OFF)
+    return _NOTHING if empty else {name: result.get(name) for name in FIGURES}
+
+
+def _person(employee: Employee) -> Record:
+    return {"employee_id": employee["id"], "employee_name": employee["name"], "user_id": employee["user_id"]}
+
+
+async def withdraw(req: Request, closed_to: str) -> Sequence[RecordId]:
+    """Delete what was booked about days after `closed_to`, which are open again; return the ids of its employees."""
+    reopened = {"day": {"$gt": closed_to}}
+    store = req.system_store(CORRECTIONS)
+    ids = list({row["employee_id"] for row in await store.find(reopened, fields=["employee_id"])})
+    await store.update_many(reopened, {"$set": {"deleted": True, "deleted_at": req.now}})
+    return ids
+
+
+_AT = "/api/v1/hrm/attendance/corrections"
+ROUTES: tuple[Route, ...] = (
+    *crud(CORRECTIONS, at=_AT, resource="hrm:attendance", only=("list",)),
+    *tables(CORRECTIONS, at=_AT, resource="hrm:attendance", only=("export",)),
+)
