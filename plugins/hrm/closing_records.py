@@ -36,7 +36,7 @@ CLOSINGS: Collection[AttendanceClosing] = Collection(
     fields={
         "closed_to": day(
             label=("封账至（含当日）", "Last closed day"),
-            example="2026-10-31",
+            example="2020-12-31",
             description="Null after everything was reopened.",
         ),
         "reason": text(label=("原因", "Reason"), max_length=500, example="十月工资已发放"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from plugins.api import Record, Request, Route, Service, crud, tables
@@ -46,6 +48,37 @@ def _figures(result: ReadOnlyRecord) -> Record:
 
 def _person(employee: Employee) -> Record:
     return {"employee_id": employee["id"], "employee_name": employee["name"], "user_id": employee["user_id"]}
+
+
+@dataclass(frozen=True)
+class Overtime:
+    """Compensatory overtime of a day, or a change of it, and the day on which it counts."""
+
+    day: date
+    kind: str
+    minutes: int
+    booked_on: date
+
+
+async def find_overtime(
+    service: Service, employee_ids: Sequence[RecordId], first: date, last: date
+) -> Mapping[RecordId, Sequence[Overtime]]:
+    """Return the compensatory overtime of employees that counts between two days, in order, by employee."""
+    theirs, days = {"employee_id": {"$in": list(employee_ids)}}, {"$gte": first.isoformat(), "$lte": last.isoformat()}
+    worked = {**theirs, "day": days, "compensatory_minutes": {"$gt": 0}}
+    found: dict[RecordId, list[Overtime]] = defaultdict(list)
+    for row in await service.database.store(DAYS).find(worked):
+        found[row["employee_id"]].append(_overtime(row["day"], row, 1, row["day"]))
+    for made in await service.database.store(CORRECTIONS).find({**theirs, "booked_on": days}):
+        for result, sign in ((made["before"], -1), (made["after"], 1)):
+            if result and result["compensatory_minutes"]:
+                found[made["employee_id"]].append(_overtime(made["day"], result, sign, made["booked_on"]))
+    return {id: sorted(several, key=lambda one: (one.booked_on, one.day)) for id, several in found.items()}
+
+
+def _overtime(day: str, result: ReadOnlyRecord, sign: int, booked_on: str) -> Overtime:
+    minutes = sign * int(result["compensatory_minutes"])
+    return Overtime(date.fromisoformat(day), str(result["overtime_day"]), minutes, date.fromisoformat(booked_on))
 
 
 async def withdraw(req: Request, closed_to: str) -> Sequence[RecordId]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 
 from plugins.api import (
     CONFLICT,
@@ -26,6 +27,7 @@ from plugins.api import (
 from plugins.api.data import rows_before
 from plugins.api.values import ReadOnlyRecord, RecordId, rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendars
+from plugins.hrm.corrections import Overtime, find_overtime
 from plugins.hrm.leave_counts import days_taken, of_person
 from plugins.hrm.leave_ledger import (
     Employment,
@@ -36,6 +38,7 @@ from plugins.hrm.leave_ledger import (
     group,
     is_limited,
     keep_account,
+    round_down,
     worst,
 )
 from plugins.hrm.leave_records import (
@@ -50,7 +53,7 @@ from plugins.hrm.leave_records import (
     OF_PERSON,
     PEOPLE_QUERY,
 )
-from plugins.hrm.leave_types import is_for, load_types, rules_of
+from plugins.hrm.leave_types import is_for, load_types, rate_of, rules_of
 from plugins.hrm.messages import HOURS_LEFT, NOTHING_LEFT
 from plugins.hrm.record_types import Employee, Leave, LeaveAdjustment, LeaveAllowance, LeaveType
 from plugins.hrm.records import EMPLOYEES
@@ -74,6 +77,7 @@ _TEXTS: Mapping[str, Message] = {
     "carried_over": Message("由 {before} 年结转", "Carried over from {before}"),
     "yearly": Message("{year} 年发放", "Earned in {year}"),
     "monthly": Message("{year} 年 {month} 月发放", "Earned in {year}-{month:02}"),
+    "overtime": Message("{day} 加班换休", "Earned by overtime of {day}"),
     "granted": Message("{year} 年额度", "Allowance of {year}"),
     "adjusted": Message("调整：{reason}", "Adjusted: {reason}"),
     "taken": Message("{day} 至 {until} 请假", "Taken from {day} to {until}"),
@@ -95,6 +99,7 @@ class _Person:
     allowances: Sequence[LeaveAllowance]
     adjustments: Sequence[LeaveAdjustment]
     leaves: Sequence[Leave]
+    overtime: Sequence[Overtime]
 
     def rules(self, code: str) -> Rules:
         return rules_of(self.types.get(code)) if self.employee else Rules("unlimited")
@@ -119,9 +124,24 @@ class _Person:
                 until = date.fromisoformat(one["expires_on"]) if one["expires_on"] else None
                 amount = exact(one["amount"])
                 yield Fact(date.fromisoformat(str(one["day"])), "adjusted", amount, one["id"], until)
+        if self.rules(code).accrual == "overtime":
+            yield from self.earned_by_overtime(code)
         for leave in self.leaves:
             if leave["type"] == code and leave["id"] != but:
                 yield from self.taken(leave, _STATUS[leave["status"]])
+
+    def earned_by_overtime(self, code: str) -> Iterator[Fact]:
+        """Yield what overtime earns, when its sum reaches another step. A day of leave is as long as the shift."""
+        rules, total, earned = self.rules(code), Fraction(0), _ZERO
+        for one in self.overtime:
+            table, minutes = (
+                self.calendar.timetable_of(one.day),
+                Fraction(rate_of(self.types[code], one.kind)) * one.minutes,
+            )
+            total += minutes / (60 if self.unit(code) == "hour" else table.worked(table.start, table.end))
+            if (reached := round_down(total, rules.step)) != earned:
+                yield Fact(one.booked_on, "earned", reached - earned)
+                earned = reached
 
     def taken(self, leave: ReadOnlyRecord, kind: Kind) -> Iterator[Fact]:
         """Yield what leave takes of which day."""
@@ -173,6 +193,14 @@ class _Person:
                 yield figures
 
 
+async def _load_overtime(
+    service: Service, types: Iterable[LeaveType], ids: Sequence[RecordId], until: date
+) -> Mapping[RecordId, Sequence[Overtime]]:
+    """Return the compensatory overtime of employees since types are earned by it, and up to a day."""
+    starts = [str(one["starts_on"]) for one in types if one["accrual"] == "overtime"]
+    return await find_overtime(service, ids, date.fromisoformat(min(starts)), until) if starts and ids else {}
+
+
 async def _load(
     service: Service, employees: Sequence[Employee], first: int, last: int, account: int | None = None
 ) -> Mapping[RecordId, _Person]:
@@ -188,6 +216,7 @@ async def _load(
     leaves = await service.database.store(LEAVES).find({**theirs, **counted}, sort="starts_at")
     allowances = await service.database.store(ALLOWANCES).find({"employee_id": {"$in": [*ids, None]}}) if ids else []
     adjustments = await service.database.store(ADJUSTMENTS).find({"employee_id": {"$in": ids}}) if ids else []
+    overtime = await _load_overtime(service, types.values(), ids, date(last, 12, 31))
     found: dict[RecordId, _Person] = {}
     calendars = await load_calendars(service, employees)
     holders: Sequence[Employee | None] = employees or [None]
@@ -201,6 +230,7 @@ async def _load(
             [allowance for allowance in allowances if allowance["employee_id"] in (id, None)],
             [adjustment for adjustment in adjustments if adjustment["employee_id"] == id],
             [leave for leave in leaves if leave["employee_id"] == id],
+            overtime.get(id, ()),
         )
     return found
 

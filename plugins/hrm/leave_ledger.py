@@ -25,11 +25,12 @@ class Rules:
     """How a type of leave is earned.
 
     `accrual`: `unlimited` (no balance, unless an allowance limits a year), `manual` (only adjustments give something),
-    `yearly` (at the beginning of a year) or `monthly` (a twelfth at the end of each month). `amount` is that of a year,
+    `overtime` (facts give it), `yearly` (at the beginning of a year) or `monthly` (a twelfth at the end of each month). `amount` is that of a year,
     and `tiers` that from so many years of service on. `part_year`: whoever is employed for a part of a year or month
     earns that part. What is earned is rounded down to `step`. `since`: the day from which it is earned.
     At the end of a year up to `carried` is carried over, for `carried_months` months. `overdraft`: how far below zero a
-    balance may be; what is below then lowers the next year.
+    balance may be; what is below then lowers the next year. `anniversary`: these years are years of employment, which
+    begin on the anniversary of its first day; a balance just goes on at the turn of a calendar year, and so does a debt.
     """
 
     accrual: str
@@ -41,6 +42,7 @@ class Rules:
     carried: Decimal = _ZERO
     carried_months: int = _DECEMBER
     overdraft: Decimal = _ZERO
+    anniversary: bool = False
 
     def amount_of(self, years: int) -> Decimal:
         """Return what somebody earns in a year after so many years of service."""
@@ -58,6 +60,13 @@ class Employment:
     def within(self, first: date, last: date) -> tuple[date, date]:
         """Return the part of a period in which the person is employed; the last day is before the first if none is."""
         return max(first, self.first), min(last, self.last) if self.last else last
+
+    def begin_of(self, year: int) -> date:
+        """Return the anniversary of the first day in a calendar year; that of the 29th of February may be the next day."""
+        try:
+            return self.first.replace(year=year)
+        except ValueError:
+            return date(year, 3, 1)
 
     def years_on(self, day: date) -> int:
         """Return the completed years of service."""
@@ -143,21 +152,28 @@ class _Account:
                 self.note(until + _ONE_DAY, "expired", -left)
 
     def open_year(self, rules: Rules, year: int, *, limited: bool, follows: bool) -> None:
-        """Carry the balance over into a year, as far as the rules allow; `follows`: the year before had an account too."""
+        """Begin a calendar year; `follows`: the year before had an account too."""
         first = date(year, 1, 1)
         if not (limited and follows):
             self.lots, self.debt = [], _ZERO
-        elif not rules.overdraft:
+        elif not rules.overdraft and not rules.anniversary:
             self.debt = _ZERO
         self.limited = limited
         if brought := self.balance:
             self.note(first, "carried_over", brought)
+        if not rules.anniversary:
+            self._carry(rules, first)
+        self.expire(first)
+
+    def renew(self, rules: Rules, first: date) -> None:
+        """Begin a year of employment: carry over as far as the rules allow, and let the rest expire."""
+        self.expire(first - _ONE_DAY)
         self._carry(rules, first)
         self.expire(first)
 
     def _carry(self, rules: Rules, first: date) -> None:
         """Give what ends with the old year more time, up to the amount that the rules allow."""
-        left, until = rules.carried, _end_of_month(first.year, rules.carried_months)
+        left, until = rules.carried, _last_day(first, rules.carried_months)
         for lot in [one for one in self.lots if one.until < first]:
             kept = min(lot.left, left)
             left -= kept
@@ -180,13 +196,32 @@ def keep_account(
         limited = is_limited(rules, allowed, year)
         account.open_year(rules, year, limited=limited, follows=follows)
         follows, ends = limited, date(year, 12, 31)
-        given = [Fact(date(year, 1, 1), "granted", allowed[year])] if year in allowed else earn(rules, person, year)
-        of_year = [*given, *(fact for fact in facts if fact.day.year == year)]
-        for fact in sorted(of_year, key=lambda one: (one.day, one.amount < 0)):
+        turn = person.begin_of(year) if rules.anniversary else date(year, 1, 1)
+        given = [Fact(turn, "granted", allowed[year])] if year in allowed else earn(rules, person, year)
+        of_year = sorted([*given, *(fact for fact in facts if fact.day.year == year)], key=_order)
+        renewed = not rules.anniversary
+        for fact in of_year:
+            if not renewed and fact.day >= turn:
+                account.renew(rules, turn)
+                renewed = True
             account.expire(fact.day)
-            account.enter(fact, fact.until or ends)
+            account.enter(fact, fact.until or _end_of_year(rules, person, fact.day))
+        if not renewed:
+            account.renew(rules, turn)
         account.expire(ends)
     return account.entries
+
+
+def _order(fact: Fact) -> tuple[date, bool]:
+    return fact.day, fact.amount < 0
+
+
+def _end_of_year(rules: Rules, person: Employment, day: date) -> date:
+    """Return the last day of the year of a day, by the calendar or of employment."""
+    if not rules.anniversary:
+        return date(day.year, 12, 31)
+    turn = person.begin_of(day.year)
+    return (turn if day < turn else person.begin_of(day.year + 1)) - _ONE_DAY
 
 
 def is_limited(rules: Rules, allowed: Mapping[int, Decimal], year: int) -> bool:
@@ -198,10 +233,19 @@ def is_limited(rules: Rules, allowed: Mapping[int, Decimal], year: int) -> bool:
 def earn(rules: Rules, person: Employment, year: int) -> Sequence[Fact]:
     """Return what the rules give in a year, and when."""
     if rules.accrual == "yearly":
-        first, last = _earning(rules, person, date(year, 1, 1), date(year, 12, 31))
-        amount = _round_down(_share(rules, person, date(year, 1, 1), date(year, 12, 31)), rules.step)
-        return [Fact(first, "earned", amount)] if amount and first <= last else []
+        return list(_earn_yearly(rules, person, year))
     return list(_earn_monthly(rules, person, year)) if rules.accrual == "monthly" else []
+
+
+def _earn_yearly(rules: Rules, person: Employment, year: int) -> Iterator[Fact]:
+    for before in (1, 0) if rules.anniversary else (0,):
+        first, following = (
+            person.begin_of(one) if rules.anniversary else date(one, 1, 1) for one in (year - before, year - before + 1)
+        )
+        begins, ends = _earning(rules, person, first, following - _ONE_DAY)
+        amount = round_down(_share(rules, person, first, following - _ONE_DAY), rules.step)
+        if amount and begins <= ends and begins.year == year:
+            yield Fact(begins, "earned", amount)
 
 
 def _earn_monthly(rules: Rules, person: Employment, year: int) -> Iterator[Fact]:
@@ -210,7 +254,7 @@ def _earn_monthly(rules: Rules, person: Employment, year: int) -> Iterator[Fact]
         first, ends = date(year, month, 1), _end_of_month(year, month)
         exact += _share(rules, person, first, ends) / _DECEMBER
         # rounded as a sum, so that a year has no more and no less than its amount
-        if (total := _round_down(exact, rules.step)) > earned:
+        if (total := round_down(exact, rules.step)) > earned:
             yield Fact(_earning(rules, person, first, ends)[1], "earned", total - earned)
             earned = total
 
@@ -238,8 +282,16 @@ def _share(rules: Rules, person: Employment, first: date, last: date) -> Fractio
     return due / ((last - first).days + 1)
 
 
-def _round_down(amount: Fraction, step: Decimal) -> Decimal:
+def round_down(amount: Fraction, step: Decimal) -> Decimal:
+    """Return the largest multiple of a step that is not above an amount."""
     return floor(amount / Fraction(step)) * step
+
+
+def _last_day(first: date, months: int) -> date:
+    """Return the last day of a period of so many months."""
+    year, month = divmod(first.year * _DECEMBER + first.month - 1 + months, _DECEMBER)
+    ends = _end_of_month(year, month + 1)
+    return min(ends, date(year, month + 1, 1) + (first.day - 2) * _ONE_DAY)
 
 
 def _end_of_month(year: int, month: int) -> date:

@@ -37,6 +37,7 @@ from plugins.hrm.leave_ledger import Rules
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.messages import CODE_FIXED, UNIT_FIXED
 from plugins.hrm.record_types import Employee, LeaveType
+from plugins.hrm.request_records import DAY_KIND
 from plugins.hrm.texts import LEAVE_TYPE
 from plugins.system.api import DICTIONARIES as STORED_DICTIONARIES, put_item
 
@@ -52,14 +53,22 @@ DICTIONARIES = (
         hour=("小时", "Hour"),
     ),
     dictionary(
+        "hrm_leave_year",
+        ("假期年度", "Year of leave"),
+        calendar=("自然年", "Calendar year"),
+        employment=("入职周年", "Year of employment"),
+    ),
+    dictionary(
         "hrm_leave_accrual",
         ("额度发放方式", "Accrual of leave"),
         unlimited=("不限额度", "No limit"),
         manual=("手工发放", "By adjustment"),
         yearly=("按年发放", "Yearly"),
         monthly=("按月发放", "Monthly"),
+        overtime=("加班换休", "By overtime"),
     ),
 )
+_RATE = quantity(minimum="0", maximum="10", required=True, nullable=False, example="1.5")
 LEAVE_TYPES: Collection[LeaveType] = Collection(
     name="hrm_leave_types",
     title="LeaveType",
@@ -87,12 +96,19 @@ LEAVE_TYPES: Collection[LeaveType] = Collection(
             description="`day`: whole working days only. `hour`: balances are in hours; otherwise in days.",
         ),
         "accrual": choice(
-            *("unlimited", "manual", "yearly", "monthly"),
+            *("unlimited", "manual", "yearly", "monthly", "overtime"),
             label=("额度发放方式", "Accrual"),
             default="unlimited",
             nullable=False,
             description="`yearly`: at the beginning of a year or of employment. `monthly`: a twelfth at the end of each "
-            "month. `manual`: only adjustments give something. `unlimited`: unless an allowance limits a year.",
+            "month. `manual`: only adjustments give something. `unlimited`: unless an allowance limits a year. `overtime`: "
+            "approved overtime with time off in lieu, as it is worked.",
+        ),
+        "overtime_rates": obj(
+            "LeaveOfOvertime",
+            {one.value: _RATE.but(label=one.label) for one in DAY_KIND.items},
+            label=("加班换休倍率", "Leave for overtime"),
+            description="How many hours an hour of overtime earns, by the kind of day; null: one each.",
         ),
         "amount": quantity(
             label=("每年额度", "Amount per year"),
@@ -123,6 +139,15 @@ LEAVE_TYPES: Collection[LeaveType] = Collection(
             nullable=False,
             description="Whether people who are employed for a part of a year or month earn that part, rounded down to "
             "the unit (hours to half hours).",
+        ),
+        "year_of": choice(
+            "calendar",
+            "employment",
+            label=("年度", "Year"),
+            default="calendar",
+            nullable=False,
+            description="`employment`: years begin on the anniversary of the first day of work, on which `yearly` leave is "
+            "earned and what remains expires or is carried over.",
         ),
         "starts_on": day(
             label=("起算日期", "Starts on"),
@@ -218,7 +243,7 @@ def _complete(req: Request, values: Mapping[str, Any]) -> Record:
     if len(set(years)) < len(years):
         raise invalid("seniority", "duplicate")
     starts = values.get("starts_on")
-    if starts is None and (earned or values["accrual"] == "manual" or exact(values.get("carry_over"))):
+    if starts is None and (earned or values["accrual"] in ("manual", "overtime") or exact(values.get("carry_over"))):
         starts = day_of(req.now, req.service.settings.zone).replace(month=1, day=1).isoformat()
     return {**values, "starts_on": starts}
 
@@ -281,7 +306,14 @@ def rules_of(type: LeaveType | None) -> Rules:
         carried=exact(type["carry_over"]),
         carried_months=type["carry_over_months"],
         overdraft=exact(type["overdraft"]),
+        anniversary=type["year_of"] == "employment",
     )
+
+
+def rate_of(type: LeaveType, day_kind: str) -> Decimal:
+    """Return how many hours of leave an hour of overtime on such a day earns."""
+    rates: Mapping[str, Any] = type["overtime_rates"] or {}
+    return exact(rates[day_kind]) if day_kind in rates else Decimal(1)
 
 
 def is_for(type: LeaveType, employee: Employee | None) -> bool:

@@ -52,11 +52,13 @@ from plugins.hrm.messages import (
     NOT_EDITABLE,
     NOT_EMPLOYED_THEN,
     NOTHING_LEFT,
+    ON_DUTY,
     OVERLAPS,
     WHOLE_DAYS,
 )
 from plugins.hrm.record_types import Employee, Leave
 from plugins.hrm.records import AFTER_CLOSING
+from plugins.hrm.request_records import DUTIES, REQUESTS
 from plugins.hrm.results import correct, lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 from plugins.hrm.timetable import Calendar, begins_on
@@ -66,7 +68,7 @@ _OF_RESULTS = ("approved", "cancelled")
 _LONGEST = timedelta(days=366)
 _EDITABLE = LEAVE_STATES.allows("submit")
 # for routes that submit or enter leave, which `refuse_invalid` checks
-REFUSES_INVALID = conflicts(OVERLAPS, NOTHING_LEFT, HOURS_LEFT, WHOLE_DAYS, NOT_EMPLOYED_THEN, CLOSED)
+REFUSES_INVALID = conflicts(OVERLAPS, ON_DUTY, NOTHING_LEFT, HOURS_LEFT, WHOLE_DAYS, NOT_EMPLOYED_THEN, CLOSED)
 
 
 async def create(req: Request) -> Leave:
@@ -167,7 +169,7 @@ async def notify(req: Request, leave: Leave) -> None:
 
 
 async def refuse_invalid(req: Request, leave: ReadOnlyRecord, *, after_closing: object = False) -> None:
-    """Raise 40901 for leave that overlaps, is outside of employment, begins on a closed day or exceeds a balance.
+    """Raise 40901 for leave that overlaps other leave or duty elsewhere, is outside of employment, begins on a closed day or exceeds a balance.
 
     Also for a part of a day if the type is taken in whole days.
 
@@ -186,6 +188,9 @@ async def refuse_invalid(req: Request, leave: ReadOnlyRecord, *, after_closing: 
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
     if await req.system_store(LEAVES).find_one({**others, **during}):
         raise ApiError(CONFLICT, OVERLAPS)
+    away = {"employee_id": employee["id"], "kind": {"$in": [*DUTIES]}, "status": others["status"]} if employee else None
+    if away and (duty := await req.system_store(REQUESTS).find_one({**away, **during})):
+        raise ApiError(CONFLICT, ON_DUTY.filled(day=day_of(duty["starts_at"], req.service.settings.zone)))
 
 
 async def _refuse_closed(service: Service, calendar: Calendar, leave: ReadOnlyRecord, after_closing: object) -> None:

@@ -45,6 +45,9 @@ NOT_EDITABLE = Message("当前状态不能修改", "The current status does not 
 NOT_DELETABLE = Message("当前状态不能删除", "The current status does not allow deletion")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current status does not allow this action")
 OVERLAPS = Message("与其他请假时间重叠", "The leave overlaps with other leave")
+ON_DUTY = Message(
+    "与 {day} 起的外出或出差时间重叠", "The leave overlaps with outside duty or a business trip from {day}"
+)
 LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} {days:day|days}")
 LEAVE_DECIDED = Message(
     "您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} {days:day|days} from {day}: {outcome}"

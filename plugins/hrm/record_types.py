@@ -321,6 +321,14 @@ class Leave(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class LeaveOfOvertime(TypedDict):
+    """An object within `LeaveType`."""
+
+    working_day: StoredAmount
+    rest_day: StoredAmount
+    holiday: StoredAmount
+
+
 class LeaveOfSeniority(TypedDict):
     """An object within `LeaveType`."""
 
@@ -337,10 +345,12 @@ class LeaveType(TypedDict):
     name_en: str | None
     paid: bool
     unit: Literal["day", "half", "hour"]
-    accrual: Literal["unlimited", "manual", "yearly", "monthly"]
+    accrual: Literal["unlimited", "manual", "yearly", "monthly", "overtime"]
+    overtime_rates: LeaveOfOvertime | None
     amount: StoredAmount | None
     seniority: list[LeaveOfSeniority]
     part_year: bool
+    year_of: Literal["calendar", "employment"]
     starts_on: str | None
     carry_over: StoredAmount | None
     carry_over_months: int

@@ -27,7 +27,10 @@ VIEWS = (
         LEAVE_TYPES,
         columns=("name", "code", "status", "paid", "unit", "accrual", "amount", "carry_over"),
         groups={
-            ("额度", "Accrual"): ("accrual", "amount", "seniority", "part_year", "starts_on", "overdraft"),
+            ("额度", "Accrual"): (
+                *("accrual", "amount", "seniority", "overtime_rates", "year_of"),
+                *("part_year", "starts_on", "overdraft"),
+            ),
             ("结转", "Carry-over"): ("carry_over", "carry_over_months"),
         },
     ),

@@ -63,6 +63,7 @@ def make_case(random: Random) -> Case:
         carried=random.choice([Decimal(0), half(random, 20)]),
         carried_months=random.randint(1, 12),
         overdraft=random.choice([Decimal(0), half(random, 10)]),
+        anniversary=random.random() < 0.5,
     )
     allowed = {year: half(random, 30) for year in range(first, last + 1) if random.random() < 0.3}
     return Case(rules, Employment(hired, left), allowed, list(_facts(random, first, last)), last)
@@ -85,8 +86,11 @@ def balances(case: Case) -> Iterator[Decimal | None]:
     debt, before = 0, False
     for day in case.days:
         limited = day.year in case.allowed or _has_rules(case, day.year)
-        if (day.month, day.day) == (1, 1):
-            coins, debt = _turn(case.rules, coins, debt, day) if limited and before else ([], 0)
+        new_year = (day.month, day.day) == (1, 1)
+        if new_year and not (limited and before):
+            coins, debt = [], 0
+        elif day == _turn_of(case, day.year):
+            coins, debt = _turn(case.rules, coins, debt, day)
         before = limited
         coins = sorted(one for one in coins if one >= day)
         for halves, until in _changes(case, day):
@@ -108,17 +112,39 @@ def _has_rules(case: Case, year: int) -> bool:
 def _turn(rules: Rules, coins: list[date], debt: int, day: date) -> tuple[list[date], int]:
     kept = [one for one in coins if one >= day]
     carried = min(int(rules.carried * 2), len(coins) - len(kept))
-    month = rules.carried_months
-    until = date(day.year, month, monthrange(day.year, month)[1])
-    return [*kept, *[until] * carried], debt if rules.overdraft else 0
+    until = _months_later(day, rules.carried_months) - _DAY
+    return [*kept, *[until] * carried], debt if rules.overdraft or rules.anniversary else 0
+
+
+def _months_later(day: date, months: int) -> date:
+    """Return the same day so many months later, or the first of the following month if there is none."""
+    year, month = day.year + (day.month + months - 1) // 12, (day.month + months - 1) % 12 + 1
+    if day.day <= monthrange(year, month)[1]:
+        return date(year, month, day.day)
+    return date(year, month, monthrange(year, month)[1]) + _DAY
+
+
+def _turn_of(case: Case, year: int) -> date:
+    """Return the day of a calendar year on which a year of the type begins."""
+    if not case.rules.anniversary:
+        return date(year, 1, 1)
+    hired = case.person.first
+    leap = monthrange(year, 2)[1] == 29
+    return date(year, 3, 1) if (hired.month, hired.day, leap) == (2, 29, False) else hired.replace(year=year)
+
+
+def _year_of(case: Case, day: date) -> tuple[date, date]:
+    """Return the first and the last day of the year of the type in which a day is."""
+    year = day.year if day >= _turn_of(case, day.year) else day.year - 1
+    return _turn_of(case, year), _turn_of(case, year + 1) - _DAY
 
 
 def _changes(case: Case, day: date) -> Iterator[tuple[int, date]]:
     """Yield the half days that come or go on a day, what comes first, with the last day of those that come."""
-    end = date(day.year, 12, 31)
+    end = _year_of(case, day)[1]
     if day.year not in case.allowed:
         yield int(_earned(case, day) * 2), end
-    elif (day.month, day.day) == (1, 1):
+    elif day == _turn_of(case, day.year):
         yield int(case.allowed[day.year] * 2), end
     of_day = [fact for fact in case.facts if fact.day == day]
     yield from ((int(one.amount * 2), one.until or end) for one in of_day if one.amount >= 0)
@@ -152,12 +178,12 @@ def _halves(exact: Fraction) -> Decimal:
 
 def _earned(case: Case, day: date) -> Decimal:
     """Return what is earned on a day."""
-    first = date(day.year, 1, 1)
     if not _earns(case, day):
         return Decimal(0)
     if case.rules.accrual == "yearly":
+        first, last = _year_of(case, day)
         begins = day == first or not _earns(case, day - _DAY)
-        return _halves(_sum(case, first, (date(day.year + 1, 1, 1) - first).days)) if begins else Decimal(0)
+        return _halves(_sum(case, first, (last - first).days + 1)) if begins else Decimal(0)
     ends = day.day == monthrange(day.year, day.month)[1] or not _earns(case, day + _DAY)
     if case.rules.accrual != "monthly" or not ends:
         return Decimal(0)

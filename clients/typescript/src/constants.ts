@@ -401,7 +401,8 @@ export const DICTIONARIES = {
    "unlimited": {"zh": "不限额度", "en": "No limit", "color": ""},
    "manual": {"zh": "手工发放", "en": "By adjustment", "color": ""},
    "yearly": {"zh": "按年发放", "en": "Yearly", "color": ""},
-   "monthly": {"zh": "按月发放", "en": "Monthly", "color": ""}
+   "monthly": {"zh": "按月发放", "en": "Monthly", "color": ""},
+   "overtime": {"zh": "加班换休", "en": "By overtime", "color": ""}
   }
  },
  "hrm_leave_entry": {
@@ -435,6 +436,13 @@ export const DICTIONARIES = {
    "half": {"zh": "半天", "en": "Half day", "color": ""},
    "day": {"zh": "天", "en": "Day", "color": ""},
    "hour": {"zh": "小时", "en": "Hour", "color": ""}
+  }
+ },
+ "hrm_leave_year": {
+  "title": {"zh": "假期年度", "en": "Year of leave"},
+  "items": {
+   "calendar": {"zh": "自然年", "en": "Calendar year", "color": ""},
+   "employment": {"zh": "入职周年", "en": "Year of employment", "color": ""}
   }
  },
  "hrm_overtime_compensation": {

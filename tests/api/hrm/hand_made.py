@@ -173,6 +173,24 @@ def _outside_duty() -> dict[str, str]:
     return {"kind": "outside", "reason": "a visit", "starts_at": starts.isoformat(), "ends_at": ends.isoformat()}
 
 
+_CLOSED = count()  # days that no other test is about, each after the one before
+
+
+async def close(maker: Maker, route: Route) -> Exercise:
+    day = date(1971, 1, 1) + timedelta(days=next(_CLOSED))
+    return Exercise(maker.admin, route, f"{AT}/attendance/closings", {"closed_to": day.isoformat()})
+
+
+async def read_closing(maker: Maker, route: Route) -> Exercise:
+    made = await maker.record("hrm_attendance_closings")
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
+async def reopen(maker: Maker, route: Route) -> Exercise:
+    await maker.record("hrm_attendance_closings")
+    return Exercise(maker.admin, route, route.path, {"reason": "a wrong month"})
+
+
 HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/punches": punch,
     f"GET {AT}/punches/{{id}}": read_punch,
@@ -190,6 +208,9 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/leaves/{{id}}/reject": leave_after("submit"),
     f"POST {AT}/leaves/{{id}}/cancel": leave_after("submit", "approve"),
     f"POST {AT}/attendance/attempts": start_attempt,
+    f"POST {AT}/attendance/closings": close,
+    f"GET {AT}/attendance/closings/{{id}}": read_closing,
+    f"POST {AT}/attendance/closings/reopen": reopen,
     f"POST {AT}/requests": ask,
     f"PATCH {AT}/requests/{{id}}": ask_otherwise,
     f"POST {AT}/requests/enter": enter_request,

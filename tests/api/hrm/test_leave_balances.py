@@ -92,3 +92,17 @@ async def test_balances_are_of_the_people_whom_the_caller_sees(admin: Client, pe
     assert [row["id"] for row in rows] == [theirs.employee["id"]]
     expect(await boss.get(f"{AT}/leave-balances/{other.employee['id']}"), 40400)
     expect(await boss.get(f"{AT}/leave-balances/{other.employee['id']}/entries"), 40400)
+
+
+async def test_a_year_of_employment_begins_on_its_anniversary(admin: Client) -> None:
+    rules = {"accrual": "yearly", "amount": "6", "starts_on": "2025-01-01", "carry_over": "1", "carry_over_months": 2}
+    staff = await Staff.hire(admin, hired_on="2024-05-20")
+    type = await new_type(admin, **rules, year_of="employment")
+    expect(await take(staff, type, "2025-06-02", "2025-06-04"))
+    assert (await balance(admin, staff, type, "2026-05-19"))["remaining"] == "4"
+    assert await entries(admin, staff, type, "2026-12-31") == [
+        ("Carried over from 2025", "4", "4"),
+        ("Expired", "-3", "1"),
+        ("Earned in 2026", "6", "7"),
+        ("Expired", "-1", "6"),
+    ]
