@@ -64,9 +64,10 @@ def _own(control: Node, own: Mapping[str, Mapping[str, object]], field: Field | 
     made, items = {**control, **own.get(name, {})}, control.get("items")
     inner = {of.removeprefix(f"{name}."): parts for of, parts in own.items() if of.startswith(f"{name}.")}
     if inner and isinstance(items, list):
-        known = [{**one, **inner.pop(str(one.get("name")), {})} for one in items]
+        unseen = {of for of, parts in inner.items() if not parts}
+        known = [{**one, **inner.pop(str(one.get("name")), {})} for one in items if one.get("name") not in unseen]
         asked = field.items.fields if field is not None and field.items is not None else None
-        further = ({"name": of, **parts} for of, parts in inner.items() if of in (asked or {}))
+        further = ({"name": of, **parts} for of, parts in inner.items() if parts and of in (asked or {}))
         made["items"] = [*known, *further]  # such as JSON of any shape
     return made
 

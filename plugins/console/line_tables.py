@@ -36,12 +36,12 @@ def totals(viewer: Viewer, shape: Field, controls: Sequence[Node]) -> Iterator[N
                 yield node("totals", lines=name, sums=given, title=viewer.word("sum"))
             continue
         *_, last = (inner for inner in money if inner not in given)
-        cells = tables[name]["items"]
+        cells, asked = tables[name]["items"], [*inside]
         if isinstance(cells, list):
+            asked = [one["name"] for one in cells]
             cells.append(node("counted", label=money[last], className="cell amount"))
         kept = {one: of for one, of in (counter.returns.fields or {}).items() if of.kind == "money"}
         figures = {one: viewer.label(one, of) for one, of in kept.items()}
-        asked = [one for one, of in inside.items() if not of.read_only]
         sent = [one for one in counter.body.fields or {} if one != name]
         yield node("totals", lines=name, count=counter.path, sent=sent, asked=asked, cell=last, figures=figures)
 

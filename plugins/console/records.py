@@ -158,11 +158,14 @@ def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
 def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
     below = {at.rpartition("/")[2]: one for at, one in subject.below.items() if viewer.may(one.list)}
     made = subject.route("POST")
+    view = viewer.site.view_of(subject.collection)
+    own = view.widgets if view is not None else {}
     flows = {one["name"]: one for one in form_of(viewer, subject, made) if one["type"] == "flow"} if made else {}
     for name, field, inside in lines(subject.shape):
         if {*inside} == _PAIR:
             continue
-        columns = [{**one, "visibleOn": _in_some(name, str(one["name"]))} for one in columns_of(viewer, inside)]
+        seen = {one: of for one, of in inside.items() if own.get(f"{name}.{one}") != {}}
+        columns = [{**one, "visibleOn": _in_some(name, str(one["name"]))} for one in columns_of(viewer, seen)]
         table = node("table", source=f"${{{name}}}", columns=columns)
         if name in flows:
             drawn = {**flows[name], "fixed": True, "label": False}

@@ -90,8 +90,9 @@ def order_line(done: str) -> dict[str, Field]:
         "reference": text(
             label=("对方编号", "Reference"), max_length=100, description="What the other party calls it."
         ),
-        "unit_price": price(
-            label=("单价（同 price）", "Price per unit"), write_only=True, description="Another name of `price`."
+        "unit_price": unit_price.but(
+            label=("单价（同 price）", "Price per unit"),
+            description="Another name of `price`; of two that differ, neither is taken.",
         ),
         "line": _NUMBER.but(
             read_only=True,

@@ -1,4 +1,4 @@
-"""Migrations of older databases: balances of the ledger by day, price differences of returns, items of open orders."""
+"""Migrations of older databases: balances of the ledger by day, differences of returns, open orders, prices of lines."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ def _order_stages(service: Service) -> Iterator[Stage]:
         yield Stage(trade.orders, partial(_publish, service, trade), open_ones)
 
 
+def _price_stages(service: Service) -> Iterator[Stage]:
+    for trade in (PURCHASE, SALE):
+        yield Stage(trade.orders, partial(_name_prices, service, trade), _BY_ONE_NAME)
+
+
+_BY_ONE_NAME = {"lines": {"$elemMatch": {"unit_price": {"$exists": False}}}}
 MIGRATIONS = (
     Migration(
         "2026-11-balances-by-day",
@@ -46,6 +52,11 @@ MIGRATIONS = (
         "Has the books know what is still to come of orders, so that it can be invoiced ahead. It cannot know which "
         "earlier invoices did so and bill no order: they are owed besides it, until they are credited.",
         _order_stages,
+    ),
+    Migration(
+        "2026-11-unit-prices",
+        "Gives lines of orders their price as `unit_price` too, as lines that are entered now have it.",
+        _price_stages,
     ),
 )
 
@@ -105,3 +116,11 @@ async def _price(service: Service, rows: Sequence[Record]) -> int:
         changes = {"lines": lines, "difference": sum_of_lines}
         await stored.update_one(PURCHASE_RETURNS.name, {"_id": row["_id"], "difference": None}, {"$set": changes})
     return len(rows)
+
+
+async def _name_prices(service: Service, trade: Trade, rows: Sequence[Record]) -> int:
+    """Give the lines of these orders `unit_price`, which is another name of `price`."""
+    named = {"$mergeObjects": ["$$this", {"unit_price": {"$ifNull": ["$$this.price", None]}}]}
+    these = {"_id": {"$in": [row["_id"] for row in rows]}, **_BY_ONE_NAME}
+    change = [{"$set": {"lines": {"$map": {"input": "$lines", "in": named}}}}]
+    return await service.database.driver.update_many(trade.orders.name, these, change)

@@ -17,7 +17,8 @@ from plugins.inventory.trades import ENABLED, Trade, find_products
 
 _WORDS = frozenset({"kind", "description", "reference"})  # all that a line of text has
 _AS_GIVEN = ("description", "reference", "price_per", "discount", "discount_amount")
-_COUNTED = ("quantity", "price", "unit_price")
+_PRICES = ("price", "unit_price")  # the same price by two names
+_COUNTED = ("quantity", *_PRICES)
 _NOTHING = store_quantity(Decimal(0))
 
 
@@ -48,7 +49,7 @@ async def complete_lines(
             "line": number,
             "kind": kind,
             "quantity": _NOTHING if kind == TEXT else line["quantity"],
-            "price": _choose_price(line, products.get(line.get("product_id")), trade) if kind != TEXT else None,
+            **dict.fromkeys(_PRICES, _choose_price(line, products.get(line.get("product_id")), trade, kind)),
             **(_describe_tax(line, tax) if kind != TEXT else {}),
             trade.shipped: _NOTHING,
         }
@@ -88,7 +89,9 @@ def _faults(number: int, line: Line, kind: str, products: Mapping[RecordId, Prod
     yield from (FieldError(f"lines[{number}].{name}", rule) for name, rule in wrong.items())
 
 
-def _choose_price(line: Line, product: Product | None, trade: Trade) -> Any:
+def _choose_price(line: Line, product: Product | None, trade: Trade, kind: str) -> Any:
+    if kind == TEXT:
+        return None
     given = (line.get("price"), line.get("unit_price"), product and product[trade.default_price])
     return store_price(exact(next((one for one in given if one is not None), None)), PRICE_PLACES)
 

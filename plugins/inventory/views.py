@@ -9,7 +9,7 @@ from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPT
 
 _WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
 _LINES: Mapping[str, Mapping[str, object]] = {
-    "lines.unit_price": {"type": "hidden"},  # another name of `price`
+    "lines.unit_price": {},  # another name of `price`
     "lines.kind": {"type": "hidden"},  # follows from what is entered
     "lines.tax_rate": {"visibleOn": "${!tax_id}", "clearValueOnHidden": True},
     "lines.tax_id": _WIDE,

@@ -58,6 +58,8 @@ async def test_a_unit_price_has_up_to_six_decimals_and_may_be_that_of_many_units
         ("10.00", "26.50"),
     ]
     assert order["amount"] == "524.58"
+    counted = expect(await admin.post(f"{SALES}/amounts", {"lines": of(goods, *lines)}))["lines"]
+    assert all(line["unit_price"] == line["price"] for line in (*order["lines"], *counted))
     wrong = [
         {"quantity": "1", "price": "0.1234567"},
         {"quantity": "1", "price": "1", "unit_price": "2"},
