@@ -1,15 +1,16 @@
-"""Records payments that finance allocated to contracts, within the transaction of the allocation."""
+"""Records payments that finance allocated to contracts, within the transaction of the allocation; the listeners of crm."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Service, exact, store_money
+from plugins.api import Listener, Request, Service, exact, store_money
+from plugins.api.business import DEBT_ASKED, MONEY_ALLOCATED, OF_CUSTOMERS
 from plugins.crm import receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payment_accounts import SOURCE_TYPE
-from plugins.crm.payments import enter_reversal, moment_on, receive
+from plugins.crm.payments import ALLOCATION_REFUSALS, enter_reversal, moment_on, receive
 from plugins.crm.record_types import Contract, Payment
 from plugins.crm.records import CUSTOMERS
 
@@ -54,3 +55,10 @@ async def _find_received(req: Request, contract: Contract, payload: Mapping[str,
     amount = store_money(-exact(payload["amount"]))
     ours = {"finance_payment_id": payment["id"], "contract_id": contract["id"]}
     return await payments.find_one({**ours, "amount": amount, "reversed_at": None})
+
+
+LISTENS = (
+    Listener(MONEY_ALLOCATED, apply, ALLOCATION_REFUSALS),
+    Listener(DEBT_ASKED, receivables.report),
+    *OF_CUSTOMERS,
+)

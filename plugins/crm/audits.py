@@ -8,6 +8,7 @@ from typing import Any
 from plugins.api import Message, exact
 from plugins.api.business import Debt, Due
 from plugins.api.reports import Audit, Difference, Piece, Remark, compare, difference
+from plugins.crm.amendment_records import AMENDMENTS
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.receivables import BIZ_TYPE, OWED
 
@@ -16,12 +17,14 @@ _NO_CONTRACT = Message("{noun} {number}：合同不存在", "{noun} {number}: it
 
 
 async def check_contracts(piece: Piece) -> AsyncIterator[Difference]:
-    """Check that a contract's received amount is the sum of its payments, and its planned amount that of its plans."""
+    """Check that what was received, planned and amended of a contract are the sums of its payments, plans, amendments."""
     received = await piece.sums(PAYMENTS, "contract_id", "amount", _LIVE)
     planned = await piece.sums(PLANS, "contract_id", "amount")
+    amended = await piece.sums(AMENDMENTS, "contract_id", "change")
     for contract in piece.records:
         id = contract["id"]
-        for found in compare(CONTRACTS, contract, {"received_amount": received[id], "planned_amount": planned[id]}):
+        sums = {"received_amount": received[id], "planned_amount": planned[id]}
+        for found in compare(CONTRACTS, contract, sums | {"amended_amount": amended[id]}):
             yield found
 
 

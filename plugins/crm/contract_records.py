@@ -24,13 +24,13 @@ from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUN
 from plugins.crm.states import CONTRACT_STATES, PLAN_STATES
 
 _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_contracts", filter=True)
-_OF_CONTRACT = object_id(
+OF_CONTRACT = object_id(
     label=("客户", "Customer"), read_only=True, filter=True, description="The contract's customer.", ref="crm_customers"
 )
 _REFERENCE = text(
     label=("参考号", "Reference"), max_length=100, filter=True, description="A number or text of your own."
 )
-_SALESPERSON = integer(
+SALESPERSON = integer(
     label=("销售员", "Salesperson"),
     read_only=True,
     ref="users",
@@ -86,13 +86,18 @@ CONTRACTS: Collection[Contract] = Collection(
         "reference": _REFERENCE,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": OWNER_BELOW,
-        "salesperson_id": _SALESPERSON.but(
+        "salesperson_id": SALESPERSON.but(
             description="The owner when it came into force; it is theirs in sales rankings, whoever owns it later."
         ),
         "status": CONTRACT_STATES.choice(label=("合同状态", "Status"), filter=True, sort=True),
         **service_fields(
             received_amount=money(label=("已回款金额", "Amount received")),
             planned_amount=money(label=("计划回款金额", "Planned amount"), description="The sum of its payment plans."),
+        ),
+        "amended_amount": money(
+            label=("变更金额", "Changed by amendments"),
+            read_only=True,
+            description="How much of `amount` its amendments have added; figures count that on their days. Null: none.",
         ),
         **hold_fields(),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
@@ -110,14 +115,15 @@ CONTRACTS: Collection[Contract] = Collection(
         Index("customer_id", "-created_at"),
         Index("owner_id", "-created_at"),
         # these cover the queries of the dashboards by day
-        Index("status", "-booked_on", "amount", "salesperson_id", "owner_id"),
-        Index("status", "-signed_date", "booked_on", "amount", "salesperson_id", "owner_id"),
+        Index("status", "-booked_on", "amount", "amended_amount", "salesperson_id", "owner_id"),
+        Index("status", "-signed_date", "booked_on", "amount", "amended_amount", "salesperson_id", "owner_id"),
         Index("taken_off_on", where={"taken_off_on": {"$type": "string"}}),
         Index("opportunity_id"),
         Index("on_hold", "-created_at"),
+        Index("status", "end_date"),
         _REFERENCE_INDEX,
     ),
-    internal=(EDITORS,),
+    internal=(EDITORS, "amendments", "reminded"),
     states=CONTRACT_STATES,
 )
 
@@ -131,7 +137,7 @@ PLANS: Collection[PaymentPlan] = Collection(
     owner="owner_id",
     fields={
         "contract_id": _CONTRACT_ID.but(on_delete="cascade"),
-        "customer_id": _OF_CONTRACT,
+        "customer_id": OF_CONTRACT,
         "sequence": integer(
             label=("期次", "Instalment"),
             minimum=1,
@@ -172,7 +178,7 @@ PAYMENTS: Collection[Payment] = Collection(
     owner="owner_id",
     fields={
         "contract_id": _CONTRACT_ID,
-        "customer_id": _OF_CONTRACT,
+        "customer_id": OF_CONTRACT,
         "plan_id": object_id(label=("回款计划", "Payment plan"), ref="crm_payment_plans", held=PLAN_PAID, filter=True),
         "amount": money(
             label=("回款金额", "Amount"),
@@ -204,7 +210,7 @@ PAYMENTS: Collection[Payment] = Collection(
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner."),
-        "salesperson_id": _SALESPERSON.but(
+        "salesperson_id": SALESPERSON.but(
             description="The contract's owner when it was entered; it is theirs in sales rankings, whoever owns it "
             "later. A reversal has that of the payment that it cancels."
         ),

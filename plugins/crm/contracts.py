@@ -29,7 +29,8 @@ from plugins.api.business import find_booked_on
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import holds
 from plugins.api.reports import Printable
-from plugins.crm import customer_children, receivables
+from plugins.crm import amendments, customer_children, receivables
+from plugins.crm.amendment_records import AMENDMENTS
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY
 from plugins.crm.messages import CONTRACT_FIXED
@@ -99,11 +100,11 @@ async def update(req: Request) -> Contract:
 
 
 async def move_below(req: Request, contract: Contract) -> None:
-    """Give the plans and payments of a contract the customer and the owner of the contract."""
+    """Give the amendments, plans and payments of a contract the customer and the owner of the contract."""
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     owner_id = contract["owner_id"]
     theirs = {"customer_id": customer["id"], "owner_id": owner_id, **build_child_sharing(customer, owner_id, 0)}
-    for collection in (PLANS, PAYMENTS):
+    for collection in (AMENDMENTS, PLANS, PAYMENTS):
         await req.system_store(collection).update_many({"contract_id": contract["id"]}, {"$set": theirs})
 
 
@@ -204,6 +205,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Complete a contract",
             body=VERSION_BODY,
             values=lambda step: {"ended_at": step.now},
+            after=amendments.end,
             waits=True,
         ),
         Action(
@@ -212,6 +214,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Terminate a contract early",
             body=TERMINATE,
             values=_end,
+            after=amendments.end,
         ),
         find=get_editable,
         after=_publish,

@@ -12,6 +12,7 @@ from plugins.api import Collection, Field, Message, Request, exact
 from plugins.api.data import Filter, RecordNames
 from plugins.api.records import Dictionaries
 from plugins.api.reports import ByTime, ByValue, Dashboard, Figures, Period, period_of, summed
+from plugins.crm.amendment_records import AMENDMENTS
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
@@ -46,26 +47,43 @@ def _paid(period: Period) -> Filter:
     return period.moments("paid_at")
 
 
+# an amendment counts by itself, on its own day
+_AS_SIGNED: Mapping[str, Any] = {"$subtract": ["$amount", {"$ifNull": ["$amended_amount", 0]}]}
+
+
 @dataclass(frozen=True)
 class _Counted:
-    """Contracts that match `where`, and that figures count by the day in `field`, as more or as less."""
+    """Contracts that match `where`, and that figures count by the day in `field`, as more or as less.
+
+    With `change` it is amendments, which add that to an amount and are no contracts of their own.
+    """
 
     where: Filter
     field: str
     less: bool = False
+    change: str = ""
+
+    @property
+    def collection(self) -> Collection:
+        """What is counted."""
+        return AMENDMENTS if self.change else CONTRACTS
 
     @property
     def sums(self) -> Mapping[str, object]:
-        """What one contract adds to the figures."""
-        return {"amount": {"$subtract": [0, "$amount"]}, "count": {"$literal": -1}} if self.less else _TOTAL
+        """What one record adds to the figures."""
+        amount, count = (self.change, 0) if self.change else (_AS_SIGNED, 1)
+        return {
+            "amount": {"$subtract": [0, amount]} if self.less else amount,
+            "count": {"$literal": -count if self.less else count},
+        }
 
     def by_month(self) -> Figures:
         """The figures of each month."""
-        return Figures(CONTRACTS, self.sums, where=lambda period: self.where, by=ByTime(self.field, "month"))
+        return Figures(self.collection, self.sums, where=lambda period: self.where, by=ByTime(self.field, "month"))
 
     def by_seller(self) -> Figures:
         """The figures of each person who sold."""
-        return Figures(CONTRACTS, self.sums, where=self._during, by=_BY_SELLER, when={"by": "contracts"})
+        return Figures(self.collection, self.sums, where=self._during, by=_BY_SELLER, when={"by": "contracts"})
 
     def _during(self, period: Period) -> Filter:
         return {**self.where, **period.days(self.field)}
@@ -73,12 +91,16 @@ class _Counted:
 
 _IS_AGREED: Filter = {"status": {"$in": list(PAYABLE)}}  # figures count contracts in force or completed
 _WAS_TAKEN_OFF: Filter = {"status": "terminated", "$and": [{"taken_off_on": {"$gt": ""}}]}
+_WAS_ENDED: Filter = {"status": "ended", "$and": [{"taken_off_on": {"$gt": ""}}]}
 _CONTRACTS = (
     _Counted({**_IS_AGREED, "$and": [{"booked_on": {"$gt": ""}}]}, "booked_on"),
     # an earlier version approved them; without null, which would be compared in the records and not in the index
     _Counted({**_IS_AGREED, "$and": [{"booked_on": {"$not": {"$gt": ""}}}]}, "signed_date"),
     _Counted(_WAS_TAKEN_OFF, "booked_on"),
     _Counted(_WAS_TAKEN_OFF, "taken_off_on", less=True),
+    _Counted({"status": "in_force"}, "booked_on", change="$change"),
+    _Counted(_WAS_ENDED, "booked_on", change="$change"),
+    _Counted(_WAS_ENDED, "taken_off_on", less=True, change="$change"),
 )
 OVERVIEW = (
     Figures(CUSTOMERS, {"customers": 1}),

@@ -25,7 +25,26 @@ HAS_CONTRACTS = Message(
     "商机已有合同，不能删除，也不能转到其他客户名下",
     "The opportunity has contracts, so it cannot be deleted or moved to another customer",
 )
-CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only a draft or a rejected contract can be changed")
+CONTRACT_FIXED = Message(
+    "只有草稿或已驳回的合同可以修改；执行中的合同请提交合同变更或续签",
+    "Only a draft or a rejected contract can be changed; one in force is changed by an amendment or a renewal",
+)
+NOT_AMENDABLE = Message("只有执行中的合同可以变更", "Only a contract in force can be amended")
+AMENDED = Message("合同已有变更记录，不能删除", "The contract has amendments and cannot be deleted")
+NOT_NOW = Message("合同变更的当前状态不允许该操作", "The status of the amendment does not allow this")
+AMENDMENT_FIXED = Message("只有草稿或已驳回的合同变更可以修改", "Only a draft or a rejected amendment can be changed")
+TOO_EARLY = Message("生效日期不能早于 {day}", "It cannot take effect before {day}")
+BELOW_PLANNED = Message(
+    "变更后金额低于已计划的回款 {least}，请先调整回款计划",
+    "The amount would be below what is planned, {least}; change the payment plans first",
+)
+BELOW_RECEIVED = Message("变更后金额低于已回款金额 {least}", "The amount would be below what was received: {least}")
+AMENDMENT_BLOCKED = Message(
+    "合同变更 {number} 未能生效：{reason}", "Amendment {number} could not take effect: {reason}"
+)
+CONTRACT_EXPIRES = Message("合同将于 {day} 到期：{contract}", "The contract ends on {day}: {contract}")
+CONTRACT_EXPIRED = Message("合同已于 {day} 到期：{contract}", "The contract ended on {day}: {contract}")
+AMENDMENTS_JOB = Message("使已批准的合同变更按期生效", "Put approved amendments of contracts into effect on their days")
 WRONG_STATE = Message("合同当前状态不允许该操作", "The contract's current status does not allow this action")
 OVERPAID = Message("金额超过未收余额：{open}", "The amount exceeds the open balance: {open}")
 NOT_PAYABLE = Message(

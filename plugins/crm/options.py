@@ -32,6 +32,7 @@ class CrmSettings(EnvironmentSettings):
 CLAIM_LIMIT_KEY = "crm_claim_limit"
 RETURN_DAYS_KEY = "crm_pool_return_days"
 REMINDER_DAYS_KEY = "crm_payment_reminder_days"
+CONTRACT_DAYS_KEY = "crm_contract_reminder_days"
 PAYMENT_ACCOUNT_KEY = "crm_payment_account"
 CREDIT_LIMIT_KEY = "crm_credit_limit"
 
@@ -60,6 +61,11 @@ OPTIONS = (
         REMINDER_DAYS_KEY,
         integer(minimum=0, maximum=365, default=3),
         Message("回款到期前多少天提醒", "How many days before a payment is due its owner is reminded"),
+    ),
+    Option(
+        CONTRACT_DAYS_KEY,
+        integer(minimum=0, maximum=365, default=30),
+        Message("合同到期前多少天提醒", "How many days before a contract ends its owner is reminded"),
     ),
     Option(
         PAYMENT_ACCOUNT_KEY,

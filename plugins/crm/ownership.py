@@ -11,6 +11,7 @@ from typing import Any
 
 from plugins.api import FORBIDDEN, ApiError, Collection, Record, Refusal, Request, Store, invalid
 from plugins.api.values import RecordId, Typed
+from plugins.crm.amendment_records import AMENDMENTS
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import READ_ONLY
 from plugins.crm.record_types import Customer
@@ -18,7 +19,7 @@ from plugins.crm.records import CONTACTS, EDITORS, FOLLOW_UPS, OPPORTUNITIES
 from plugins.rbac.api import Directory, Policy
 
 Stores = Callable[[Collection], Store[Any]]
-CHILDREN = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
+CHILDREN = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, AMENDMENTS, PLANS, PAYMENTS)
 # these have no owner while their customer is in the pool; contracts, plans and payments keep theirs
 LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS)
 # for routes that write: people who may only read a record cannot change it

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
-from plugins.api import Record, Request, Service, day_of
+from plugins.api import Record, Request, Service, day_of, exact, store_money
 from plugins.api.business import RECEIVABLE_CHANGED
+from plugins.crm.amendment_records import AMENDMENTS
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.record_types import Contract, Customer, PaymentPlan
 from plugins.crm.records import CUSTOMERS
@@ -57,11 +59,21 @@ async def announce(
 
 
 async def report(service: Service, payload: Mapping[str, Any]) -> None:
-    """Emit again what is owed on a contract. What was received is dated like the contract, not like its payments."""
-    if payload["biz_type"] == BIZ_TYPE:
-        contract = await service.database.store(CONTRACTS).find_one({"_id": CONTRACTS.parse_id(payload["resource_id"])})
-        if contract is not None:
-            await publish(service, payload.get("request"), contract["id"])
+    """Emit again what is owed on a contract, with its amendments. What was received is dated like the contract."""
+    if payload["biz_type"] != BIZ_TYPE:
+        return
+    contract = await service.database.store(CONTRACTS).find_one({"_id": CONTRACTS.parse_id(payload["resource_id"])})
+    if contract is None or contract["status"] not in OWED:
+        return
+    request, customers = payload.get("request"), service.database.store(CUSTOMERS)
+    in_force = {"contract_id": contract["id"], "status": "in_force"}
+    made = [] if payload["known"] else await service.database.store(AMENDMENTS).find(in_force, sort="effective_on")
+    customer = await customers.find_one({"_id": contract["customer_id"]})
+    amount = exact(contract["amount"]) - sum((exact(one["change"]) for one in made), Decimal(0))
+    await announce(service, request, {**contract, "amount": store_money(amount)}, customer, None)
+    for one in made:
+        amount += exact(one["change"])
+        await announce(service, request, {**contract, "amount": store_money(amount)}, customer, one["effective_on"])
 
 
 def _day_of_status(service: Service, contract: Contract) -> str | None:

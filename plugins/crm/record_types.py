@@ -208,6 +208,7 @@ class Contract(TypedDict):
     status: Literal["draft", "pending", "in_force", "rejected", "completed", "terminated"]
     received_amount: StoredAmount
     planned_amount: StoredAmount
+    amended_amount: StoredAmount | None
     on_hold: bool | None
     hold_reason: str | None
     disputed: bool | None
@@ -226,6 +227,56 @@ class Contract(TypedDict):
     updater_id: int
     owner_department_id: int | None
     editors: NotRequired[object]
+    amendments: NotRequired[object]
+    reminded: NotRequired[object]
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+    shared_with: NotRequired[list[int]]
+
+
+class ContractTerms(TypedDict):
+    """An object within `ContractAmendment`."""
+
+    name: str
+    amount: StoredAmount
+    start_date: NotRequired[str | None]
+    end_date: NotRequired[str | None]
+
+
+class ContractAmendment(TypedDict):
+    """A record of `crm_contract_amendments`."""
+
+    id: StoredId
+    number: str | None
+    contract_id: StoredId
+    customer_id: StoredId | None
+    kind: Literal["amendment", "renewal"]
+    effective_on: str | None
+    name: str | None
+    amount: StoredAmount | None
+    start_date: str | None
+    end_date: str | None
+    description: str | None
+    status: Literal["draft", "pending", "approved", "in_force", "rejected", "cancelled", "ended"]
+    before: ContractTerms | None
+    change: StoredAmount | None
+    booked_on: str | None
+    taken_off_on: str | None
+    owner_id: int | None
+    salesperson_id: int | None
+    submitted_at: datetime | None
+    submitted_by: int | None
+    decided_at: datetime | None
+    reason: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    owner_department_id: int | None
+    editors: NotRequired[object]
+    blocked: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
     shared_with: NotRequired[list[int]]

@@ -1,4 +1,4 @@
-"""Reminders in the notification centre: customers to follow up, payments that are due or overdue.
+"""Reminders in the notification centre: customers to follow up, payments that are due or overdue, ends of contracts.
 
 Each reminder is noted in its record by the transaction that sends it, so it is sent once, whichever instance runs the
 job.
@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 
 from plugins.api import NOTIFY, Collection, Message, Record, Service, Store, day_of, exact, utc_now
 from plugins.crm.contract_records import CONTRACTS, PLANS
-from plugins.crm.messages import FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
-from plugins.crm.options import REMINDER_DAYS_KEY
+from plugins.crm.messages import CONTRACT_EXPIRED, CONTRACT_EXPIRES, FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
+from plugins.crm.options import CONTRACT_DAYS_KEY, REMINDER_DAYS_KEY
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS
 from plugins.system.api import Configs
@@ -30,6 +30,9 @@ async def remind(service: Service) -> None:
     first, last = (today - _LATEST_PAYMENT).isoformat(), (today + timedelta(days=days)).isoformat()
     await _remind_of_payments(service, {"$gte": first, "$lt": today.isoformat()}, "overdue", PAYMENT_OVERDUE)
     await _remind_of_payments(service, {"$gte": today.isoformat(), "$lte": last}, "due", PAYMENT_DUE)
+    ahead = today + timedelta(days=await service.part(Configs).value(CONTRACT_DAYS_KEY))
+    await _remind_of_ends(service, {"$gte": first, "$lt": today.isoformat()}, "ended", CONTRACT_EXPIRED)
+    await _remind_of_ends(service, {"$gte": today.isoformat(), "$lte": ahead.isoformat()}, "ends", CONTRACT_EXPIRES)
 
 
 async def _remind_of_follow_ups(service: Service, now: datetime) -> None:
@@ -62,6 +65,17 @@ async def _remind_of_payments(service: Service, days: Mapping[str, str], stage: 
         data = {"plan_id": str(row["id"]), "contract_id": str(contract["id"])}
         message = {"kind": "payment_reminder", "title": text, "link": f"/crm/contracts/{contract['id']}", "data": data}
         await _send(service, PLANS, row, due, {"reminded": stage}, message)
+
+
+async def _remind_of_ends(service: Service, days: Mapping[str, str], stage: str, sentence: Message) -> None:
+    """Remind the owners of contracts in force that end on these days. A contract with another end is another reminder."""
+    of_stage = {"$ne": ["$reminded", {"$concat": [f"{stage} ", "$end_date"]}]}
+    due = {"status": "in_force", "end_date": days, "owner_id": {"$ne": None}, "$expr": of_stage}
+    async for row in _store(service, CONTRACTS).stream({}, due):
+        text = sentence.filled(contract=row["name"], day=row["end_date"])
+        data = {"contract_id": str(row["id"])}
+        message = {"kind": "contract_reminder", "title": text, "link": f"/crm/contracts/{row['id']}", "data": data}
+        await _send(service, CONTRACTS, row, due, {"reminded": f"{stage} {row['end_date']}"}, message)
 
 
 async def _send(service: Service, of: Collection, row: Record, still: Record, note: Record, message: Record) -> None:

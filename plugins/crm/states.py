@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
-from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP, OPPORTUNITY_CLOSED, WRONG_STATE
+from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP, NOT_NOW, OPPORTUNITY_CLOSED, WRONG_STATE
 
 OPEN_STAGES = ("initial", "qualified", "proposal", "negotiation")
 # the action that leads to each open stage
@@ -85,6 +85,40 @@ CONTRACT_STATES = StateMachine(
     },
     record="contract",
     refusal=WRONG_STATE,
+)
+
+AMENDMENT_STATES = StateMachine(
+    name="crm_contract_amendment",
+    initial="draft",
+    states={
+        "draft": ("草稿", "Draft"),
+        "pending": ("审批中", "Pending approval"),
+        "approved": ("待生效", "Approved"),
+        "in_force": ("已生效", "In force"),
+        "rejected": ("已驳回", "Rejected"),
+        "cancelled": ("已取消", "Cancelled"),
+        "ended": ("已终止", "Ended"),
+    },
+    transitions={
+        "submit": Transition(
+            ("draft", "rejected"), "pending", ("提交审批", "Submit"), event="crm.contract_amendment.submitted"
+        ),
+        "withdraw": Transition("pending", "draft", ("撤回", "Withdraw"), event="crm.contract_amendment.withdrawn"),
+        "approve": Transition(
+            "pending", "approved", ("批准", "Approve"), event="crm.contract_amendment.approved", decides=True
+        ),
+        "reject": Transition(
+            "pending", "rejected", ("驳回", "Reject"), event="crm.contract_amendment.rejected", decides=True
+        ),
+        "cancel": Transition("approved", "cancelled", ("取消", "Cancel"), event="crm.contract_amendment.cancelled"),
+        # on its day, and when the contract is terminated
+        "take-effect": Transition("approved", "in_force", event="crm.contract_amendment.in_force"),
+        "end": Transition("in_force", "ended"),
+    },
+    record="amendment",
+    refusal=NOT_NOW,
+    done=("in_force",),
+    refused=("rejected", "cancelled"),
 )
 
 # the state depends on what was paid and on the date of today

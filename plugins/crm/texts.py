@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Dictionary, Menu, Message, dictionary, page
-from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES, PLAN_STATES
+from plugins.crm.states import AMENDMENT_STATES, CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES, PLAN_STATES
 
 _COLOURS = {
     "new": "blue",
@@ -22,6 +22,9 @@ _COLOURS = {
     "rejected": "red",
     "completed": "blue",
     "terminated": "gray",
+    "approved": "cyan",
+    "cancelled": "gray",
+    "ended": "gray",
     "partial": "cyan",
     "paid": "green",
     "overdue": "red",
@@ -100,6 +103,15 @@ DICTIONARIES = (
         other=("其他", "Other"),
     ),
     Dictionary.of_states("crm_contract_status", Message("合同状态", "Contract status"), CONTRACT_STATES, _COLOURS),
+    Dictionary.of_states(
+        "crm_contract_amendment_status", Message("合同变更状态", "Amendment status"), AMENDMENT_STATES, _COLOURS
+    ),
+    dictionary(
+        "crm_contract_amendment_kind",
+        ("合同变更类型", "Kind of amendment"),
+        amendment=("变更", "Amendment"),
+        renewal=("续签", "Renewal"),
+    ),
     dictionary(
         "crm_payment_method",
         ("回款方式", "Payment method"),
@@ -133,6 +145,13 @@ MENUS = (
     page("crm:contract", ("合同", "Contracts"), "/crm/contracts", "lucide:file-signature", 6),
     page("crm:payment-plan", ("回款计划", "Payment plans"), "/crm/payment-plans", "lucide:calendar-clock", 7),
     page("crm:payment", ("回款", "Payments"), "/crm/payments", "lucide:banknote", 8),
+    page(
+        "crm:contract-amendment",
+        ("合同变更", "Contract amendments"),
+        "/crm/contract-amendments",
+        "lucide:file-pen-line",
+        9,
+    ),
 )
 
 PERMISSIONS = {
@@ -141,5 +160,6 @@ PERMISSIONS = {
     "crm:customer:release": Message("释放", "Release"),
     "crm:customer:transfer": Message("转移", "Transfer"),
     "crm:contract:hold": Message("挂起", "Hold"),
+    "crm:contract-amendment:cancel": Message("取消", "Cancel"),
     "crm:customer:share": Message("设置协作人", "Set collaborators"),
 }

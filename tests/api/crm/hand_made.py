@@ -54,6 +54,37 @@ async def payment(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, route.path, {"contract_id": contract["id"], "amount": "1.00"})
 
 
+async def amendment(maker: Maker, route: Route) -> Exercise:
+    contract = await contract_after(maker, "submit", "approve")
+    return Exercise(maker.admin, route, route.path, {"contract_id": contract["id"], "description": "两台设备"})
+
+
+async def amendment_change(maker: Maker, route: Route) -> Exercise:
+    made = await maker.record("crm_contract_amendments")
+    body = {"version": made["version"], "amount": "130.00"}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+def amendment_after(*actions: str) -> HandMade:
+    """A request about an amendment of tomorrow after these actions."""
+
+    async def made(maker: Maker, route: Route) -> Exercise:
+        contract, at = await contract_after(maker, "submit", "approve"), f"{CRM}/contract-amendments"
+        body = {"contract_id": contract["id"], "amount": "130.00", "effective_on": "2099-01-01"}
+        one = expect(await maker.admin.post(at, body))
+        for action in actions:
+            one = expect(await maker.admin.post(f"{at}/{one['id']}/{action}", {}))
+        given = {"reason": "no"} if route.path.endswith(("/reject", "/cancel")) else {}
+        return Exercise(maker.admin, route, path_with(route, one["id"]), given, record=one)
+
+    return made
+
+
+async def rehearsed_amendment(maker: Maker, route: Route) -> Exercise:
+    contract = await contract_after(maker, "submit", "approve")
+    return Exercise(maker.admin, route, path_with(route, contract["id"]), {"amount": "130.00"}, record=contract)
+
+
 async def plan_change(maker: Maker, route: Route) -> Exercise:
     derived = await maker.derived(route)
     return replace(derived, body={**derived.body, "contract_id": derived.record["contract_id"]})
@@ -78,4 +109,11 @@ HAND_MADE: Mapping[str, HandMade] = {
     f"POST {CRM}/contracts/{{id}}/release": held_contract,
     f"PATCH {CRM}/payment-plans/{{id}}": plan_change,
     f"POST {CRM}/payments": payment,
+    f"POST {CRM}/contract-amendments": amendment,
+    f"PATCH {CRM}/contract-amendments/{{id}}": amendment_change,
+    f"POST {CRM}/contract-amendments/{{id}}/withdraw": amendment_after("submit"),
+    f"POST {CRM}/contract-amendments/{{id}}/approve": amendment_after("submit"),
+    f"POST {CRM}/contract-amendments/{{id}}/reject": amendment_after("submit"),
+    f"POST {CRM}/contract-amendments/{{id}}/cancel": amendment_after("submit", "approve"),
+    f"POST {CRM}/contracts/{{id}}/amendments/rehearse": rehearsed_amendment,
 }

@@ -1,0 +1,11 @@
+"""How the console shows contracts and plans; an amendment of a contract is begun from it."""
+
+from plugins.api import View
+from plugins.api.records import Makes
+from plugins.crm.contract_records import CONTRACTS, PLANS
+
+_AMEND = Makes("POST /api/v1/crm/contract-amendments", {"contract_id": "${id}"}, fits="status == 'in_force'")
+VIEWS = (
+    View(PLANS, due="due_date", due_only={"status": "pending,partial,overdue"}),
+    View(CONTRACTS, makes=(_AMEND,)),
+)
