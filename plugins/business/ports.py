@@ -53,6 +53,10 @@ class Customers(Port):
         """Return the tax of the lines of the customer's orders, or None if the customer has none of its own."""
         return None
 
+    async def find_price_lists(self, customer_id: RecordId) -> Sequence[RecordId]:
+        """Return the price lists of the customer's own, the preferred one first."""
+        return ()
+
     async def find_credit_excess(
         self, customer_id: RecordId, *, requested: Decimal, ordered: Decimal
     ) -> Decimal | None:

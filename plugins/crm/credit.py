@@ -32,6 +32,11 @@ class KeptCustomers(Customers):
         customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
         return customer["tax_id"] if customer is not None else None
 
+    async def find_price_lists(self, customer_id: Any) -> Sequence[Any]:
+        """Return the price lists of the customer's own, the preferred one first."""
+        customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
+        return (customer["price_list_ids"] if customer is not None else None) or ()
+
     async def find_credit_excess(self, customer_id: Any, *, requested: Decimal, ordered: Decimal) -> Decimal | None:
         """Return by how much an order exceeds the credit limit of its customer, or None if it does not.
 

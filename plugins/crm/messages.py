@@ -2,6 +2,7 @@
 
 from plugins.api import Message
 
+LIST_IN_USE = Message("仍有客户使用该价目表，不能删除", "Customers have this price list, so it cannot be deleted")
 IN_POOL = Message("客户已在公海中", "The customer is already in the public pool")
 NOT_IN_POOL = Message("客户不在公海中或已被领取", "The customer is not in the public pool, or was already claimed")
 SAME_OWNER = Message("该用户已是负责人", "This user is already the owner")

@@ -43,6 +43,7 @@ class Customer(TypedDict):
     credit_limit: StoredAmount | None
     terms_days: int | None
     tax_id: StoredId | None
+    price_list_ids: list[StoredId] | None
     last_follow_at: datetime | None
     next_follow_at: datetime | None
     collaborators: list[Collaborator]

@@ -21,7 +21,7 @@ from plugins.api import (
     timestamp,
 )
 from plugins.api.business import payment_terms
-from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS
+from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS, LIST_IN_USE
 from plugins.crm.record_types import Contact, Customer, FollowUp, Lead, Opportunity
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
 
@@ -149,6 +149,15 @@ CUSTOMERS: Collection[Customer] = Collection(
             ref="inventory_taxes",
             ref_optional=True,
             description="For the lines of the customer's orders, whatever the products say.",
+        ),
+        "price_list_ids": array(
+            object_id(ref="inventory_price_lists", ref_optional=True, held=LIST_IN_USE),
+            label=("价目表", "Price lists"),
+            unique=True,
+            max_items=10,
+            default=[],
+            nullable=True,
+            description="For the customer's orders, the preferred one first, before those for everybody.",
         ),
         "last_follow_at": timestamp(label=("最后跟进时间", "Last followed up at"), past=True, sort=True, filter=True),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), sort=True, filter=True),

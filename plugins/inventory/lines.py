@@ -13,7 +13,7 @@ from typing import Any
 from plugins.api import Field, array, boolean, choice, integer, money, obj, object_id, quantity, text
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.inventory.documents import AMOUNT, POSITIVE, PRODUCT
-from plugins.inventory.records import GOODS, MAX_PRICE, MAX_QUANTITY, SERVICE, TAX_RATE, TAXES, price
+from plugins.inventory.records import GOODS, MAX_PRICE, MAX_QUANTITY, PRICE_LISTS, SERVICE, TAX_RATE, TAXES, price
 from plugins.inventory.texts import IN_USE
 
 Line = Mapping[str, Any]
@@ -93,6 +93,23 @@ def order_line(done: str) -> dict[str, Field]:
         "unit_price": unit_price.but(
             label=("单价（同 price）", "Price per unit"),
             description="Another name of `price`; of two that differ, neither is taken.",
+        ),
+        "proposed_price": unit_price.but(
+            label=("建议单价", "Proposed price"),
+            read_only=True,
+            description="That of a price list or of the product, as it was when the line was entered.",
+        ),
+        "price_list_id": object_id(
+            label=("价目表", "Price list"),
+            ref=PRICE_LISTS.name,
+            read_only=True,
+            description="The list that proposed the price; null: none.",
+        ),
+        "priced_by": integer(
+            label=("改价人", "Priced by"),
+            ref="users",
+            read_only=True,
+            description="Who entered another price than the proposed one; null: nobody.",
         ),
         "line": _NUMBER.but(
             read_only=True,

@@ -305,6 +305,9 @@ AMOUNTS_BODY = shape(
     **{name: PURCHASE_ORDERS.fields[name] for name in sorted(TERMS)},
     supplier_id=PURCHASE_ORDERS.fields["supplier_id"].but(required=False, nullable=True),
     customer_id=SALES_ORDERS.fields["customer_id"],
+    ordered_on=SALES_ORDERS.fields["ordered_on"].but(
+        description="By which day price lists are chosen; today unless given."
+    ),
 )
 
 AMOUNTS = shape(

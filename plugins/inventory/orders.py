@@ -123,7 +123,7 @@ def make_update_handler(trade: Trade) -> Handler:
             values["ordered_on"] = values["ordered_on"] or get_today(req)
         after, lines = {**before, **values}, before["lines"]
         if "lines" in values:
-            lines = await complete_lines(req, trade, values["lines"], after)
+            lines = await complete_lines(req, trade, values["lines"], after, before=before["lines"])
         if "lines" in values or not TERMS.isdisjoint(values):
             values |= compute_amounts(lines, after, before["tax_rounding"] or BY_LINE)
         return await store.update(

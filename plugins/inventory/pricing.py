@@ -11,6 +11,7 @@ from plugins.api.business import Customers
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import RecordId, store_price, store_quantity
 from plugins.inventory.lines import TEXT, Line
+from plugins.inventory.prices import Proposal, find_proposals
 from plugins.inventory.record_types import Product, Tax
 from plugins.inventory.records import GOODS, PRICE_PLACES, SERVICE, SUPPLIERS, TAXES
 from plugins.inventory.trades import ENABLED, Trade, find_products
@@ -23,11 +24,18 @@ _NOTHING = store_quantity(Decimal(0))
 
 
 async def complete_lines(
-    req: Request, trade: Trade, lines: Sequence[Line], order: Mapping[str, Any], *, entering: bool = False
+    req: Request,
+    trade: Trade,
+    lines: Sequence[Line],
+    order: Mapping[str, Any],
+    *,
+    before: Sequence[Line] = (),
+    entering: bool = False,
 ) -> list[Record]:
     """Return the lines of a draft with their numbers, kinds, prices and taxes; nothing is shipped of them.
 
-    `order` has the customer or supplier; `entering`: quantities may still be zero. Raises 40001 for each line that contradicts itself, its product or its tax.
+    `order` has the customer or supplier and the day, `before` are the lines that these replace; `entering`: quantities
+    may still be zero. Raises 40001 for each line that contradicts itself, its product or its tax.
     """
     products = await find_products(req, lines, trade.filter_orderable(), once=False)
     kinds = [_choose_kind(line, products) for line in lines]
@@ -42,6 +50,8 @@ async def complete_lines(
         raise ValidationFailed(faults)
     if all(kind == TEXT for kind in kinds):
         raise invalid("lines", "required")
+    proposals = await find_proposals(req, trade, lines, order, products)
+    priced = {(one.get("product_id"), exact(one["price"])): one.get("priced_by") for one in before if _is_priced(one)}
     taxes = await _find_taxes(req, lines, await _find_own_tax(req, order), products)
     return [
         {
@@ -49,11 +59,11 @@ async def complete_lines(
             "line": number,
             "kind": kind,
             "quantity": _NOTHING if kind == TEXT else line["quantity"],
-            **dict.fromkeys(_PRICES, _choose_price(line, products.get(line.get("product_id")), trade, kind)),
+            **(_price(line, proposal, priced, req.actor.user_id) if kind != TEXT else dict.fromkeys(_PRICES)),
             **(_describe_tax(line, tax) if kind != TEXT else {}),
             trade.shipped: _NOTHING,
         }
-        for number, (line, kind, tax) in enumerate(zip(lines, kinds, taxes, strict=True), 1)
+        for number, (line, kind, tax, proposal) in enumerate(zip(lines, kinds, taxes, proposals, strict=True), 1)
     ]
 
 
@@ -89,11 +99,26 @@ def _faults(number: int, line: Line, kind: str, products: Mapping[RecordId, Prod
     yield from (FieldError(f"lines[{number}].{name}", rule) for name, rule in wrong.items())
 
 
-def _choose_price(line: Line, product: Product | None, trade: Trade, kind: str) -> Any:
-    if kind == TEXT:
-        return None
-    given = (line.get("price"), line.get("unit_price"), product and product[trade.default_price])
-    return store_price(exact(next((one for one in given if one is not None), None)), PRICE_PLACES)
+def _is_priced(line: Line) -> bool:
+    return line.get("price") is not None
+
+
+def _price(line: Line, proposal: Proposal, priced: Mapping[tuple[Any, Decimal], Any], by: int) -> Record:
+    """Return the price of a line: what it gives, or else what is proposed, and who departed from that.
+
+    `priced` says who did so before, by product and price.
+    """
+    given = next((line[name] for name in _PRICES if line.get(name) is not None), None)
+    price = exact(proposal.price if given is None else given)
+    is_other = proposal.price is not None and price != exact(proposal.price)
+    per = {"price_per": proposal.per} if given is None and line.get("price_per") is None else {}
+    return {
+        **dict.fromkeys(_PRICES, store_price(price, PRICE_PLACES)),
+        **per,
+        "proposed_price": proposal.price,
+        "price_list_id": proposal.list_id,
+        "priced_by": priced.get((line.get("product_id"), price)) or by if is_other else None,
+    }
 
 
 async def _find_own_tax(req: Request, order: Mapping[str, Any]) -> RecordId | None:

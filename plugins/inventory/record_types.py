@@ -53,6 +53,47 @@ class Product(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class PriceList(TypedDict):
+    """A record of `inventory_price_lists`."""
+
+    id: StoredId
+    code: str
+    name: str
+    kind: Literal["sale", "purchase"]
+    for_all: bool
+    valid_from: str | None
+    valid_to: str | None
+    status: Literal["enabled", "disabled"]
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class ListedPrice(TypedDict):
+    """A record of `inventory_prices`."""
+
+    id: StoredId
+    price_list_id: StoredId
+    product_id: StoredId
+    min_quantity: StoredAmount
+    price: StoredAmount
+    price_per: StoredAmount | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
 class Warehouse(TypedDict):
     """A record of `inventory_warehouses`."""
 
@@ -86,6 +127,7 @@ class Supplier(TypedDict):
     address: str | None
     terms_days: int | None
     tax_id: StoredId | None
+    price_list_ids: list[StoredId] | None
     status: Literal["enabled", "disabled"]
     remark: str | None
     version: int
@@ -113,6 +155,9 @@ class PurchaseOrderLine(TypedDict):
     discount_amount: NotRequired[StoredAmount | None]
     reference: NotRequired[str | None]
     unit_price: NotRequired[StoredAmount | None]
+    proposed_price: NotRequired[StoredAmount | None]
+    price_list_id: NotRequired[StoredId | None]
+    priced_by: NotRequired[int | None]
     line: NotRequired[int | None]
     tax_included: NotRequired[bool | None]
     net: NotRequired[StoredAmount | None]
@@ -178,6 +223,9 @@ class SalesOrderLine(TypedDict):
     discount_amount: NotRequired[StoredAmount | None]
     reference: NotRequired[str | None]
     unit_price: NotRequired[StoredAmount | None]
+    proposed_price: NotRequired[StoredAmount | None]
+    price_list_id: NotRequired[StoredId | None]
+    priced_by: NotRequired[int | None]
     line: NotRequired[int | None]
     tax_included: NotRequired[bool | None]
     net: NotRequired[StoredAmount | None]

@@ -23,8 +23,8 @@ from plugins.api import (
 )
 from plugins.api.business import payment_terms
 from plugins.api.fields import FieldOptions, record_code
-from plugins.inventory.record_types import Product, Stock, StockEntry, Supplier, Tax, Warehouse
-from plugins.inventory.texts import STILL_KEEPER, STOCK_LEFT, TAX_IN_USE
+from plugins.inventory.record_types import ListedPrice, PriceList, Product, Stock, StockEntry, Supplier, Tax, Warehouse
+from plugins.inventory.texts import LIST_IN_USE, STILL_KEEPER, STOCK_LEFT, TAX_IN_USE
 
 MAX_QUANTITY = "999999999.9999"
 PRICE_PLACES = 6
@@ -145,6 +145,83 @@ PRODUCTS: Collection[Product] = Collection(
     indexes=(Index("sku", unique=True),),
 )
 
+PRICE_LISTS: Collection[PriceList] = Collection(
+    name="inventory_price_lists",
+    title="PriceList",
+    noun=Message("价目表", "price list"),
+    watched=True,
+    fields={
+        "code": record_code(label=("价目表编码", "Code"), example="VIP-2026"),
+        "name": record_name(label=("价目表名称", "Price list"), example="2026 年大客户价"),
+        "kind": choice(
+            "sale",
+            "purchase",
+            label=("适用范围", "For"),
+            default="sale",
+            filter=True,
+            description="Whether it is for sales to customers or for purchases from suppliers.",
+        ),
+        "for_all": boolean(
+            label=("适用所有客户或供应商", "For everybody"),
+            default=False,
+            filter=True,
+            description="Otherwise it holds for the customers or suppliers that name it in `price_list_ids`.",
+        ),
+        "valid_from": calendar_day(label=("生效日期", "Valid from"), filter=True, sort=True),
+        "valid_to": calendar_day(label=("失效日期", "Valid to"), filter=True, sort=True),
+        "status": _STATUS,
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
+    },
+    indexes=(Index("code", unique=True), Index("kind", "-valid_from")),
+)
+
+PRICES: Collection[ListedPrice] = Collection(
+    name="inventory_prices",
+    title="ListedPrice",
+    noun=Message("价目", "price"),
+    label="product_id",
+    watched=True,
+    fields={
+        "price_list_id": object_id(
+            label=("价目表", "Price list"), required=True, ref=PRICE_LISTS.name, on_delete="cascade", filter=True
+        ),
+        "product_id": object_id(
+            label=("商品", "Product"), required=True, ref="inventory_products", on_delete="cascade", filter=True
+        ),
+        "min_quantity": quantity(
+            label=("起订数量", "From quantity"),
+            minimum="0",
+            maximum=MAX_QUANTITY,
+            default="0",
+            nullable=False,
+            description="The price holds for lines of at least this quantity.",
+            example="100",
+        ),
+        "price": price(label=("单价", "Unit price"), required=True, nullable=False, example="9.50"),
+        "price_per": quantity(
+            label=("计价数量", "Price per"),
+            minimum="0.0001",
+            maximum=MAX_QUANTITY,
+            description="How many units cost `price`; 1 unless given.",
+        ),
+    },
+    indexes=(Index("price_list_id", "product_id", "min_quantity", unique=True), Index("product_id")),
+)
+
+
+def own_price_lists() -> Field:
+    """Return the field with the price lists that hold for a customer or supplier, the preferred one first."""
+    return array(
+        object_id(ref=PRICE_LISTS.name, held=LIST_IN_USE),
+        label=("价目表", "Price lists"),
+        unique=True,
+        max_items=10,
+        default=[],
+        nullable=True,
+        description="Lists of its own, in order of preference, before those for everybody.",
+    )
+
+
 WAREHOUSES: Collection[Warehouse] = Collection(
     name="inventory_warehouses",
     title="Warehouse",
@@ -188,6 +265,7 @@ SUPPLIERS: Collection[Supplier] = Collection(
         "address": text(label=("地址", "Address"), max_length=500),
         "terms_days": payment_terms(description="For receipts and invoices without payment terms of their own."),
         "tax_id": proposed_tax("For the lines of its orders, whatever the products say."),
+        "price_list_ids": own_price_lists(),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
     },

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from plugins.api import Route, tables
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
+from plugins.inventory.records import PRICES, PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
 _EXPORT = ("export",)
 ROUTES: tuple[Route, ...] = (
     *tables(PRODUCTS, at="/api/v1/inventory/products", resource="inventory:product"),
+    *tables(PRICES, at="/api/v1/inventory/prices", resource="inventory:price"),
     *tables(WAREHOUSES, at="/api/v1/inventory/warehouses", resource="inventory:warehouse"),
     *tables(SUPPLIERS, at="/api/v1/inventory/suppliers", resource="inventory:supplier"),
     *tables(STOCK, at="/api/v1/inventory/stock", resource="inventory:stock", only=_EXPORT),

@@ -22,6 +22,9 @@ TAX_IN_USE = Message(
     "仍有商品、客户或供应商使用该税种，不能删除",
     "Products, customers or suppliers have this tax, so it cannot be deleted",
 )
+LIST_IN_USE = Message(
+    "仍有客户或供应商使用该价目表，不能删除", "Customers or suppliers have this price list, so it cannot be deleted"
+)
 KIND_STAYS = Message(
     "商品不能改为服务，服务也不能改为商品", "A product cannot become a service, nor a service a product"
 )
@@ -77,6 +80,12 @@ DICTIONARIES = (
         text=("文字说明", "Text"),
     ),
     dictionary(
+        "inventory_price_list_kind",
+        ("价目表适用范围", "Use of a price list"),
+        sale=("销售", "Sales"),
+        purchase=("采购", "Purchases"),
+    ),
+    dictionary(
         "inventory_tax_treatment",
         ("征税方式", "Treatment of tax"),
         taxed=("应税", "Taxed"),
@@ -129,6 +138,8 @@ MENUS = (
         11,
     ),
     page("inventory:tax", ("税种", "Taxes"), "/inventory/taxes", "lucide:percent", 13),
+    page("inventory:price-list", ("价目表", "Price lists"), "/inventory/price-lists", "lucide:tags", 14),
+    page("inventory:price", ("价目", "Prices"), "/inventory/prices", "lucide:tag", 15),
     page("inventory:sales-return", ("销售退货", "Sales returns"), "/inventory/sales-returns", "lucide:redo-2", 12),
 )
 

@@ -117,7 +117,7 @@ class Trade:
     """Either purchases or sales.
 
     `owed` is the event that says what is owed for one of its `orders`. `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
-    that a line without a price takes. `incoming`: goods come in. `shipment_id` names the field of a return with the id
+    that a line without a price takes, unless a list of the kind `price_list` has one. `incoming`: goods come in. `shipment_id` names the field of a return with the id
     of its delivery or receipt; `return_kind` is the kind of its ledger entries. `changes` has what orders became more or less after their month was closed.
     """
 
@@ -127,6 +127,7 @@ class Trade:
     shipments: Collection
     shipped: str
     default_price: Literal["price", "cost"]
+    price_list: Literal["sale", "purchase"]
     order_numbers: Numbering
     shipment_numbers: Numbering
     incoming: bool
@@ -151,6 +152,7 @@ PURCHASE = Trade(
     shipments=RECEIPTS,
     shipped="received",
     default_price="cost",
+    price_list="purchase",
     order_numbers=PURCHASE_ORDER_NUMBERS,
     shipment_numbers=RECEIPT_NUMBERS,
     incoming=True,
@@ -170,6 +172,7 @@ SALE = Trade(
     shipments=DELIVERIES,
     shipped="delivered",
     default_price="price",
+    price_list="sale",
     order_numbers=SALES_ORDER_NUMBERS,
     shipment_numbers=DELIVERY_NUMBERS,
     incoming=False,

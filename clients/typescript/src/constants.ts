@@ -532,6 +532,10 @@ export const DICTIONARIES = {
    "text": {"zh": "文字说明", "en": "Text", "color": ""}
   }
  },
+ "inventory_price_list_kind": {
+  "title": {"zh": "价目表适用范围", "en": "Use of a price list"},
+  "items": {"sale": {"zh": "销售", "en": "Sales", "color": ""}, "purchase": {"zh": "采购", "en": "Purchases", "color": ""}}
+ },
  "inventory_product_category": {
   "title": {"zh": "商品分类", "en": "Product category"},
   "items": {
@@ -1490,6 +1494,20 @@ export const PERMISSIONS = {
  "inventory:delivery:read": {"zh": "查看出库单", "en": "read deliveries"},
  "inventory:delivery:return": {"zh": "出库单：销售退货", "en": "return from the customer (deliveries)"},
  "inventory:delivery:reverse": {"zh": "出库单：冲销", "en": "reverse (deliveries)"},
+ "inventory:price-list:create": {"zh": "新增价目表", "en": "create price lists"},
+ "inventory:price-list:delete": {"zh": "删除价目表", "en": "delete price lists"},
+ "inventory:price-list:list": {"zh": "查询价目表", "en": "list price lists"},
+ "inventory:price-list:read": {"zh": "查看价目表", "en": "read price lists"},
+ "inventory:price-list:restore": {"zh": "恢复价目表", "en": "restore price lists"},
+ "inventory:price-list:update": {"zh": "修改价目表", "en": "edit price lists"},
+ "inventory:price:create": {"zh": "新增价目", "en": "create prices"},
+ "inventory:price:delete": {"zh": "删除价目", "en": "delete prices"},
+ "inventory:price:export": {"zh": "导出价目", "en": "export prices"},
+ "inventory:price:import": {"zh": "导入价目", "en": "import prices"},
+ "inventory:price:list": {"zh": "查询价目", "en": "list prices"},
+ "inventory:price:read": {"zh": "查看价目", "en": "read prices"},
+ "inventory:price:restore": {"zh": "恢复价目", "en": "restore prices"},
+ "inventory:price:update": {"zh": "修改价目", "en": "edit prices"},
  "inventory:product:create": {"zh": "新增商品", "en": "create products"},
  "inventory:product:delete": {"zh": "删除商品", "en": "delete products"},
  "inventory:product:export": {"zh": "导出商品", "en": "export products"},

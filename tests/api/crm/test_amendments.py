@@ -59,7 +59,7 @@ async def test_a_signed_contract_becomes_another_amount_and_keeps_what_it_was(
     now = await read(admin, contract)
     reply = await admin.patch(f"{CONTRACTS}/{contract['id']}", {"version": now["version"], "amount": "120"})
     expect(reply, 40901)
-    assert "amendment" in reply.json["msg"]
+    assert "合同变更" in reply.json["msg"]
     made = await amended(admin, contract, amount="120.00", effective_on=day(-10), description="两台设备")
     after = await read(admin, contract)
     assert (made["status"], made["change"], made["before"]["amount"]) == ("in_force", "20.00", "100.00")
