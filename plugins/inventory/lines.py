@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
-from plugins.api import Field, array, boolean, choice, integer, money, obj, object_id, quantity, text
+from plugins.api import Field, array, boolean, choice, exact, integer, invalid, money, obj, object_id, quantity, text
 from plugins.api.errors import FieldError, ValidationFailed
+from plugins.api.values import store_quantity
 from plugins.inventory.documents import AMOUNT, POSITIVE, PRODUCT
 from plugins.inventory.records import GOODS, MAX_PRICE, MAX_QUANTITY, PRICE_LISTS, SERVICE, TAX_RATE, TAXES, price
 from plugins.inventory.texts import IN_USE
@@ -38,6 +40,18 @@ _DESCRIPTION = text(
 _OLDER = "Null in orders of earlier versions, which had no tax."
 WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
 TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
+_UNIT = text(
+    dictionary="inventory_unit",
+    label=("单位", "Unit"),
+    max_length=32,
+    description="One of its product, in which `quantity` counts; the product's own unless given. Free without a product.",
+    example="box",
+)
+_UNIT_FACTOR = quantity(
+    label=("换算系数", "Factor of the unit"),
+    read_only=True,
+    description="How many of the product's own unit that is; null: it is that unit.",
+)
 _DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
 
 
@@ -87,6 +101,8 @@ def order_line(done: str) -> dict[str, Field]:
             maximum=MAX_PRICE,
             description="Taken off the line, after `discount`.",
         ),
+        "unit": _UNIT,
+        "unit_factor": _UNIT_FACTOR,
         "reference": text(
             label=("对方编号", "Reference"), max_length=100, description="What the other party calls it."
         ),
@@ -132,6 +148,8 @@ def moved_line(**fields: Field) -> dict[str, Field]:
         "product_id": _PRODUCT,
         "kind": _KIND,
         "description": _DESCRIPTION.but(description=None),
+        "unit": _UNIT.but(description="That of the line of the order."),
+        "unit_factor": _UNIT_FACTOR,
         **fields,
     }
 
@@ -162,7 +180,18 @@ def number_lines(moved: Sequence[Line], ordered: Sequence[Line]) -> list[Line]:
 
 def copy_line(line: Line) -> dict[str, Any]:
     """Return what a delivery, a receipt or a return has of the line that it moves."""
-    return {name: line.get(name) for name in ("line", "product_id", "kind", "description")}
+    return {name: line.get(name) for name in ("line", "product_id", "kind", "description", "unit", "unit_factor")}
+
+
+def in_own_unit(line: Line, quantity: Decimal) -> Decimal:
+    """Return a quantity of a line in the unit in which stock is kept. Raises 40001 if it has more than four decimals there."""
+    factor = line.get("unit_factor")
+    if factor is None:
+        return quantity
+    found = quantity * exact(factor)
+    if found != store_quantity(found).to_decimal():
+        raise invalid("lines", "invalid")
+    return found
 
 
 def in_stock(line: Line) -> bool:

@@ -26,13 +26,28 @@ def make_delete_handler(collection: Collection, stock_field: str) -> Handler:
     return delete_record
 
 
+async def create_product(req: Request) -> Product:
+    """Create a product."""
+    _check_units(req.body)
+    return await req.store(PRODUCTS).create(req.body)
+
+
+def _check_units(product: Mapping[str, Any]) -> None:
+    """Raise 40001 for a unit that a product has twice."""
+    units = [product.get("unit"), *(one["unit"] for one in product.get("units") or ())]
+    for number, unit in enumerate(units[1:]):
+        if unit in units[: number + 1]:
+            raise invalid(f"units[{number}].unit", "duplicate")
+
+
 async def update_product(req: Request) -> Product:
-    """Change a product. Raises 40901 if goods would become a service, or a service goods."""
+    """Change a product. Lines that are entered already keep their factors. Raises 40901 if goods would become a service, or a service goods."""
     values = dict(req.body)
     version, products = values.pop("version"), req.store(PRODUCTS)
-    if "kind" in values:
+    if not values.keys().isdisjoint({"kind", "unit", "units"}):
         before = await products.get(req.path["id"])
-        if (values["kind"] == SERVICE) != (before["kind"] == SERVICE):
+        _check_units({**before, **values})
+        if "kind" in values and (values["kind"] == SERVICE) != (before["kind"] == SERVICE):
             raise ApiError(CONFLICT, KIND_STAYS)
     return await products.update(req.path["id"], values, version=version)
 
@@ -75,6 +90,7 @@ ROUTES: tuple[Route, ...] = (
         PRODUCTS,
         at="/api/v1/inventory/products",
         resource="inventory:product",
+        create=create_product,
         update=update_product,
         delete=make_delete_handler(PRODUCTS, "product_id"),
         refusals_of={"update": conflicts(KIND_STAYS)},

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -29,10 +30,10 @@ from plugins.api import (
     shape,
 )
 from plugins.api.business import Customers
-from plugins.api.values import RecordId, StoredAmount
+from plugins.api.values import RecordId, StoredAmount, store_price
 from plugins.inventory.lines import Line
 from plugins.inventory.record_types import PriceList, Product
-from plugins.inventory.records import PRICE_LISTS, PRICES, PRODUCTS, SUPPLIERS
+from plugins.inventory.records import PRICE_LISTS, PRICE_PLACES, PRICES, PRODUCTS, SUPPLIERS
 from plugins.inventory.trades import ENABLED, PURCHASE, SALE, Trade
 
 _MOST_LISTS = 50  # that are looked at for an order
@@ -54,32 +55,44 @@ async def find_proposals(
     lines: Sequence[Line],
     order: Mapping[str, Any],
     products: Mapping[RecordId, Product],
+    factors: Sequence[Decimal | None],
 ) -> list[Proposal]:
-    """Return the price that each line is proposed on the day of the order: none for a line without a product."""
+    """Return the price that each line is proposed on the day of the order: none for a line without a product.
+
+    Prices are those of the products' own units, of which the unit of each line is `factors`.
+    """
     lists = await _find_lists(req, trade, order) if products else []
     offered: defaultdict[tuple[RecordId, RecordId], list[Record]] = defaultdict(list)
     if lists:
         of_lists = {"price_list_id": {"$in": lists}, "product_id": {"$in": list(products)}}
-        for one in await req.system_store(PRICES).find(of_lists, sort="-min_quantity"):
+        for one in sorted(await req.system_store(PRICES).find(of_lists), key=lambda one: -exact(one["min_quantity"])):
             offered[one["price_list_id"], one["product_id"]].append({**one})
-    return [_propose(trade, line, products.get(line.get("product_id")), lists, offered) for line in lines]
+    return [
+        _propose(trade, line, products.get(line.get("product_id")), factor or Decimal(1), lists, offered)
+        for line, factor in zip(lines, factors, strict=True)
+    ]
 
 
 def _propose(
     trade: Trade,
     line: Line,
     product: Product | None,
+    factor: Decimal,
     lists: Sequence[RecordId],
     offered: Mapping[tuple[RecordId, RecordId], Sequence[Record]],
 ) -> Proposal:
     if product is None:
         return Proposal(None)
-    quantity = exact(line.get("quantity"))
+    quantity = exact(line.get("quantity")) * factor
     for id in lists:
         for one in offered.get((id, product["id"]), ()):
             if quantity >= exact(one["min_quantity"]):
-                return Proposal(one["price"], one["price_per"], id)
-    return Proposal(product[trade.default_price])
+                return Proposal(_times(one["price"], factor), one["price_per"], id)
+    return Proposal(_times(product[trade.default_price], factor))
+
+
+def _times(price: StoredAmount | None, factor: Decimal) -> StoredAmount | None:
+    return price if price is None or factor == 1 else store_price(exact(price) * factor, PRICE_PLACES)
 
 
 async def _find_lists(req: Request, trade: Trade, order: Mapping[str, Any]) -> list[RecordId]:
@@ -118,7 +131,7 @@ async def list_last_prices(trade: Trade, req: Request) -> Record:
     orders = {**of_party, "lines.product_id": product_id, "status": {"$nin": _NEVER}}
     fields = ("number", "ordered_on", party, "lines")
     found = await req.store(trade.orders).find(orders, sort="-ordered_on", limit=query["limit"], fields=fields)
-    shown = ("line", "quantity", "price", "price_per", "discount", "discount_amount")
+    shown = ("line", "quantity", "unit", "price", "price_per", "discount", "discount_amount")
     items = [
         {"order_id": order["id"], **{name: order[name] for name in ("number", "ordered_on", party)}}
         | {name: line.get(name) for name in shown}
@@ -139,7 +152,10 @@ def _last_prices(trade: Trade, at: str, access: str) -> Route:
         "number": fields["number"],
         "ordered_on": fields["ordered_on"],
         party: whose,
-        **{name: kept[name] for name in ("line", "quantity", "price", "price_per", "discount", "discount_amount")},
+        **{
+            name: kept[name]
+            for name in ("line", "quantity", "unit", "price", "price_per", "discount", "discount_amount")
+        },
     }
     return route(
         f"GET {at}/last-prices",

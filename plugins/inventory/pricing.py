@@ -13,14 +13,14 @@ from plugins.api.values import RecordId, store_price, store_quantity
 from plugins.inventory.lines import TEXT, Line
 from plugins.inventory.prices import Proposal, find_proposals
 from plugins.inventory.record_types import Product, Tax
-from plugins.inventory.records import GOODS, PRICE_PLACES, SERVICE, SUPPLIERS, TAXES
+from plugins.inventory.records import GOODS, MAX_QUANTITY, PRICE_PLACES, SERVICE, SUPPLIERS, TAXES
 from plugins.inventory.trades import ENABLED, Trade, find_products
 
 _WORDS = frozenset({"kind", "description", "reference"})  # all that a line of text has
 _AS_GIVEN = ("description", "reference", "price_per", "discount", "discount_amount")
 _PRICES = ("price", "unit_price")  # the same price by two names
 _COUNTED = ("quantity", *_PRICES)
-_NOTHING = store_quantity(Decimal(0))
+_NOTHING, _MOST = store_quantity(Decimal(0)), Decimal(MAX_QUANTITY)
 
 
 async def complete_lines(
@@ -40,6 +40,8 @@ async def complete_lines(
     products = await find_products(req, lines, trade.filter_orderable(), once=False)
     kinds = [_choose_kind(line, products) for line in lines]
     faults = [one for number, line in enumerate(lines) for one in _faults(number, line, kinds[number], products)]
+    units = [_find_factor(line, products.get(line.get("product_id"))) for line in lines]
+    faults += [one for number, line in enumerate(lines) for one in _faults_of_unit(number, line, units[number])]
     counted = [line.get("quantity") for line in lines]
     faults += [
         FieldError(f"lines[{number}].quantity", "minimum")
@@ -50,7 +52,7 @@ async def complete_lines(
         raise ValidationFailed(faults)
     if all(kind == TEXT for kind in kinds):
         raise invalid("lines", "required")
-    proposals = await find_proposals(req, trade, lines, order, products)
+    proposals = await find_proposals(req, trade, lines, order, products, units)
     priced = {(one.get("product_id"), exact(one["price"])): one.get("priced_by") for one in before if _is_priced(one)}
     taxes = await _find_taxes(req, lines, await _find_own_tax(req, order), products)
     return [
@@ -58,12 +60,16 @@ async def complete_lines(
             **{name: line.get(name) for name in ("product_id", *_AS_GIVEN)},
             "line": number,
             "kind": kind,
+            "unit": line.get("unit"),
+            "unit_factor": store_quantity(factor) if factor not in (None, 1) else None,
             "quantity": _NOTHING if kind == TEXT else line["quantity"],
             **(_price(line, proposal, priced, req.actor.user_id) if kind != TEXT else dict.fromkeys(_PRICES)),
             **(_describe_tax(line, tax) if kind != TEXT else {}),
             trade.shipped: _NOTHING,
         }
-        for number, (line, kind, tax, proposal) in enumerate(zip(lines, kinds, taxes, proposals, strict=True), 1)
+        for number, (line, kind, tax, proposal, factor) in enumerate(
+            zip(lines, kinds, taxes, proposals, units, strict=True), 1
+        )
     ]
 
 
@@ -97,6 +103,26 @@ def _faults(number: int, line: Line, kind: str, products: Mapping[RecordId, Prod
             wrong["unit_price"] = "invalid"
     wrong |= dict.fromkeys(sorted(needed - given), "required")
     yield from (FieldError(f"lines[{number}].{name}", rule) for name, rule in wrong.items())
+
+
+def _find_factor(line: Line, product: Product | None) -> Decimal | None:
+    """Return how many of the product's own unit the unit of a line is; None if it is no unit of the product."""
+    unit = line.get("unit")
+    if unit is None or product is None or unit == product["unit"]:
+        return Decimal(1)
+    return next((exact(one["factor"]) for one in product["units"] or () if one["unit"] == unit), None)
+
+
+def _faults_of_unit(number: int, line: Line, factor: Decimal | None) -> Iterator[FieldError]:
+    """Yield a unit that is none of the product, and a quantity that is none or too much in the product's own unit."""
+    if factor is None:
+        yield FieldError(f"lines[{number}].unit", "reference")
+        return
+    stocked = exact(line.get("quantity")) * factor
+    if stocked > _MOST:
+        yield FieldError(f"lines[{number}].quantity", "maximum")
+    elif stocked != exact(store_quantity(stocked)):
+        yield FieldError(f"lines[{number}].quantity", "invalid")
 
 
 def _is_priced(line: Line) -> bool:

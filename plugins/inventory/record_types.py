@@ -29,6 +29,13 @@ class Tax(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class ProductUnit(TypedDict):
+    """An object within `Product`."""
+
+    unit: str
+    factor: StoredAmount
+
+
 class Product(TypedDict):
     """A record of `inventory_products`."""
 
@@ -36,6 +43,7 @@ class Product(TypedDict):
     sku: str
     name: str
     unit: str
+    units: list[ProductUnit] | None
     kind: Literal["product", "service"] | None
     category: str | None
     price: StoredAmount | None
@@ -153,6 +161,8 @@ class PurchaseOrderLine(TypedDict):
     description: NotRequired[str | None]
     price_per: NotRequired[StoredAmount | None]
     discount_amount: NotRequired[StoredAmount | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
     reference: NotRequired[str | None]
     unit_price: NotRequired[StoredAmount | None]
     proposed_price: NotRequired[StoredAmount | None]
@@ -221,6 +231,8 @@ class SalesOrderLine(TypedDict):
     description: NotRequired[str | None]
     price_per: NotRequired[StoredAmount | None]
     discount_amount: NotRequired[StoredAmount | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
     reference: NotRequired[str | None]
     unit_price: NotRequired[StoredAmount | None]
     proposed_price: NotRequired[StoredAmount | None]
@@ -285,6 +297,8 @@ class ReceiptLine(TypedDict):
     product_id: NotRequired[StoredId | None]
     kind: NotRequired[Literal["product", "service", "text"] | None]
     description: NotRequired[str | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
     quantity: StoredAmount
     amount: StoredAmount
     cost: StoredAmount
@@ -324,6 +338,8 @@ class DeliveryLine(TypedDict):
     product_id: NotRequired[StoredId | None]
     kind: NotRequired[Literal["product", "service", "text"] | None]
     description: NotRequired[str | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
     quantity: StoredAmount
     amount: StoredAmount
     cost: StoredAmount
@@ -429,6 +445,8 @@ class PurchaseReturnLine(TypedDict):
     product_id: NotRequired[StoredId | None]
     kind: NotRequired[Literal["product", "service", "text"] | None]
     description: NotRequired[str | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
     quantity: NotRequired[StoredAmount | None]
     amount: StoredAmount
     cost: StoredAmount
@@ -472,6 +490,8 @@ class SalesReturnLine(TypedDict):
     product_id: NotRequired[StoredId | None]
     kind: NotRequired[Literal["product", "service", "text"] | None]
     description: NotRequired[str | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
     quantity: NotRequired[StoredAmount | None]
     amount: StoredAmount
     cost: StoredAmount

@@ -15,6 +15,7 @@ from plugins.api import (
     day as calendar_day,
     integer,
     money,
+    obj,
     object_id,
     quantity,
     record_name,
@@ -94,6 +95,16 @@ def proposed_tax(description: str) -> Field:
     )
 
 
+_UNIT = text(dictionary="inventory_unit", label=("单位", "Unit"), max_length=32, example="piece")
+_FACTOR = quantity(
+    label=("换算系数", "Factor"),
+    minimum="0.0001",
+    maximum=MAX_QUANTITY,
+    required=True,
+    nullable=False,
+    description="How many of the product's own unit it is.",
+    example="12",
+)
 PRODUCTS: Collection[Product] = Collection(
     name="inventory_products",
     code="sku",
@@ -103,13 +114,14 @@ PRODUCTS: Collection[Product] = Collection(
     fields={
         "sku": record_code(label=("商品编码", "SKU"), example="SKU-0001"),
         "name": record_name(label=("商品名称", "Product name"), example="铝合金支架"),
-        "unit": text(
-            dictionary="inventory_unit",
-            label=("单位", "Unit"),
-            max_length=32,
-            min_length=1,
-            default="piece",
-            example="piece",
+        "unit": _UNIT.but(rules={**_UNIT.rules, "minLength": 1}, default="piece", nullable=False),
+        "units": array(
+            obj("ProductUnit", {"unit": _UNIT.but(required=True, nullable=False), "factor": _FACTOR}),
+            label=("其他单位", "Further units"),
+            max_items=20,
+            default=[],
+            nullable=True,
+            description="Units besides `unit` in which lines of orders may count; stock is kept in `unit`.",
         ),
         "kind": choice(
             GOODS,

@@ -20,7 +20,7 @@ from plugins.api.data import new_id
 from plugins.api.records import change_state
 from plugins.api.values import share, store_quantity
 from plugins.inventory.documents import REVERSE_REFUSALS, find_place, lock_document
-from plugins.inventory.lines import Line, copy_line, in_stock, key_of, number_lines, pick_lines
+from plugins.inventory.lines import Line, copy_line, in_own_unit, in_stock, key_of, number_lines, pick_lines
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
 from plugins.inventory.orders import book_later
 from plugins.inventory.record_types import Warehouse
@@ -254,16 +254,16 @@ async def _book(
 
 async def _move(trade: Trade, moves: Movements, part: Part, given: Record) -> dict[str, Any]:
     """Move a part of the goods, and return the line of the return. A service moves nothing."""
-    product_id, cost = part.line["product_id"], part.cost
+    product_id, cost, quantity = part.line["product_id"], part.cost, in_own_unit(part.line, part.quantity)
     credited = part.cost if given["refund"] else Decimal(0)
     if not in_stock(part.line):
         cost = credited = Decimal(0)
     elif trade.incoming and given.get("reverses_id") is not None:  # as if the goods had never come
-        cost = await moves.take_at(product_id, part.quantity, part.cost, credited)
+        cost = await moves.take_at(product_id, quantity, part.cost, credited)
     elif trade.incoming:
-        cost = await moves.take(product_id, part.quantity, credited)
+        cost = await moves.take(product_id, quantity, credited)
     elif given["restock"]:
-        await moves.put(product_id, part.quantity, cost)
+        await moves.put(product_id, quantity, cost)
     return {
         **copy_line(part.line),
         "quantity": store_quantity(part.quantity),
@@ -361,9 +361,9 @@ async def _move_back(trade: Trade, moves: Movements, line: Record, found: Record
     product_id, quantity, cost = line["product_id"], exact(line["quantity"]), exact(line["cost"])
     credited = find_credited(found, line) if in_stock(line) else Decimal(0)
     if trade.incoming and in_stock(line):
-        await moves.put(product_id, quantity, cost, -credited)
+        await moves.put(product_id, in_own_unit(line, quantity), cost, -credited)
     elif in_stock(line) and found["restock"] is not False:
-        cost = await moves.take_at(product_id, quantity, cost)
+        cost = await moves.take_at(product_id, in_own_unit(line, quantity), cost)
     return {
         **copy_line(line),
         "quantity": store_quantity(-quantity),

@@ -13,7 +13,7 @@ from plugins.api.data import new_id
 from plugins.api.records import Hook
 from plugins.api.values import store_quantity
 from plugins.inventory.amounts import compute_part
-from plugins.inventory.lines import Line, copy_line, in_stock, key_of, pick_lines
+from plugins.inventory.lines import Line, copy_line, in_own_unit, in_stock, key_of, pick_lines
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
 from plugins.inventory.record_types import Warehouse
 from plugins.inventory.stock import Movements, Origin, take_turns
@@ -46,9 +46,9 @@ async def ship_lines(
         cost = Decimal(0)
         if in_stock(part.line) and incoming:
             cost = part.net
-            await moves.put(part.line["product_id"], part.quantity, cost)
+            await moves.put(part.line["product_id"], in_own_unit(part.line, part.quantity), cost)
         elif in_stock(part.line):
-            cost = await moves.take(part.line["product_id"], part.quantity)
+            cost = await moves.take(part.line["product_id"], in_own_unit(part.line, part.quantity))
         lines.append(
             {
                 **copy_line(part.line),

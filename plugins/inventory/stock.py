@@ -15,7 +15,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
 
-from plugins.api import CONFLICT, ApiError, Page, Record, Request, Route, crud, exact, route, store_money
+from plugins.api import (
+    CONFLICT,
+    ApiError,
+    Page,
+    Record,
+    Request,
+    Route,
+    day as calendar_day,
+    exact,
+    invalid,
+    route,
+    store_money,
+)
 from plugins.api.values import share, store_quantity
 from plugins.inventory.record_types import Stock, Warehouse
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES
@@ -313,8 +325,68 @@ async def list_entries(req: Request) -> Page:
     return await req.store(STOCK_ENTRIES).page(req.query)
 
 
+_NOW = ("quantity", "value")  # by which a list can be sorted, filtered and added up only as they are now
+LIST_QUERY = {
+    **STOCK.list_query,
+    "day": calendar_day(
+        past=True,
+        nullable=False,
+        description="Quantity, value and average cost at the end of this day. Not with a `sort`, a filter or a sum of them.",
+    ),
+}
+
+
+async def list_stock(req: Request) -> Page:
+    """List the stock as it is, or as it was at the end of a `day`."""
+    query = dict(req.query)
+    on = query.pop("day", None)
+    if on is not None:
+        _refuse_by_now(query)
+    page = await req.store(STOCK).page(query)
+    if on is None:
+        return page
+    rows = await _rewind(req, page.items, on)
+    return Page(rows, page.total, page.page, page.page_size, page.next_cursor, page.sums)
+
+
+def _refuse_by_now(query: Mapping[str, Any]) -> None:
+    """Raise 40001 for what would use the stock of now in a list of a past day."""
+    if (query.get("sort") or "").removeprefix("-") in _NOW:
+        raise invalid("sort", "invalid")
+    for name in ("sum", "quantity_from", "quantity_to"):
+        if query.get(name) is not None:
+            raise invalid(name, "invalid")
+
+
+async def _rewind(req: Request, rows: Sequence[Stock], on: str) -> list[Record]:
+    """Return rows of stock without what moved after a day."""
+    sums = {"quantity": {"$sum": "$quantity"}, "value": {"$sum": "$value"}, "last": {"$max": "$day"}}
+    place = {"product_id": "$product_id", "warehouse_id": "$warehouse_id"}
+    held = {name: {"$in": list({row[name] for row in rows})} for name in ("product_id", "warehouse_id")}
+    found = await req.system_store(STOCK_ENTRIES).aggregate(
+        [{"$match": {**held, "day": {"$lte": on}}}, {"$group": {"_id": place, **sums}}]
+    )
+    then = {(one["_id"]["product_id"], one["_id"]["warehouse_id"]): one for one in found}
+    shown = []
+    for row in rows:
+        one = then.get((row["product_id"], row["warehouse_id"]), {})
+        quantity, value = exact(one.get("quantity")), exact(one.get("value"))
+        average = store_money(share(value, Decimal(1), quantity or Decimal(1)))
+        amounts = {"quantity": store_quantity(quantity), "value": store_money(value), "average_cost": average}
+        shown.append({**row, **amounts, "moved_on": one.get("last")})
+    return shown
+
+
 ROUTES: tuple[Route, ...] = (
-    *crud(STOCK, at="/api/v1/inventory/stock", resource="inventory:stock", only=("list",)),
+    route(
+        "GET /api/v1/inventory/stock",
+        list_stock,
+        summary="List stock rows",
+        access="inventory:stock:list",
+        paged=True,
+        query=LIST_QUERY,
+        record=STOCK,
+    ),
     route(
         "GET /api/v1/inventory/stock/ledger",
         list_entries,

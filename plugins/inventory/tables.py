@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from plugins.api import Route, tables
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.records import PRICES, PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
+from plugins.inventory.records import PRICES, PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.stock import LIST_QUERY, list_stock
 
 _EXPORT = ("export",)
+_LEDGER = tables(STOCK_ENTRIES, at="/api/v1/inventory/stock/ledger", resource="inventory:stock", only=_EXPORT)
 ROUTES: tuple[Route, ...] = (
     *tables(PRODUCTS, at="/api/v1/inventory/products", resource="inventory:product"),
     *tables(PRICES, at="/api/v1/inventory/prices", resource="inventory:price"),
     *tables(WAREHOUSES, at="/api/v1/inventory/warehouses", resource="inventory:warehouse"),
     *tables(SUPPLIERS, at="/api/v1/inventory/suppliers", resource="inventory:supplier"),
-    *tables(STOCK, at="/api/v1/inventory/stock", resource="inventory:stock", only=_EXPORT),
+    *tables(
+        STOCK,
+        at="/api/v1/inventory/stock",
+        resource="inventory:stock",
+        only=_EXPORT,
+        lister=list_stock,
+        query=LIST_QUERY,
+    ),
+    # who may list the ledger may export it
+    *(replace(one, access="inventory:stock:ledger") for one in _LEDGER),
     *tables(
         PURCHASE_ORDERS,
         at="/api/v1/inventory/purchase-orders",

@@ -14,6 +14,7 @@ _LINES: Mapping[str, Mapping[str, object]] = {
     "lines.tax_rate": {"visibleOn": "${!tax_id}", "clearValueOnHidden": True},
     "lines.tax_id": _WIDE,
     "lines.description": _WIDE,
+    "lines.unit": _NARROW,
     "lines.price_per": _NARROW,
     "lines.discount_amount": _NARROW,
     "lines.reference": _WIDE,

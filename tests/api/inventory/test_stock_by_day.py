@@ -139,3 +139,28 @@ async def _run(stage: Stage, read: Callable[[], Awaitable[list[dict[str, object]
     """Run a stage twice, because it may get a document again."""
     for _ in range(2):
         await stage.change(await read())
+
+
+async def test_the_stock_of_a_past_day_is_listed_and_exported(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    expect(await goods.count(10, "4.00", day=EARLY))
+    expect(await goods.deliver(await goods.sale(3), day=MIDDLE))
+    expect(await goods.count(9, day=LATE))
+    at = f"{AT}/stock?product_id={goods.product_id}"
+
+    async def held(day: str) -> tuple[str, ...]:
+        (row,) = expect(await admin.get(f"{at}&day={day}"))["items"]
+        return row["quantity"], row["value"], row["average_cost"]
+
+    assert [await held(day) for day in ("2016-05-01", SOON, MIDDLE, LATE)] == [
+        ("0", "0.00", "0.00"),
+        ("10", "40.00", "4.00"),
+        ("7", "28.00", "4.00"),
+        ("9", "36.00", "4.00"),
+    ]
+    table = await admin.get(f"{AT}/stock/export?format=csv&product_id={goods.product_id}&day={SOON}")
+    assert "40.00" in table.body.decode()
+    moved = await admin.get(f"{AT}/stock/ledger/export?format=csv&product_id={goods.product_id}")
+    assert len(moved.body.decode().strip().splitlines()) == 1 + 3
+    for wrong in ("sort=-value", "sum=value", "quantity_from=1"):
+        assert (await admin.get(f"{at}&day={SOON}&{wrong}")).fields == {wrong.partition("=")[0]}
