@@ -9,6 +9,7 @@ from typing import Any
 from plugins.api import (
     CONFLICT,
     ApiError,
+    Listener,
     Record,
     Request,
     Route,
@@ -25,7 +26,7 @@ from plugins.hrm.corrections import withdraw
 from plugins.hrm.messages import ALREADY_CLOSED, NOT_CLOSED, NOT_OVER
 from plugins.hrm.record_types import AttendanceClosing
 from plugins.hrm.results import mark_many_stale, reconcile_soon
-from plugins.system.api import change_configs
+from plugins.system.api import CONFIG_CHANGING_EVENT, change_configs
 
 
 async def close(req: Request) -> AttendanceClosing:
@@ -74,6 +75,9 @@ async def note_closing(service: Service, payload: Mapping[str, Any]) -> None:
     await req.store(CLOSINGS).create({**noted, "weeks": weeks})
     if reopened:
         await mark_many_stale(service, await withdraw(req, day or ""))
+
+
+NOTED = Listener(CONFIG_CHANGING_EVENT, note_closing, conflicts(NOT_OVER))
 
 
 async def _freeze_weeks(service: Service) -> Record:

@@ -12,6 +12,7 @@ from plugins.api import (
     ApiError,
     Collection,
     Index,
+    Listener,
     Message,
     Record,
     Request,
@@ -33,6 +34,7 @@ from plugins.api import (
     record_name,
     text,
 )
+from plugins.api.events import DATA_RESET
 from plugins.hrm.leave_ledger import Rules
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.messages import CODE_FIXED, UNIT_FIXED
@@ -274,6 +276,9 @@ async def restore(service: Service, payload: Mapping[str, Any]) -> None:
     """Make the types again after a data reset that included hrm."""
     if "hrm" in payload["modules"]:
         await prepare(service)
+
+
+RESTORED = Listener(DATA_RESET, restore)
 
 
 def _type_of(item: Mapping[str, Any]) -> Record:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Listener, Message, Plugin, conflicts, routes_of, tables
-from plugins.api.events import DATA_RESET
+from plugins.api import Message, Plugin, routes_of, tables
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.records import Holding
 from plugins.hrm import (
@@ -38,14 +37,12 @@ from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.leave_owners import OWNERS
 from plugins.hrm.leave_records import ADJUSTMENTS, ALLOWANCES, LEAVES
 from plugins.hrm.leave_types import LEAVE_TYPES
-from plugins.hrm.messages import NOT_OVER
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.request_records import REQUESTS
 from plugins.hrm.roster_records import ROSTER_PATTERNS, ROSTERS
 from plugins.hrm.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.hrm.views import VIEWS
-from plugins.system.api import CONFIG_CHANGING_EVENT
 
 plugin = Plugin(
     name="hrm",
@@ -65,10 +62,7 @@ plugin = Plugin(
     dictionaries=(*DICTIONARIES, *leave_types.DICTIONARIES, leave_balances.KINDS),
     views=VIEWS,
     dashboards=DASHBOARDS,
-    listens=(
-        Listener(CONFIG_CHANGING_EVENT, closings.note_closing, conflicts(NOT_OVER)),
-        Listener(DATA_RESET, leave_types.restore),
-    ),
+    listens=(closings.NOTED, leave_types.RESTORED),
     jobs=(results.SETTLING, contracts.REMINDING, private_details.SEALING),
     migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN, monthly.HOURS_OF_LEAVE),
     routes=(

@@ -225,7 +225,7 @@ class Punch(TypedDict):
     place_id: StoredId | None
     method: Literal["gps", "wifi", "manual"] | None
     distance: float | None
-    risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
+    risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "unknown_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
     risk: int | None
     review: Literal["pending", "accepted", "rejected"] | None
     entered_by: int | None
@@ -416,21 +416,34 @@ class OvertimeByDayKind(TypedDict):
     holiday: int
 
 
+class RosterExchange(TypedDict):
+    """An object within `EmployeeRequest`."""
+
+    employee_id: StoredId
+    day: str
+    shift_id: NotRequired[StoredId | None]
+
+
 class EmployeeRequest(TypedDict):
     """A record of `hrm_requests`."""
 
     id: StoredId
-    kind: Literal["correction", "outside", "trip", "overtime"]
+    kind: Literal["correction", "outside", "trip", "overtime", "swap"]
     starts_at: datetime
     ends_at: datetime | None
     destination: str | None
     compensation: Literal["paid", "compensatory"] | None
+    day: str | None
+    swap_with: StoredId | None
+    swap_day: str | None
     reason: str
     user_id: int | None
     employee_id: StoredId
     employee_name: str | None
     minutes: int | None
     by_day_kind: OvertimeByDayKind | None
+    agreed_at: datetime | None
+    exchanged: list[RosterExchange] | None
     status: Literal["draft", "pending", "approved", "rejected", "cancelled"]
     submitted_at: datetime | None
     submitted_by: int | None
@@ -519,5 +532,92 @@ class AttendanceCorrection(TypedDict):
     created_at: datetime
     updated_at: datetime
     updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Roster(TypedDict):
+    """A record of `hrm_rosters`."""
+
+    id: StoredId
+    day: str
+    employee_id: StoredId | None
+    shift_id: StoredId | None
+    department_id: int | None
+    remark: str | None
+    user_id: int | None
+    request_id: StoredId | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class RosterPatternDay(TypedDict):
+    """An object within `RosterPattern`."""
+
+    shift_id: NotRequired[StoredId | None]
+
+
+class RosterPattern(TypedDict):
+    """A record of `hrm_roster_patterns`."""
+
+    id: StoredId
+    name: str
+    days: list[RosterPatternDay]
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+EmploymentContract = TypedDict(
+    "EmploymentContract",
+    {
+        "id": "StoredId",
+        "employee_id": "StoredId",
+        "number": "str | None",
+        "kind": "Literal[\"fixed_term\", \"open_ended\", \"project\", \"internship\", \"service\"]",
+        "from": "str",
+        "to": "str | None",
+        "probation_until": "str | None",
+        "remind_days": "int",
+        "remark": "str | None",
+        "version": "int",
+        "creator_id": "int",
+        "creator_department_id": "int | None",
+        "created_at": "datetime",
+        "updated_at": "datetime",
+        "updater_id": "int",
+        "reminded_to": "NotRequired[object]",
+        "reminded_probation": "NotRequired[object]",
+        "deleted": "NotRequired[bool]",
+        "deleted_at": "NotRequired[datetime]",
+    },
+)
+
+
+class PrivateDetails(TypedDict):
+    """A record of `hrm_private_details`."""
+
+    id: StoredId
+    employee_id: StoredId
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    sealed: NotRequired[object]
+    sealed_by: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]

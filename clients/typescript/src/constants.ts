@@ -381,6 +381,16 @@ export const DICTIONARIES = {
    "rest": {"zh": "休息", "en": "Day off", "color": "gray"}
   }
  },
+ "hrm_contract_kind": {
+  "title": {"zh": "合同类型", "en": "Kind of contract"},
+  "items": {
+   "fixed_term": {"zh": "固定期限", "en": "Fixed term", "color": ""},
+   "open_ended": {"zh": "无固定期限", "en": "Open-ended", "color": ""},
+   "project": {"zh": "以完成一定工作任务为期限", "en": "For a project", "color": ""},
+   "internship": {"zh": "实习", "en": "Internship", "color": ""},
+   "service": {"zh": "劳务", "en": "Service", "color": ""}
+  }
+ },
  "hrm_coordinate_system": {
   "title": {"zh": "坐标系", "en": "Coordinate system"},
   "items": {
@@ -407,7 +417,8 @@ export const DICTIONARIES = {
    "unlimited": {"zh": "不限额度", "en": "No limit", "color": ""},
    "manual": {"zh": "手工发放", "en": "By adjustment", "color": ""},
    "yearly": {"zh": "按年发放", "en": "Yearly", "color": ""},
-   "monthly": {"zh": "按月发放", "en": "Monthly", "color": ""}
+   "monthly": {"zh": "按月发放", "en": "Monthly", "color": ""},
+   "overtime": {"zh": "加班换休", "en": "By overtime", "color": ""}
   }
  },
  "hrm_leave_entry": {
@@ -441,6 +452,13 @@ export const DICTIONARIES = {
    "half": {"zh": "半天", "en": "Half day", "color": ""},
    "day": {"zh": "天", "en": "Day", "color": ""},
    "hour": {"zh": "小时", "en": "Hour", "color": ""}
+  }
+ },
+ "hrm_leave_year": {
+  "title": {"zh": "假期年度", "en": "Year of leave"},
+  "items": {
+   "calendar": {"zh": "自然年", "en": "Calendar year", "color": ""},
+   "employment": {"zh": "入职周年", "en": "Year of employment", "color": ""}
   }
  },
  "hrm_overtime_compensation": {
@@ -494,6 +512,7 @@ export const DICTIONARIES = {
    "shared_device": {"zh": "该设备近期由其他员工使用", "en": "Another employee has used the device lately", "color": ""},
    "far_from_wifi": {"zh": "定位与 WiFi 所在地点不符", "en": "The position is not near the place of the WiFi", "color": ""},
    "repeated_photo": {"zh": "照片已在之前的打卡中使用", "en": "The photo is that of an earlier punch", "color": ""},
+   "unknown_photo": {"zh": "照片不存在或不是本人上传", "en": "The photo does not exist, or somebody else has uploaded it", "color": ""},
    "future_fix": {"zh": "定位时间晚于服务器时间", "en": "The position is dated later than the server's time", "color": ""},
    "unknown_device": {"zh": "不是常用设备", "en": "The device is not known yet", "color": ""},
    "old_fix": {"zh": "定位信息已过期", "en": "The position is too old", "color": ""},
@@ -514,7 +533,17 @@ export const DICTIONARIES = {
    "correction": {"zh": "补卡", "en": "Missing punch", "color": ""},
    "outside": {"zh": "外出", "en": "Outside duty", "color": ""},
    "trip": {"zh": "出差", "en": "Business trip", "color": ""},
-   "overtime": {"zh": "加班", "en": "Overtime", "color": ""}
+   "overtime": {"zh": "加班", "en": "Overtime", "color": ""},
+   "swap": {"zh": "换班", "en": "Swap of shifts", "color": ""}
+  }
+ },
+ "hrm_roster_conflict": {
+  "title": {"zh": "排班冲突", "en": "Conflict of a roster"},
+  "items": {
+   "rest": {"zh": "休息不足", "en": "Too little rest", "color": "orange"},
+   "leave": {"zh": "已请假", "en": "On leave", "color": "red"},
+   "outside": {"zh": "外出", "en": "Outside duty", "color": "orange"},
+   "trip": {"zh": "出差", "en": "Business trip", "color": "orange"}
   }
  },
  "hrm_special_day_kind": {
@@ -640,9 +669,11 @@ export const DICTIONARIES = {
    "leave_result": {"zh": "请假结果", "en": "Leave result", "color": "green"},
    "attendance_result": {"zh": "考勤结果", "en": "Attendance result", "color": "green"},
    "request_result": {"zh": "申请结果", "en": "Request result", "color": "green"},
+   "swap_request": {"zh": "换班邀请", "en": "Request to swap", "color": "orange"},
    "punch_review": {"zh": "打卡复核", "en": "Punch review", "color": "orange"},
    "import_progress": {"zh": "导入进度", "en": "Import progress", "color": "blue"},
    "follow_up_reminder": {"zh": "跟进提醒", "en": "Follow-up reminder", "color": "orange"},
+   "employment_reminder": {"zh": "劳动合同提醒", "en": "Employment reminder", "color": "orange"},
    "contract_reminder": {"zh": "合同到期提醒", "en": "Contract reminder", "color": "orange"},
    "payment_reminder": {"zh": "回款提醒", "en": "Payment reminder", "color": "red"},
    "ledger_difference": {"zh": "账目差异", "en": "Ledger difference", "color": "red"},
@@ -1396,6 +1427,10 @@ export const PERMISSIONS = {
  "finance:voucher:list": {"zh": "查询收支凭证", "en": "list vouchers"},
  "finance:voucher:read": {"zh": "查看收支凭证", "en": "read vouchers"},
  "finance:voucher:reverse": {"zh": "收支凭证：冲销", "en": "reverse (vouchers)"},
+ "hrm:attendance-closing:create": {"zh": "新增考勤封账", "en": "create closed attendance"},
+ "hrm:attendance-closing:list": {"zh": "查询考勤封账", "en": "list closed attendance"},
+ "hrm:attendance-closing:read": {"zh": "查看考勤封账", "en": "read closed attendance"},
+ "hrm:attendance-closing:reopen": {"zh": "考勤封账：重新开放", "en": "reopen (closed attendance)"},
  "hrm:attendance-group:create": {"zh": "新增考勤组", "en": "create attendance groups"},
  "hrm:attendance-group:delete": {"zh": "删除考勤组", "en": "delete attendance groups"},
  "hrm:attendance-group:export": {"zh": "导出考勤组", "en": "export attendance groups"},
@@ -1407,11 +1442,13 @@ export const PERMISSIONS = {
  "hrm:attendance:export": {"zh": "导出考勤", "en": "export attendance"},
  "hrm:attendance:list": {"zh": "查询考勤", "en": "list attendance"},
  "hrm:attendance:punch": {"zh": "考勤：打卡", "en": "punch (attendance)"},
+ "hrm:employee:contract": {"zh": "员工：劳动合同", "en": "contracts (employees)"},
  "hrm:employee:create": {"zh": "新增员工", "en": "create employees"},
  "hrm:employee:delete": {"zh": "删除员工", "en": "delete employees"},
  "hrm:employee:export": {"zh": "导出员工", "en": "export employees"},
  "hrm:employee:import": {"zh": "导入员工", "en": "import employees"},
  "hrm:employee:list": {"zh": "查询员工", "en": "list employees"},
+ "hrm:employee:private": {"zh": "员工：隐私信息", "en": "private details (employees)"},
  "hrm:employee:read": {"zh": "查看员工", "en": "read employees"},
  "hrm:employee:restore": {"zh": "恢复员工", "en": "restore employees"},
  "hrm:employee:update": {"zh": "修改员工", "en": "edit employees"},
@@ -1473,6 +1510,20 @@ export const PERMISSIONS = {
  "hrm:request:restore": {"zh": "恢复员工申请", "en": "restore requests"},
  "hrm:request:submit": {"zh": "员工申请：提交", "en": "submit (requests)"},
  "hrm:request:update": {"zh": "修改员工申请", "en": "edit requests"},
+ "hrm:roster-pattern:create": {"zh": "新增轮班规则", "en": "create rotation patterns"},
+ "hrm:roster-pattern:delete": {"zh": "删除轮班规则", "en": "delete rotation patterns"},
+ "hrm:roster-pattern:list": {"zh": "查询轮班规则", "en": "list rotation patterns"},
+ "hrm:roster-pattern:read": {"zh": "查看轮班规则", "en": "read rotation patterns"},
+ "hrm:roster-pattern:restore": {"zh": "恢复轮班规则", "en": "restore rotation patterns"},
+ "hrm:roster-pattern:update": {"zh": "修改轮班规则", "en": "edit rotation patterns"},
+ "hrm:roster:create": {"zh": "新增排班", "en": "create rosters"},
+ "hrm:roster:delete": {"zh": "删除排班", "en": "delete rosters"},
+ "hrm:roster:export": {"zh": "导出排班", "en": "export rosters"},
+ "hrm:roster:list": {"zh": "查询排班", "en": "list rosters"},
+ "hrm:roster:read": {"zh": "查看排班", "en": "read rosters"},
+ "hrm:roster:restore": {"zh": "恢复排班", "en": "restore rosters"},
+ "hrm:roster:take": {"zh": "排班：领取班次", "en": "take open shifts (rosters)"},
+ "hrm:roster:update": {"zh": "修改排班", "en": "edit rosters"},
  "hrm:shift:create": {"zh": "新增班次", "en": "create shifts"},
  "hrm:shift:delete": {"zh": "删除班次", "en": "delete shifts"},
  "hrm:shift:export": {"zh": "导出班次", "en": "export shifts"},
@@ -1628,6 +1679,13 @@ export const PERMISSIONS = {
  "system:menu:read": {"zh": "查看菜单", "en": "read menus"},
  "system:menu:update": {"zh": "修改菜单", "en": "edit menus"},
  "system:operation-log:list": {"zh": "查询操作日志", "en": "list operation log"},
+ "system:print-template:create": {"zh": "新增打印模板", "en": "create print templates"},
+ "system:print-template:delete": {"zh": "删除打印模板", "en": "delete print templates"},
+ "system:print-template:list": {"zh": "查询打印模板", "en": "list print templates"},
+ "system:print-template:preview": {"zh": "打印模板：预览", "en": "preview (print templates)"},
+ "system:print-template:read": {"zh": "查看打印模板", "en": "read print templates"},
+ "system:print-template:restore": {"zh": "恢复打印模板", "en": "restore print templates"},
+ "system:print-template:update": {"zh": "修改打印模板", "en": "edit print templates"},
  "system:process:list": {"zh": "查询服务进程", "en": "list processes"},
  "system:role:create": {"zh": "新增角色", "en": "create roles"},
  "system:role:delete": {"zh": "删除角色", "en": "delete roles"},
@@ -1654,6 +1712,7 @@ export const PERMISSIONS = {
  "system:user:read": {"zh": "查看用户", "en": "read users"},
  "system:user:reset-password": {"zh": "用户：重置密码", "en": "reset password (users)"},
  "system:user:restore": {"zh": "恢复用户", "en": "restore users"},
+ "system:user:take-over": {"zh": "用户：同步企业微信通讯录", "en": "take over from WeCom (users)"},
  "system:user:unlock": {"zh": "用户：解锁", "en": "unlock (users)"},
  "system:user:update": {"zh": "修改用户", "en": "edit users"},
  "system:webhook:create": {"zh": "新增事件推送", "en": "create webhooks"},
