@@ -155,7 +155,7 @@ class Maker:
         return nested
 
     async def _body(self, route: Route, record: Mapping[str, Any], only_required: bool) -> Any:
-        route = self._routes[name_of(route)]  # with own fields, the routes of two catalogues have bodies of their own
+        route = self._routes.get(name_of(route), route)  # that of another catalogue may have another body
         collection = self.collection_of(route) or self.catalogue.collections.get(route.collection)
         indexes = collection.indexes if collection else ()
         fresh = {name for index in indexes if index.unique for name in index.keys}
