@@ -75,7 +75,7 @@ async def claim(maker: Maker, route: Route) -> Exercise:
 
 
 async def wecom_off(maker: Maker, route: Route) -> Exercise:
-    # the shared server has no WeCom; tests/plugins/auth/test_wecom*.py have one
+    # the shared server has no WeCom; tests/api/auth/test_wecom*.py have one
     return replace(await maker.derived(route), code=40011)
 
 
@@ -120,6 +120,7 @@ HAND_MADE: Mapping[str, HandMade] = {
     f"GET {AUTH}/wecom/qr": wecom_off,
     f"POST {AUTH}/wecom/callback": wecom_off,
     f"POST {AUTH}/wecom/bind": wecom_off,
+    f"POST {AUTH}/wecom/directory": wecom_off,
     "DELETE /api/v1/system/sessions/{id}": end_session,
     "POST /api/v1/system/data-reset": data_reset,
     "GET /api/v1/system/configs/{id}": setting,
