@@ -146,10 +146,8 @@ LEAVE_TYPES: Collection[LeaveType] = Collection(
             "calendar",
             "employment",
             label=("年度", "Year"),
-            default="calendar",
-            nullable=False,
-            description="`employment`: years begin on the anniversary of the first day of work, on which `yearly` leave is "
-            "earned and what remains expires or is carried over.",
+            description="Null is `calendar`. `employment`: years begin on the anniversary of the first day of work, on "
+            "which `yearly` leave is earned, and what remains expires or is carried over.",
         ),
         "starts_on": day(
             label=("起算日期", "Starts on"),

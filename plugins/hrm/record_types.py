@@ -350,7 +350,7 @@ class LeaveType(TypedDict):
     amount: StoredAmount | None
     seniority: list[LeaveOfSeniority]
     part_year: bool
-    year_of: Literal["calendar", "employment"]
+    year_of: Literal["calendar", "employment"] | None
     starts_on: str | None
     carry_over: StoredAmount | None
     carry_over_months: int
