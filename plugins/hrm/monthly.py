@@ -22,6 +22,7 @@ from plugins.api import (
     array,
     choice,
     day_of,
+    dictionary,
     exact,
     integer,
     mapping,
@@ -51,6 +52,12 @@ _SHOWN = ("number", "name", "department_id", "attendance_group_id", "created_at"
 _AT = "/api/v1/hrm/attendance/monthly"
 _COUNT = integer(minimum=0)
 _RECORDED = " Null if a day of the month was closed before this was recorded."
+READING = dictionary(
+    "hrm_month_reading",
+    ("考勤月报口径", "Reading of a closed month"),
+    paid=("发薪口径", "As paid"),
+    known=("当前口径", "As known now"),
+)
 MONTH_QUERY = {
     **{
         name: EMPLOYEES.list_query[name]
@@ -77,6 +84,7 @@ MONTH_QUERY = {
     "as": choice(
         "paid",
         "known",
+        label=("口径", "Reading"),
         default="paid",
         nullable=False,
         description="Closed days as they were paid, or as they are known now.",

@@ -59,7 +59,7 @@ plugin = Plugin(
     ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES, "PUNCH": PUNCHES, "EMPLOYEE_REQUEST": REQUESTS},
     holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
-    dictionaries=(*DICTIONARIES, *leave_types.DICTIONARIES, leave_balances.KINDS),
+    dictionaries=(*DICTIONARIES, *leave_types.DICTIONARIES, leave_balances.KINDS, monthly.READING),
     views=VIEWS,
     dashboards=DASHBOARDS,
     listens=(closings.NOTED, leave_types.RESTORED),

@@ -461,6 +461,10 @@ export const DICTIONARIES = {
    "employment": {"zh": "入职周年", "en": "Year of employment", "color": ""}
   }
  },
+ "hrm_month_reading": {
+  "title": {"zh": "考勤月报口径", "en": "Reading of a closed month"},
+  "items": {"paid": {"zh": "发薪口径", "en": "As paid", "color": ""}, "known": {"zh": "当前口径", "en": "As known now", "color": ""}}
+ },
  "hrm_overtime_compensation": {
   "title": {"zh": "加班补偿", "en": "Compensation of overtime"},
   "items": {
