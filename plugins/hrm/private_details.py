@@ -74,7 +74,7 @@ PRIVATE: Collection[PrivateDetails] = Collection(
 SHOWN = shape(
     "EmployeePrivateDetails",
     employee_id=object_id(ref=EMPLOYEES.name, nullable=False),
-    changed_at=timestamp(description="Null if nothing was entered yet."),
+    changed_at=timestamp(label=("修改时间", "Changed at"), description="Null if nothing was entered yet."),
     **_DETAILS,
 )
 BODY = shape(

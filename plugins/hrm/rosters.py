@@ -40,6 +40,7 @@ from plugins.hrm.roster_records import IN_CONFLICT, IS_OVER, NOT_OFFERED, PLAN_F
 from plugins.hrm.timetable import Calendar
 
 _AT = "/api/v1/hrm/rosters"
+_NOT_OF_OPEN = ("employee_id", "deleted", "day_from", "day_to")  # they are all of days to come
 _TOLD = {"employee_id", "day", "shift_id", "department_id"}  # what a roster says; the rest is about it
 
 
@@ -270,7 +271,7 @@ ROUTES: tuple[Route, ...] = (
         summary="List the open shifts that I can take",
         title=("待领取班次", "Open shifts"),
         access="hrm:roster:take",
-        query={name: one for name, one in ROSTERS.list_query.items() if name not in ("employee_id", "deleted")},
+        query={name: one for name, one in ROSTERS.list_query.items() if name not in _NOT_OF_OPEN},
         returns=ROSTERS.read,
         paged=True,
     ),
