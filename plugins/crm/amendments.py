@@ -225,7 +225,7 @@ async def list_versions(req: Request) -> Record:
     contract = await req.store(CONTRACTS).get(req.path["id"])
     if contract["signed_date"] is None or contract["status"] not in receivables.OWED:
         return {"items": []}
-    made = await req.system_store(AMENDMENTS).find({"contract_id": contract["id"], **_MADE}, sort="effective_on")
+    made = sorted(await req.system_store(AMENDMENTS).find({"contract_id": contract["id"], **_MADE}), key=_in_order)
     terms = _terms_of(contract)
     first = next((one["before"] for one in made if one["before"] is not None), None)
     items: list[Record] = [{"from": contract["signed_date"], "amendment_id": None, **(first or terms)}]
@@ -237,6 +237,11 @@ async def list_versions(req: Request) -> Record:
     numbered = [{**one, "version": number} for number, one in enumerate(items, 1)]
     on = req.query.get("day")
     return {"items": [one for one in numbered if on is None or _is_in_force(one, on)]}
+
+
+def _in_order(amendment: ContractAmendment) -> tuple[str, str]:
+    """Return the key by which amendments take effect: by day, and on one day as they were approved."""
+    return amendment["effective_on"] or "", str(amendment["decided_at"])
 
 
 def _is_in_force(version: Record, on: str) -> bool:
@@ -300,7 +305,7 @@ async def put_in_force(service: Service) -> None:
     """Put the approved amendments into effect whose day has come. The owner is told once of one that cannot."""
     now = utc_now()
     due = {"status": "approved", "effective_on": {"$lte": day_of(now, service.settings.zone).isoformat()}}
-    for one in await service.database.store(AMENDMENTS).find(due, sort="effective_on"):
+    for one in sorted(await service.database.store(AMENDMENTS).find(due), key=_in_order):
         step = Step(service, AMENDMENTS, "take-effect", one, now)
         try:
             await service.database.transaction(lambda step=step: _take_effect(step))  # type: ignore[misc]

@@ -67,8 +67,9 @@ async def report(service: Service, payload: Mapping[str, Any]) -> None:
         return
     request, customers = payload.get("request"), service.database.store(CUSTOMERS)
     in_force = {"contract_id": contract["id"], "status": "in_force"}
-    made = [] if payload["known"] else await service.database.store(AMENDMENTS).find(in_force, sort="effective_on")
+    made = [] if payload["known"] else await service.database.store(AMENDMENTS).find(in_force)
     customer = await customers.find_one({"_id": contract["customer_id"]})
+    made.sort(key=lambda one: (one["effective_on"] or "", str(one["decided_at"])))
     amount = exact(contract["amount"]) - sum((exact(one["change"]) for one in made), Decimal(0))
     await announce(service, request, {**contract, "amount": store_money(amount)}, customer, None)
     for one in made:
