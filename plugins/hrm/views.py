@@ -27,6 +27,16 @@ VIEWS = (
         LEAVE_TYPES,
         columns=("name", "code", "status", "paid", "unit", "accrual", "amount", "carry_over"),
         groups={
+            ("基本信息", "General"): (
+                "code",
+                "name",
+                "name_en",
+                "paid",
+                "unit",
+                "evidence_required",
+                "department_ids",
+                "status",
+            ),
             ("额度", "Accrual"): (
                 *("accrual", "amount", "seniority", "overtime_rates", "year_of"),
                 *("part_year", "starts_on", "overdraft"),

@@ -218,13 +218,18 @@ async def test_what_is_pasted_into_an_article_is_made_anew_without_scripts(
 
 
 def go_round(console: Console) -> None:
-    """Open a form with a key, press the tabulator more often than it has fields, and leave it with Escape."""
+    """Open a form with a key, choose something, press the tabulator more often than there are fields, and leave it with Escape."""
     inside = "return document.activeElement.closest('.antd-Drawer') !== null"
     console.until(lambda: console.count(ROWS))
     console.robot("rest")
     console.browser.execute_script("document.querySelector(arguments[0]).focus()", NEW)
     console.keys(Keys.ENTER)
     console.until(lambda: console.count(".antd-Drawer [name=name]") and console.browser.execute_script(inside))
+    console.reach("one.matches('[data-amis-name=owner_id] [role=combobox]')")
+    console.keys(Keys.SPACE)  # what is chosen can be cleared, by a link within the picker
+    console.until(lambda: "aria-autocomplete" in focus(console) and console.count("[role=option]"))
+    console.keys(Keys.ARROW_DOWN, Keys.ENTER)
+    console.until(lambda: console.count(".antd-Drawer .antd-Select-clear"))
     fields = console.count(".antd-Drawer [data-amis-name]")
     for _ in range(2 * fields):
         console.keys(Keys.TAB)

@@ -26,7 +26,7 @@ function nameOf(control) {
   const look = `${control.className} ${inside?.getAttribute("class") ?? ""} ${inside?.getAttribute("icon") ?? ""}`.toLowerCase();
   const icon = Object.entries(ICONS).find(([part]) => look.includes(part))?.[1];
   const tip = control.matches(LINKS) && control.dataset.tooltip; // of a button beside a control
-  return tip || item || control.title || control.dataset.tooltip || hint || (icon && say(icon)) || control.textContent.trim();
+  return tip || (item && icon === "clear" ? `${say(icon)} ${item}` : item) || control.title || control.dataset.tooltip || hint || (icon && say(icon)) || control.textContent.trim();
 }
 
 /** Give an element a role, and make it reachable with the keyboard. */
@@ -95,6 +95,8 @@ function holdFocus() {
 function closeChoices() {
   const veil = () => [...document.querySelectorAll(VEIL)].at(-1), item = (part) => part?.closest("[class*=-Form-item]");
   let last = null; // what had the focus last outside of choices
+  // a picker would take the focus back from the link that clears it
+  document.addEventListener("focusin", (event) => { if (event.target.matches("[class*=Select-clear]")) event.stopPropagation(); }, true);
   document.addEventListener("focusin", ({ target }) => {
     if (target.closest(CHOICE) || target.contains(veil() ?? null)) return; // a click in the choice itself
     if (item(last) !== item(target) || !item(target)) veil()?.click();
@@ -140,6 +142,8 @@ export function mendControls() {
   document.addEventListener("click", soon); // it may have selected another tab
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches?.(`${LINKS}[role=button], [role=tab]`)) return;
+    const picker = event.target.closest("[role=combobox]");
     (event.target.querySelector(LINKS) ?? event.target).click();
+    picker?.focus(); // the link that clears it is gone then
   });
 }

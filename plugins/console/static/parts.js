@@ -43,7 +43,7 @@ export function registerParts(library, React, listOf) {
   registerFlow(library, React);
   registerDeclared(library, React);
   registerChoices(library, React);
-  library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red"), "Combo.type": say("field") });
+  library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red"), "Combo.type": say("field"), "placeholder.empty": say("nothing") });
   enterMoves();
   confirmsWait();
   askBeforeClosing();
