@@ -216,17 +216,13 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     title = viewer.say(viewer.site.action_title(route))
     path = addressed(route.path if subject.nested else route.path.replace(f"{{{subject.key}}}", "{id}"), id)
     fields = (route.body.fields or {}) if route.body is not None else {}
-    feedback = _feedback(viewer, subject, route, title)
+    api, feedback = call(route.method, path, values_of(fields)), _feedback(viewer, subject, route, title)
     asked = form_of(viewer, subject, route)
     if any(one["type"] not in ("hidden", "input-text", "textarea") for one in asked):
         view, verb = viewer.site.view_of(subject.collection), route.path.rpartition("/")[2]
         knows = {"version": "${version}", **(view.proposals.get(verb, {}) if view is not None else {})}
         heading = viewer.heading(title, subject.collection)
-        # a form within the form lets the renderer send all that the page knows
-        holds_form = any(one["type"] == "flow-choices" for one in asked)
-        sent = values_of(fields) if holds_form else None
-        return drawer(title, call(route.method, path, sent), asked, knows, heading, **feedback)
-    api = call(route.method, path, values_of(fields))
+        return drawer(title, api, asked, knows, heading, **feedback)
     texts = [one for one in asked if one["type"] != "hidden"]
     heading = title if _asked(viewer, subject, route) else ""  # one agrees, and not a record
     return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), texts, heading, **feedback)

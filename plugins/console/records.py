@@ -34,7 +34,7 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     if read is None or not viewer.may(read):
         return None
     label = subject.collection.label_field if subject.collection is not None else ""
-    title = f"${{{label}}}" if label else viewer.word("details")
+    title = f"${{{label}}}" if label else viewer.say(viewer.site.title_of(subject))
     buttons = [*_buttons(viewer, subject)]
     flags = {"true": viewer.word("yes"), "false": viewer.word("no")}
     kinds = subject.shape.items()

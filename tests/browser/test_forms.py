@@ -258,6 +258,8 @@ def type_moment(console: Console) -> str:
     console.press(NEW)
     console.until(lambda: console.count(".antd-Drawer [data-amis-name=starts_at] input"))
     console.type("[data-amis-name=starts_at] input", "2031-03-03 09:30")
+    console.keys(Keys.TAB)  # its calendar would lie over what follows
+    console.until(lambda: not console.count(".antd-DatePicker-popover"))
     return console.value("[data-amis-name=starts_at] input")
 
 

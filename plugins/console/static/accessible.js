@@ -42,6 +42,7 @@ function mend() {
     tab.setAttribute("aria-selected", String(tab.classList.contains("is-active")));
   }
   for (const link of document.querySelectorAll(`${LINKS}:not([role])`)) if (!link.closest("[role=tab]")) act(link, "button");
+  for (const link of document.querySelectorAll("[class*=DatePicker-toggler][tabindex='0']")) link.tabIndex = -1; // the field beside it opens the calendar
   for (const part of document.querySelectorAll("[tabindex='1']")) part.tabIndex = 0; // it would come before everything else
   for (const table of document.querySelectorAll(TABLES)) if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
   if (NARROW.matches) for (const table of document.querySelectorAll("[class*=-Table-table]")) {
@@ -99,7 +100,7 @@ function closeChoices() {
   document.addEventListener("focusin", (event) => { if (event.target.matches("[class*=Select-clear]")) event.stopPropagation(); }, true);
   document.addEventListener("focusin", ({ target }) => {
     if (target.closest(CHOICE) || target.contains(veil() ?? null)) return; // a click in the choice itself
-    if (item(last) !== item(target) || !item(target)) veil()?.click();
+    if (item(last) !== item(target) || !item(target) || target.matches(LINKS)) veil()?.click(); // a link clears the field
     last = target;
   });
   document.addEventListener("keydown", (event) => {

@@ -1,10 +1,9 @@
 // Components of our own in the renderer's pages. A part is a function that fills an element, and follows its properties.
 
 import { askBeforeClosing, draft } from "./drafts.js";
-import { registerChoices } from "./choices.js";
-import { registerDeclared } from "./declared.js";
 import { registerFlow } from "./flow.js";
 import { importer } from "./imports.js";
+import { registerInnerForms } from "./inner_forms.js";
 import { chips, counts } from "./lists.js";
 import { confirmsWait, counted, enterMoves, percent, totals } from "./lines.js";
 import { month } from "./month.js";
@@ -41,8 +40,7 @@ export function registerParts(library, React, listOf) {
   for (const [type, mount] of Object.entries({ ...PARTS, chips: chips(listOf) })) library.Renderer({ type })(component(React, mount));
   for (const [type, mount] of Object.entries(CONTROLS)) library.FormItem({ type, strictMode: false })(component(React, mount));
   registerFlow(library, React);
-  registerDeclared(library, React);
-  registerChoices(library, React);
+  registerInnerForms(library, React);
   library.extendLocale?.(language === "en" ? "en-US" : "zh-CN", { "Form.validateFailed": say("red"), "Combo.type": say("field"), "placeholder.empty": say("nothing") });
   enterMoves();
   confirmsWait();
