@@ -179,7 +179,8 @@ def create_button(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) ->
     if create is not None and viewer.may(create) and create.body is not None:
         declared = viewer.site.catalogue.permission_titles.get(create.access)
         title = viewer.say(declared or ACTION_TITLES["create"])
-        api, heading = call("POST", addressed(create.path)), viewer.heading(title, subject.collection)
+        api, plain = call("POST", addressed(create.path)), title == viewer.say(ACTION_TITLES["create"])
+        heading = viewer.heading(title, subject.collection) if plain else title  # such as "Send announcements"
         yield {**drawer(title, api, form_of(viewer, subject, create), fixed, heading), "level": "primary"}
 
 

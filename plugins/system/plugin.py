@@ -1,6 +1,6 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import Dictionary, Message, Option, Plugin, link, page, routes_of, text
+from plugins.api import Dictionary, Message, Option, Plugin, View, link, page, routes_of, text
 from plugins.api.ports import OptionValues
 from plugins.api.records import Holding, Item
 from plugins.system import configs, custom_fields, data_reset, dictionaries, dictionary_items, processes, saved_views
@@ -55,6 +55,6 @@ plugin = Plugin(
     menus=MENUS,
     emits=(configs.CHANGING_EVENT,),
     dictionaries=(STATUS, processes.RESULTS, custom_fields.TYPES, custom_fields.USES, custom_fields.INDEXES),
-    views=(custom_fields.VIEW,),
+    views=(custom_fields.VIEW, View(DICTIONARIES, columns=("name", "type", "updater_id", "updated_at"))),
     options=OPTIONS,
 )
