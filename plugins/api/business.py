@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from plugins.business.amounts import (
+    BY_DOCUMENT as BY_DOCUMENT,  # the tax is rounded of the sum of all lines with the same tax
+    BY_LINE as BY_LINE,  # or of each line
+    ROUNDINGS as ROUNDINGS,  # these two rules
+    TERMS as TERMS,  # the fields of a document that change its amounts
+    check_amounts as check_amounts,  # refuse amounts of lines that are too large
+    compute_amounts as compute_amounts,  # net, tax and amount of a document and its lines
+    compute_part as compute_part,  # what some of the units of a line come to
+    compute_value as compute_value,  # their price, before the discounts that are amounts
+    share_out as share_out,  # an amount in proportion to weights, to the cent
+)
 from plugins.business.events import (
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
     DEBT_ASKED as DEBT_ASKED,  # ask to report again what is owed for a record
@@ -15,6 +26,24 @@ from plugins.business.events import (
     due_after as due_after,  # the day on which something is due, so many days after another day
     payment_terms as payment_terms,  # the field with the number of days within which somebody has to pay
 )
+from plugins.business.lines import (
+    GOODS as GOODS,  # the kind of a line, or a product, that moves stock
+    LINE_DESCRIPTION as LINE_DESCRIPTION,  # the field with the words of a line
+    LINE_KIND as LINE_KIND,  # the field with its kind
+    LINE_NUMBER as LINE_NUMBER,  # the field with its number in the document
+    MAX_AMOUNT as MAX_AMOUNT,  # of a line and of a document
+    MAX_PRICE as MAX_PRICE,  # of a unit
+    MAX_QUANTITY as MAX_QUANTITY,  # of a line
+    MOST_LINES as MOST_LINES,  # of a document
+    PRICE_PLACES as PRICE_PLACES,  # the decimals of a price
+    SERVICE as SERVICE,  # the kind of a line, or a product, of which nothing moves
+    TAX as TAX,  # the field with the tax of a document or a line
+    TAX_RATE as TAX_RATE,  # the field with a rate of tax
+    TEXT as TEXT,  # the kind of a line of words alone
+    WITHOUT_TAX as WITHOUT_TAX,  # the field with an amount without tax
+    price as price,  # the field for an amount per unit
+    priced_line as priced_line,  # the fields of a line with a price
+)
 from plugins.business.ports import (
     CONTACTS_ASKED as CONTACTS_ASKED,  # as `Customers.find_contacts`
     CREDIT_ASKED as CREDIT_ASKED,  # as `Customers.find_credit_excess`
@@ -26,9 +55,11 @@ from plugins.business.ports import (
     OVER_CREDIT_LIMIT as OVER_CREDIT_LIMIT,  # their message
     OWED_ASKED as OWED_ASKED,  # as `Books.find_owed`
     TERMS_ASKED as TERMS_ASKED,  # as `find_terms` of `Customers` or `Suppliers`
+    BillableOrder as BillableOrder,  # what invoices may bill of an order, line by line
     Books as Books,  # port: closed months, and what is owed
     Contact as Contact,  # whom to call at a customer
     Customers as Customers,  # port: terms, credit and contacts of customers
+    PricedLines as PricedLines,  # port: lines with prices and taxes, and those of orders
     Suppliers as Suppliers,  # port: terms of suppliers
     find_booked_on as find_booked_on,  # the day on which the effect of a date is booked
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from handlers.events import Event
 from handlers.request import Request
 from handlers.route import conflicts
+from handlers.schema.errors import invalid
 from handlers.schema.messages import Message
-from handlers.schema.values import Payload, RecordId
+from handlers.schema.values import Payload, Record, RecordId
 from handlers.service import Port, Service
 from plugins.plugin import Listener
 
@@ -77,6 +79,36 @@ class Suppliers(Port):
 
     async def find_terms(self, supplier_id: RecordId) -> int | None:
         """Return within how many days the supplier is paid, or None if that is not agreed."""
+        return None
+
+
+@dataclass(frozen=True)
+class BillableOrder:
+    """What invoices may bill of an order.
+
+    `lines` are those of the order with their amounts; the line of the number 0 is its freight. `units` has how many of each
+    may be billed: those ordered, or those shipped if no more will be, less what came back. `shipped` has the units of each
+    delivery or receipt, by the id of it and the number of the line.
+    """
+
+    lines: Sequence[Mapping[str, Any]]
+    units: Mapping[int, Decimal]
+    shipped: Mapping[RecordId, Mapping[int, Decimal]]
+
+
+class PricedLines(Port):
+    """Lines with products, prices and taxes, and those of orders. Without a plugin that keeps products there are none."""
+
+    async def compute(self, req: Request, direction: str, lines: Sequence[Record], terms: Mapping[str, Any]) -> Record:
+        """Return lines that are sold (`direction` `out`) or bought (`in`) completed and with their amounts.
+
+        `terms` has the customer or supplier, and what else `compute_amounts` reads. The result has `lines`, `net_amount`,
+        `tax_amount` and `amount`. Raises 40001 for lines that contradict themselves, and without a plugin that knows products.
+        """
+        raise invalid("lines", "invalid")
+
+    async def find_billable(self, req: Request, biz_type: str, resource_id: str) -> BillableOrder | None:
+        """Return what may be billed of an order, or None for what has no lines with numbers and amounts."""
         return None
 
 

@@ -37,15 +37,18 @@ from plugins.api.data import Migration, Stage
 from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
 from plugins.api.values import ReadOnlyRecord
-from plugins.finance import open_items
+from plugins.finance import invoice_lines, open_items
 from plugins.finance.books import check_open, get_day
 from plugins.finance.entering import pay
 from plugins.finance.messages import (
     MORE_THAN_OPEN,
+    MORE_UNITS_THAN_BILLED,
+    MORE_UNITS_THAN_OPEN,
     NOT_DELETABLE,
     NOT_EDITABLE,
     NOT_IN_STATE,
     NOTE_REVERSED_ALREADY,
+    NOTHING_TO_BILL,
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
 )
@@ -58,7 +61,7 @@ from plugins.finance.open_items import (
     in_books,
     settle_invoice,
 )
-from plugins.finance.record_types import CreditNote, Invoice
+from plugins.finance.record_types import CreditNote, Invoice, OpenItem
 from plugins.finance.records import CREDIT_BODY, CREDIT_NOTES, INVOICES, MAX_AMOUNT, PAY_INVOICE_BODY, REVERSE_NOTE_BODY
 
 _DASHES = re.compile(r"[\u00ad\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63_]")
@@ -118,6 +121,7 @@ async def _complete(service: Service, rows: Sequence[Record]) -> int:
 
 
 _ZERO = store_money(Decimal(0))
+_DECIDE_LINES = ("open_item_id", "direction", "prices_include_tax")
 _DRAFT = {"status": "draft"}
 
 
@@ -125,7 +129,10 @@ async def create(req: Request) -> Invoice:
     """Create a draft. Its total is the amount plus the tax."""
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     _check_party(values)
-    values |= await open_items.describe_billed(req, values)
+    item = await open_items.find_billed(req, values)
+    values |= open_items.describe_billed(values, item)
+    values |= await invoice_lines.derive(req, values, item, req.body)
+    values.pop("shipment_ids", None)
     values["counterparty"] = values.get("counterparty") or await open_items.find_party_name(req, values)
     if values["counterparty"] is None:
         given = next((name for name in ("customer_id", "supplier_id") if values.get(name) is not None), None)
@@ -172,7 +179,10 @@ async def update(req: Request) -> Invoice:
         values["day"] = get_day(req)
     after = {**before, **values}
     _check_party(after)
-    values |= await open_items.describe_billed(req, after)
+    item = await open_items.find_billed(req, after)
+    values |= open_items.describe_billed(after, item)
+    values |= await _change_lines(req, before, after, item)
+    values.pop("shipment_ids", None)
     if "counterparty" not in values and any(
         values.get(name) not in (None, before[name]) for name in ("customer_id", "supplier_id")
     ):
@@ -188,6 +198,23 @@ async def update(req: Request) -> Invoice:
         raise name_number(error) from error
 
 
+async def _change_lines(req: Request, before: Invoice, after: Record, item: OpenItem | None) -> Record:
+    """Return what a change of a draft changes in its lines and sums: they agree, whichever of them the body has."""
+    given = req.body
+    if given.get("lines") is not None or given.get("shipment_ids"):
+        return await invoice_lines.derive(req, after, item, given)
+    if not before["lines"] or ("lines" in given and given.get("amount") is not None):
+        return {}
+    if "lines" in given:
+        raise invalid("amount", "required")
+    if any(after[name] != before.get(name) for name in _DECIDE_LINES):
+        raise invalid("lines", "required")
+    for name, value in invoice_lines.sum_lines(before["lines"]).items():
+        if exact(after[name]) != exact(value):
+            raise invalid(name, "invalid")
+    return {}
+
+
 async def delete(req: Request) -> None:
     """Delete a draft."""
     await req.store(INVOICES).delete(req.path["id"], where=_DRAFT, reason=NOT_DELETABLE)
@@ -200,7 +227,11 @@ async def _update_item(step: Step[Invoice]) -> None:
         await open_items.update_from_invoice(step.req, step.record, step.record["day"] or step.today)
     else:
         confirms = step.action == "confirm"
-        await open_items.update_billed(step.req, step.record, step.record["day"] or step.today, confirms=confirms)
+        item = await open_items.lock_billed(step.req, step.record)
+        if confirms and (changes := await invoice_lines.renew(step.req, step.record, item)):
+            step.record = await step.store(INVOICES).update(step.record["id"], changes)
+        day = step.record["day"] or step.today
+        await open_items.update_billed(step.req, step.record, day, item, confirms=confirms)
         step.record = await step.store(INVOICES).get(step.record["id"])
 
 
@@ -262,8 +293,12 @@ async def credit(req: Request) -> CreditNote:
         if invoice["status"] not in _CREDITABLE:
             raise ApiError(CONFLICT, NOT_IN_STATE)
         await check_open(req.service, {"day": day})
-        amount, tax = _choose_amounts(req.body, invoice)
-        note, changed = await _enter(req, invoice, amount, tax, day)
+        left = _count_left(invoice)
+        whole = req.body.get("amount") is None
+        named = _get_lines(req, invoice)
+        lines = invoice_lines.credit(invoice, named, left) if invoice["lines"] and whole else None
+        amount, tax = _choose_amounts(req.body if lines is None else invoice_lines.sum_lines(lines[0]), left)
+        note, changed = await _enter(req, invoice, amount, tax, day, lines)
         await req.emit(CREDITED, invoice=changed, credit_note=note)
         return note
 
@@ -284,7 +319,8 @@ async def reverse(req: Request) -> CreditNote:
         await req.service.database.lock(INVOICES, note["invoice_id"])
         invoice = await req.system_store(INVOICES).get(note["invoice_id"])
         amount, tax = -exact(note["amount"]), -exact(note["tax"])
-        reversal, changed = await _enter(req, invoice, amount, tax, day, reverses_id=note["id"])
+        lines = invoice_lines.take_back(invoice, note["lines"]) if note["lines"] else None
+        reversal, changed = await _enter(req, invoice, amount, tax, day, lines, reverses_id=note["id"])
         linked = await req.system_store(CREDIT_NOTES).update(note["id"], {"reversed_by_id": reversal["id"]})
         await req.emit(NOTE_REVERSED, invoice=changed, credit_note=linked, reversal=reversal)
         return reversal
@@ -293,9 +329,18 @@ async def reverse(req: Request) -> CreditNote:
 
 
 async def _enter(
-    req: Request, invoice: Invoice, amount: Decimal, tax: Decimal, day: str, **links: Any
+    req: Request,
+    invoice: Invoice,
+    amount: Decimal,
+    tax: Decimal,
+    day: str,
+    lines: tuple[list[Record], list[Record]] | None,
+    **links: Any,
 ) -> tuple[CreditNote, Invoice]:
-    """Write a credit note, and change the invoice and what is owed for it. Returns the note and the invoice."""
+    """Write a credit note, and change the invoice and what is owed for it. Returns the note and the invoice.
+
+    `lines`: those of the note, and those of the invoice after it.
+    """
     note = await req.store(CREDIT_NOTES).create(
         {
             "number": await CREDIT_NOTE_NUMBERS.take(req),
@@ -307,34 +352,52 @@ async def _enter(
             "tax": store_money(tax),
             "total": store_money(amount + tax),
             "reason": req.body.get("reason"),
+            "lines": lines[0] if lines is not None else None,
             **links,
         }
     )
-    credited = {
+    credited: Record = {
         "credited": store_money(exact(invoice["credited"]) + amount + tax),
         "credited_tax": store_money(exact(invoice["credited_tax"]) + tax),
     }
+    if lines is not None:
+        credited["lines"] = lines[1]
     changed = await settle_invoice(req.system_store(INVOICES), invoice, credited)
     await open_items.update_from_invoice(req, changed, day)
     return note, changed
 
 
-def _choose_amounts(body: Record, invoice: Invoice) -> tuple[Decimal, Decimal]:
-    """Return the amount and the tax of a credit note: those of the body, or all that is left.
-
-    Raises 40901 for more than is left, and 40001 for a tax without an amount.
-    """
+def _count_left(invoice: Invoice) -> Mapping[str, Decimal]:
+    """Return how much of the amount and the tax of an invoice can still be credited."""
     credited_tax = exact(invoice["credited_tax"])
-    left = {
+    return {
         "amount": exact(invoice["amount"]) - (exact(invoice["credited"]) - credited_tax),
         "tax": exact(invoice["tax"]) - credited_tax,
     }
-    if body.get("amount") is None:
-        if body.get("tax") is not None:
-            raise invalid("amount", "required")
-        wanted = left
-    else:
-        wanted = {name: exact(body.get(name)) for name in left}
+
+
+def _get_lines(req: Request, invoice: Invoice) -> Sequence[Mapping[str, Any]] | None:
+    """Return the lines that are credited, or None for all.
+
+    Raises 40001 for lines of an invoice without lines, for an amount beside them, and for a tax without an amount.
+    """
+    lines: Sequence[Mapping[str, Any]] | None = req.body.get("lines")
+    if lines is not None and not invoice["lines"]:
+        raise invalid("lines", "invalid")
+    for name in ("amount", "tax"):
+        if lines is not None and req.body.get(name) is not None:
+            raise invalid(name, "invalid")
+    if req.body.get("tax") is not None and req.body.get("amount") is None:
+        raise invalid("amount", "required")
+    return lines
+
+
+def _choose_amounts(body: Record, left: Mapping[str, Decimal]) -> tuple[Decimal, Decimal]:
+    """Return the amount and the tax of a credit note: those of the body, or all that is `left`.
+
+    Raises 40901 for more than is left.
+    """
+    wanted = left if body.get("amount") is None else {name: exact(body.get(name)) for name in left}
     for name, value in wanted.items():
         if value > left[name] or not any(left.values()):
             data = {"open": f"{left[name]:.2f}", "field": name}
@@ -342,6 +405,7 @@ def _choose_amounts(body: Record, invoice: Invoice) -> tuple[Decimal, Decimal]:
     return wanted["amount"], wanted["tax"]
 
 
+_LINES = conflicts(MORE_UNITS_THAN_OPEN, NOTHING_TO_BILL)
 ROUTES: tuple[Route, ...] = (
     *crud(
         INVOICES,
@@ -351,7 +415,11 @@ ROUTES: tuple[Route, ...] = (
         create=create,
         update=update,
         delete=delete,
-        refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
+        refusals_of={
+            "create": _LINES,
+            "update": (*conflicts(NOT_EDITABLE), *_LINES),
+            "delete": conflicts(NOT_DELETABLE),
+        },
     ),
     *transitions(
         INVOICES,
@@ -359,7 +427,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/finance/invoices/{id}/confirm",
             access="finance:invoice:confirm",
             after=_update_item,
-            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_OPEN),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_OPEN, MORE_UNITS_THAN_OPEN),
         ),
         Action(
             "POST /api/v1/finance/invoices/{id}/void",
@@ -391,7 +459,7 @@ ROUTES: tuple[Route, ...] = (
         body=CREDIT_BODY,
         returns=CREDIT_NOTES.read,
         collection=INVOICES.name,
-        refusals=conflicts(MORE_THAN_OPEN, NOT_IN_STATE, PERIOD_CLOSED),
+        refusals=conflicts(MORE_THAN_OPEN, MORE_UNITS_THAN_BILLED, NOT_IN_STATE, PERIOD_CLOSED),
     ),
     route(
         "POST /api/v1/finance/credit-notes/{id}/reverse",

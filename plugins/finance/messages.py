@@ -22,6 +22,13 @@ PAID_ELSEWHERE = Message(
     "Enter the payment at the source: the contract, order, invoice or expense claim",
 )
 MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "The amount exceeds the open amount: {open}")
+MORE_UNITS_THAN_OPEN = Message(
+    "第 {line} 行的数量超过可开票数量：{open}", "Line {line}: the quantity exceeds what can still be invoiced: {open}"
+)
+MORE_UNITS_THAN_BILLED = Message(
+    "第 {line} 行的数量超过可红冲数量：{open}", "Line {line}: the quantity exceeds what can still be credited: {open}"
+)
+NOTHING_TO_BILL = Message("没有可开票的明细", "Nothing is left to be invoiced")
 MORE_THAN_ADVANCE = Message("金额超过未核销金额：{open}", "The amount exceeds the unallocated amount: {open}")
 MORE_THAN_ALLOCATED = Message(
     "金额超过该款项的已核销金额：{open}", "The amount exceeds what is allocated to the item: {open}"

@@ -274,16 +274,24 @@ async def put_invoice(
     )
 
 
-async def update_billed(req: Request, invoice: Invoice, day: str, *, confirms: bool = False) -> None:
-    """Update the open item that an invoice bills, and what is paid of its invoices.
-
-    Raises 40901 for an invoice that is just confirmed (`confirms`) and claims more than is open.
-    """
+async def lock_billed(req: Request, invoice: Invoice) -> OpenItem:
+    """Return the open item that an invoice bills, after every transaction that changes it."""
     store = req.system_store(OPEN_ITEMS)
     # written and not only read, so that it conflicts with a concurrent payment of the item
     billed = await store.update_unversioned({"_id": invoice["open_item_id"]}, {"$inc": {"billings": 1}})
     if billed is None:
         raise ApiError(NOT_FOUND)
+    return billed
+
+
+async def update_billed(
+    req: Request, invoice: Invoice, day: str, billed: OpenItem | None = None, *, confirms: bool = False
+) -> None:
+    """Update the open item that an invoice bills, and what is paid of its invoices; `billed`: it is locked already.
+
+    Raises 40901 for an invoice that is just confirmed (`confirms`) and claims more than is open.
+    """
+    billed = billed or await lock_billed(req, invoice)
     bills = await find_bills(req.service, billed["id"])
     if confirms:
         refuse_excess(billed, bills, invoice)
@@ -357,14 +365,14 @@ async def find_party_name(req: Request, party: ReadOnlyRecord) -> str | None:
     return await req.part(RecordNames).name_of(OPEN_ITEMS.references[field], party.get(field))
 
 
-async def describe_billed(req: Request, invoice: ReadOnlyRecord) -> Record:
-    """Return the party and the due day that an invoice takes from the item that it bills; nothing if it bills none.
+async def find_billed(req: Request, invoice: ReadOnlyRecord) -> OpenItem | None:
+    """Return the item that an invoice bills, or None if it bills none.
 
     Raises 40001 if the item is missing, has the other direction or belongs to an invoice, and for another party.
     """
     item_id = invoice.get("open_item_id")
     if item_id is None:
-        return {}
+        return None
     billed = {"_id": item_id, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
     item = await req.system_store(OPEN_ITEMS).find_one(billed)
     if item is None:
@@ -372,6 +380,13 @@ async def describe_billed(req: Request, invoice: ReadOnlyRecord) -> Record:
     for name in ("customer_id", "supplier_id"):
         if invoice.get(name) not in (None, item.get(name)):
             raise invalid(name, "invalid")
+    return item
+
+
+def describe_billed(invoice: ReadOnlyRecord, item: OpenItem | None) -> Record:
+    """Return the party and the due day that an invoice takes from the item that it bills; nothing if it bills none."""
+    if item is None:
+        return {}
     party = {name: item.get(name) for name in PARTY_FIELDS if item.get(name)}
     return {**party, "due_on": invoice.get("due_on") or item["due_on"]}
 

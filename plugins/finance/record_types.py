@@ -115,6 +115,33 @@ class ExpenseClaim(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class InvoiceLine(TypedDict):
+    """An object within `Invoice`."""
+
+    product_id: NotRequired[StoredId | None]
+    quantity: NotRequired[StoredAmount | None]
+    price: NotRequired[StoredAmount | None]
+    discount: NotRequired[StoredAmount | None]
+    tax_rate: NotRequired[StoredAmount | None]
+    tax_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
+    price_per: NotRequired[StoredAmount | None]
+    discount_amount: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    unit_price: NotRequired[StoredAmount | None]
+    line: NotRequired[int | None]
+    tax_included: NotRequired[bool | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    order_line: NotRequired[int | None]
+    shipment_id: NotRequired[StoredId | None]
+    credited_quantity: NotRequired[StoredAmount | None]
+    credited: NotRequired[StoredAmount | None]
+    credited_tax: NotRequired[StoredAmount | None]
+
+
 class Invoice(TypedDict):
     """A record of `finance_invoices`."""
 
@@ -128,6 +155,9 @@ class Invoice(TypedDict):
     due_on: str | None
     amount: StoredAmount
     tax: StoredAmount
+    lines: list[InvoiceLine] | None
+    prices_include_tax: bool | None
+    shipment_ids: NotRequired[list[StoredId] | None]
     total: StoredAmount
     paid: StoredAmount
     credited: StoredAmount | None
@@ -149,6 +179,20 @@ class Invoice(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class CreditNoteLine(TypedDict):
+    """An object within `CreditNote`."""
+
+    line: NotRequired[int | None]
+    product_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
+    quantity: NotRequired[StoredAmount | None]
+    tax_rate: NotRequired[StoredAmount | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: NotRequired[StoredAmount | None]
+
+
 class CreditNote(TypedDict):
     """A record of `finance_credit_notes`."""
 
@@ -160,6 +204,7 @@ class CreditNote(TypedDict):
     amount: StoredAmount
     tax: StoredAmount
     total: StoredAmount
+    lines: list[CreditNoteLine] | None
     counterparty: str | None
     reason: str | None
     reverses_id: StoredId | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import (
     Collection,
+    Field,
     Index,
     Message,
     array,
@@ -14,11 +15,21 @@ from plugins.api import (
     money,
     obj,
     object_id,
+    quantity,
     record_name,
     service_fields,
     shape,
     text,
     timestamp,
+)
+from plugins.api.business import (
+    LINE_DESCRIPTION,
+    LINE_KIND,
+    LINE_NUMBER,
+    MAX_QUANTITY,
+    MOST_LINES,
+    TAX_RATE,
+    priced_line,
 )
 from plugins.api.fields import record_code
 from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
@@ -257,6 +268,46 @@ REVERSE_CLAIM_BODY = shape(
 REJECT_BODY = shape("RejectBody", reason=text(max_length=500))
 
 
+_PRODUCT = object_id(label=("商品", "Product"), ref="inventory_products", ref_optional=True, on_delete="keep")
+_UNITS = quantity(label=("数量", "Quantity"), minimum="0", maximum=MAX_QUANTITY)
+
+
+def _invoice_line() -> dict[str, Field]:
+    fields = priced_line(
+        product_id=_PRODUCT.but(description="Null on a line of text, and perhaps of a service."),
+        tax_id=object_id(
+            label=("税种", "Tax code"),
+            ref="inventory_taxes",
+            ref_optional=True,
+            on_delete="keep",
+            description="That of the customer or supplier, or else of the product, unless this or `tax_rate` is given.",
+        ),
+    )
+    credited = money(label=("已红冲金额", "Credited"), read_only=True, description="With tax; null: nothing.")
+    return {
+        **fields,
+        "quantity": fields["quantity"].but(
+            nullable=True,
+            description="Above zero; a line of text has none, which is zero. Of an order: all that is open unless given.",
+        ),
+        "order_line": integer(
+            label=("订单行号", "Order line"),
+            minimum=0,
+            maximum=MOST_LINES,
+            description="Required in an invoice that bills an order: the number of the line there; 0: the freight. Product, "
+            "price, discount and tax are those of that line.",
+        ),
+        "shipment_id": object_id(
+            label=("出入库单", "Shipment"), description="The delivery or receipt of the order that the line bills."
+        ),
+        "credited_quantity": quantity(
+            label=("已红冲数量", "Credited quantity"), read_only=True, description="By credit notes; null: nothing."
+        ),
+        "credited": credited,
+        "credited_tax": credited.but(label=("已红冲税额", "Credited tax"), description=None),
+    }
+
+
 INVOICES: Collection[Invoice] = Collection(
     name="finance_invoices",
     title="Invoice",
@@ -294,14 +345,34 @@ INVOICES: Collection[Invoice] = Collection(
             label=("不含税金额", "Net amount"),
             minimum="0.01",
             maximum=MAX_AMOUNT,
-            required=True,
+            nullable=False,
             sort=True,
             filter=True,
             example="1000.00",
-            description="Without tax.",
+            description="Without tax. Required unless there are lines, whose sum it is.",
         ),
         "tax": money(
             label=("税额", "Tax"), minimum="0", maximum=MAX_AMOUNT, default="0.00", nullable=False, example="130.00"
+        ),
+        "lines": array(
+            obj("InvoiceLine", _invoice_line()),
+            label=("发票明细", "Lines"),
+            min_items=1,
+            max_items=MOST_LINES,
+            description="`amount` and `tax` are their sums. Where `open_item_id` is that of an order they are lines of it: all "
+            "that is open unless these or `amount` are given. Null: only the sums are known.",
+        ),
+        "prices_include_tax": boolean(
+            label=("单价含税", "Prices include tax"),
+            description="Of lines that are not of an order; they do not unless given.",
+        ),
+        "shipment_ids": array(
+            object_id(),
+            write_only=True,
+            unique=True,
+            max_items=100,
+            label=("出入库单", "Shipments"),
+            description="Begins the lines: all that is open of these deliveries or receipts of the order.",
         ),
         "total": _SUM.but(label=("价税合计", "Total"), description="`amount` plus `tax`."),
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the total is paid."),
@@ -351,6 +422,22 @@ PAY_INVOICE_BODY = shape(
 _REASON = text(label=("原因", "Reason"), max_length=1000, example="数量开错")
 _AMOUNT = money(label=("不含税金额", "Net amount"), sort=True, filter=True, description="Without tax.")
 
+_LINE = LINE_NUMBER.but(description="Of the invoice.")
+_CREDITED_LINE = obj(
+    "CreditNoteLine",
+    {
+        "line": _LINE,
+        "product_id": _PRODUCT,
+        "kind": LINE_KIND.but(description=None),
+        "description": LINE_DESCRIPTION.but(description=None),
+        "quantity": _UNITS.but(rules={}),
+        "tax_rate": TAX_RATE,
+        "net": money(label=("不含税金额", "Net amount")),
+        "tax": money(label=("税额", "Tax")),
+        "amount": money(label=("金额", "Amount"), description="With tax."),
+    },
+)
+
 CREDIT_NOTES: Collection[CreditNote] = Collection(
     name="finance_credit_notes",
     title="CreditNote",
@@ -379,6 +466,13 @@ CREDIT_NOTES: Collection[CreditNote] = Collection(
                 label=("价税合计", "Total"), description="`amount` plus `tax`: how much less is owed for the invoice."
             ),
         ),
+        "lines": array(
+            _CREDITED_LINE,
+            label=("红冲明细", "Lines"),
+            read_only=True,
+            max_items=MOST_LINES,
+            description="Of an invoice with lines. Null where an amount was credited and no goods.",
+        ),
         "counterparty": COUNTERPARTY.but(read_only=True),
         "reason": _REASON.but(read_only=True, search=True),
         "reverses_id": object_id(
@@ -405,6 +499,18 @@ CREDIT_BODY = shape(
         minimum="0.01", maximum=MAX_AMOUNT, example="20.00", description="Without tax; all that is left unless given."
     ),
     tax=money(minimum="0", maximum=MAX_AMOUNT, description="Zero unless given; without an amount, all that is left."),
+    lines=array(
+        obj(
+            "CreditedUnits",
+            {
+                "line": _LINE.but(required=True, nullable=False),
+                "quantity": _UNITS.but(description="All that is left unless given."),
+            },
+        ),
+        min_items=1,
+        max_items=MOST_LINES,
+        description="What is credited, by the lines of the invoice; `amount` and `tax` follow from them and are left out.",
+    ),
     day=_DAY,
     reason=_REASON,
 )

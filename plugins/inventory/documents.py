@@ -25,8 +25,9 @@ from plugins.api import (
     service_fields,
     text,
 )
+from plugins.api.business import MAX_QUANTITY, price
 from plugins.inventory.record_types import StockCount, Transfer, Warehouse
-from plugins.inventory.records import MAX_QUANTITY, PRODUCTS, WAREHOUSES, price
+from plugins.inventory.records import PRODUCTS, WAREHOUSES
 from plugins.inventory.texts import ALREADY_REVERSED, NOT_KEEPER, WAREHOUSE_GONE
 
 MAX_LINES = 200  # of a document that needs no order

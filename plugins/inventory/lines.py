@@ -11,35 +11,24 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Field, array, boolean, choice, exact, integer, invalid, money, obj, object_id, quantity, text
+from plugins.api import Field, array, exact, integer, invalid, obj, object_id, quantity, text
+from plugins.api.business import (
+    GOODS,
+    LINE_DESCRIPTION,
+    LINE_KIND,
+    LINE_NUMBER,
+    MOST_LINES,
+    price,
+    priced_line,
+)
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import store_quantity
-from plugins.inventory.documents import AMOUNT, POSITIVE, PRODUCT
-from plugins.inventory.records import GOODS, MAX_PRICE, MAX_QUANTITY, PRICE_LISTS, SERVICE, TAX_RATE, TAXES, price
+from plugins.inventory.documents import POSITIVE, PRODUCT
+from plugins.inventory.records import PRICE_LISTS, TAXES
 from plugins.inventory.texts import IN_USE
 
 Line = Mapping[str, Any]
-MOST_LINES = 1_000  # of an order and of what is moved of it
-TEXT = "text"
-KINDS = (GOODS, SERVICE, TEXT)
-
-_NUMBER = integer(label=("行号", "Line"), minimum=1, maximum=MOST_LINES)
 _PRODUCT = PRODUCT.but(required=False, nullable=True, description="Null on a line of text, and perhaps of a service.")
-_KIND = choice(
-    *KINDS,
-    label=("行类型", "Kind"),
-    description="`product`: goods in stock; `service`: nothing moves; `text`: words alone. Unless given, as the product, or "
-    "without one by what there is beside the description. Null in documents of earlier versions: `product`.",
-)
-_DESCRIPTION = text(
-    label=("说明", "Description"),
-    max_length=500,
-    description="Required on a line without a product.",
-    example="上门安装",
-)
-_OLDER = "Null in orders of earlier versions, which had no tax."
-WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
-TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
 _UNIT = text(
     dictionary="inventory_unit",
     label=("单位", "Unit"),
@@ -57,60 +46,20 @@ _DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库�
 
 def order_line(done: str) -> dict[str, Field]:
     """Return the fields of a line of an order; `done` names the one with what was shipped of it."""
-    unit_price = price(
-        label=("单价", "Unit price"), description="Of `price_per` units; that of the product unless given."
-    )
     return {
-        "product_id": _PRODUCT.but(on_delete="restrict", held=IN_USE),
-        "quantity": quantity(
-            label=("数量", "Quantity"),
-            minimum="0",
-            maximum=MAX_QUANTITY,
-            nullable=False,
-            description="Above zero; a line of text has none, which is zero.",
-            example="2.5",
-        ),
-        "price": unit_price,
-        "discount": quantity(
-            label=("折扣率", "Discount"),
-            minimum="0",
-            maximum="1",
-            description="Taken off the price, as a fraction.",
-            example="0.05",
-        ),
-        "tax_rate": TAX_RATE.but(description="As a fraction; that of `tax_id`, or zero unless given."),
-        "tax_id": object_id(
-            label=("税种", "Tax code"),
-            ref=TAXES.name,
-            on_delete="restrict",
-            held=IN_USE,
-            description="That of the customer or supplier, or else of the product, unless this or `tax_rate` is given.",
-        ),
-        "kind": _KIND,
-        "description": _DESCRIPTION,
-        "price_per": quantity(
-            label=("计价数量", "Price per"),
-            minimum="0.0001",
-            maximum=MAX_QUANTITY,
-            description="How many units cost `price`; 1 unless given.",
-            example="1",
-        ),
-        "discount_amount": money(
-            label=("折扣金额", "Discount amount"),
-            minimum="0",
-            maximum=MAX_PRICE,
-            description="Taken off the line, after `discount`.",
+        **priced_line(
+            product_id=_PRODUCT.but(on_delete="restrict", held=IN_USE),
+            tax_id=object_id(
+                label=("税种", "Tax code"),
+                ref=TAXES.name,
+                on_delete="restrict",
+                held=IN_USE,
+                description="That of the customer or supplier, or else of the product, unless this or `tax_rate` is given.",
+            ),
         ),
         "unit": _UNIT,
         "unit_factor": _UNIT_FACTOR,
-        "reference": text(
-            label=("对方编号", "Reference"), max_length=100, description="What the other party calls it."
-        ),
-        "unit_price": unit_price.but(
-            label=("单价（同 price）", "Price per unit"),
-            description="Another name of `price`; of two that differ, neither is taken.",
-        ),
-        "proposed_price": unit_price.but(
+        "proposed_price": price(
             label=("建议单价", "Proposed price"),
             read_only=True,
             description="That of a price list or of the product, as it was when the line was entered.",
@@ -127,16 +76,6 @@ def order_line(done: str) -> dict[str, Field]:
             read_only=True,
             description="Who entered another price than the proposed one; null: nobody.",
         ),
-        "line": _NUMBER.but(
-            read_only=True,
-            description="Deliveries, receipts and returns name the line by it. Null in orders of earlier versions.",
-        ),
-        "tax_included": boolean(
-            label=("含税", "Tax included"), read_only=True, description="As its tax says; null: as the order says."
-        ),
-        "net": WITHOUT_TAX,
-        "tax": TAX,
-        "amount": AMOUNT.but(description="With tax, less its share of the order's discount."),
         done: quantity(label=_DONE[done], read_only=True, nullable=False),
     }
 
@@ -144,10 +83,10 @@ def order_line(done: str) -> dict[str, Field]:
 def moved_line(**fields: Field) -> dict[str, Field]:
     """Return the fields of a line of a delivery, a receipt or a return: those of the line of its order, and `fields`."""
     return {
-        "line": _NUMBER.but(description="Of the order; null in documents of earlier versions."),
+        "line": LINE_NUMBER.but(description="Of the order; null in documents of earlier versions."),
         "product_id": _PRODUCT,
-        "kind": _KIND,
-        "description": _DESCRIPTION.but(description=None),
+        "kind": LINE_KIND,
+        "description": LINE_DESCRIPTION.but(description=None),
         "unit": _UNIT.but(description="That of the line of the order."),
         "unit_factor": _UNIT_FACTOR,
         **fields,
@@ -159,7 +98,7 @@ def asked_lines(name: str, description: str) -> Field:
     line = {
         "product_id": PRODUCT.but(required=False, nullable=True, description="Enough where it stands on one line."),
         "quantity": POSITIVE,
-        "line": _NUMBER.but(description="Of the order. Required where its product is on several lines."),
+        "line": LINE_NUMBER.but(description="Of the order. Required where its product is on several lines."),
     }
     return array(obj(name, line), min_items=1, max_items=MOST_LINES, description=description)
 

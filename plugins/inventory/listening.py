@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import Listener, Service
-from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Suppliers
+from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, PricedLines, Suppliers
+from plugins.inventory import billing
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.trades import PURCHASE, SALE, find_history, find_order, publish
 
@@ -27,8 +28,9 @@ class KeptSuppliers(Suppliers):
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the suppliers."""
+    """Provide the suppliers, and lines with products."""
     service.provide(Suppliers, KeptSuppliers(service))
+    service.provide(PricedLines, billing.LinesOfProducts())
     yield
 
 

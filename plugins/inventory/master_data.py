@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Collection, Handler, Record, Request, Route, conflicts, crud, exact, invalid
+from plugins.api.business import SERVICE
 from plugins.inventory.record_types import Product, Tax
-from plugins.inventory.records import PRODUCTS, SERVICE, SUPPLIERS, TAXES, WAREHOUSES
+from plugins.inventory.records import PRODUCTS, SUPPLIERS, TAXES, WAREHOUSES
 from plugins.inventory.stock import delete_empty_rows
 from plugins.inventory.texts import KIND_STAYS
 

@@ -22,9 +22,8 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import payment_terms
+from plugins.api.business import MAX_PRICE, MOST_LINES, ROUNDINGS, TAX, TERMS, WITHOUT_TAX, payment_terms
 from plugins.api.records import hold_fields
-from plugins.inventory.amounts import ROUNDINGS, TERMS
 from plugins.inventory.documents import (
     AMOUNT,
     POSITIVE,
@@ -33,9 +32,9 @@ from plugins.inventory.documents import (
     document_number,
     lines_of,
 )
-from plugins.inventory.lines import MOST_LINES, TAX, WITHOUT_TAX, asked_lines, moved_line, order_line
+from plugins.inventory.lines import asked_lines, moved_line, order_line
 from plugins.inventory.record_types import Delivery, PurchaseOrder, Receipt, SalesOrder
-from plugins.inventory.records import MAX_PRICE, SUPPLIERS, WAREHOUSES
+from plugins.inventory.records import SUPPLIERS, WAREHOUSES
 from plugins.inventory.texts import IN_USE, NOT_IN_STATE
 
 PURCHASE_STATES = StateMachine(

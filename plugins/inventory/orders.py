@@ -34,14 +34,24 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.api.business import CREDIT_REFUSALS, DATED, Customers, find_booked_on
+from plugins.api.business import (
+    BY_DOCUMENT,
+    BY_LINE,
+    CREDIT_REFUSALS,
+    DATED,
+    ROUNDINGS,
+    TERMS,
+    TEXT,
+    Customers,
+    compute_amounts,
+    compute_part,
+    find_booked_on,
+)
 from plugins.api.data import RecordNames
 from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.api.values import store_quantity
-from plugins.inventory.amounts import BY_DOCUMENT, BY_LINE, ROUNDINGS, TERMS, compute_amounts, compute_part
-from plugins.inventory.lines import TEXT
 from plugins.inventory.order_records import (
     AMOUNTS,
     AMOUNTS_BODY,
@@ -96,7 +106,7 @@ def make_create_handler(trade: Trade) -> Handler:
         if not trade.incoming and "customer_name" not in values:
             values["customer_name"] = await _find_customer_name(req, values)
         values.setdefault("terms_days", await _find_terms(req, values))
-        values["tax_rounding"] = await _find_rounding(req)
+        values["tax_rounding"] = await find_rounding(req)
         lines = await complete_lines(req, trade, values["lines"], values)
         values |= compute_amounts(lines, values, values["tax_rounding"])
         return await trade.order_numbers.create(
@@ -149,7 +159,7 @@ def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
 
     async def count(req: Request) -> Record:
         lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], req.body, entering=True)
-        return compute_amounts(lines, req.body, await _find_rounding(req))
+        return compute_amounts(lines, req.body, await find_rounding(req))
 
     return route(
         endpoint,
@@ -171,7 +181,7 @@ def _fill(line: Record) -> Record:
     return {"quantity": _NO_QUANTITY, **({} if "unit_price" in given else {"price": _NO_PRICE}), **given}
 
 
-async def _find_rounding(req: Request) -> str:
+async def find_rounding(req: Request) -> str:
     """Return the rule by which the tax of a new document is rounded."""
     values = req.service.parts.get(OptionValues)
     return str(await values.value(TAX_ROUNDING.key) if values is not None else TAX_ROUNDING.default)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Message, Plugin, routes_of
-from plugins.api.business import Suppliers
+from plugins.api.business import PricedLines, Suppliers
 from plugins.api.records import Holding
 from plugins.inventory import demo, master_data, orders, prices, returns, shipping, stock, stock_documents, tables
 from plugins.inventory.audits import AUDITS, DEBTS
@@ -36,7 +36,7 @@ plugin = Plugin(
     name="inventory",
     title=Message("进销存", "Inventory"),
     requires=("rbac",),
-    provides=(Suppliers,),
+    provides=(PricedLines, Suppliers),
     start=start,
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),

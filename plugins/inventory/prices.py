@@ -29,11 +29,11 @@ from plugins.api import (
     route,
     shape,
 )
-from plugins.api.business import Customers
+from plugins.api.business import PRICE_PLACES, Customers
 from plugins.api.values import RecordId, StoredAmount, store_price
 from plugins.inventory.lines import Line
 from plugins.inventory.record_types import PriceList, Product
-from plugins.inventory.records import PRICE_LISTS, PRICE_PLACES, PRICES, PRODUCTS, SUPPLIERS
+from plugins.inventory.records import PRICE_LISTS, PRICES, PRODUCTS, SUPPLIERS
 from plugins.inventory.trades import ENABLED, PURCHASE, SALE, Trade
 
 _MOST_LISTS = 50  # that are looked at for an order

@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Record, Request, exact, invalid
-from plugins.api.business import Customers
+from plugins.api.business import GOODS, MAX_QUANTITY, PRICE_PLACES, SERVICE, TEXT, Customers
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import RecordId, store_price, store_quantity
-from plugins.inventory.lines import TEXT, Line
+from plugins.inventory.lines import Line
 from plugins.inventory.prices import Proposal, find_proposals
 from plugins.inventory.record_types import Product, Tax
-from plugins.inventory.records import GOODS, MAX_QUANTITY, PRICE_PLACES, SERVICE, SUPPLIERS, TAXES
+from plugins.inventory.records import SUPPLIERS, TAXES
 from plugins.inventory.trades import ENABLED, Trade, find_products
 
 _WORDS = frozenset({"kind", "description", "reference"})  # all that a line of text has

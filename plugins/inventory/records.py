@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Unpack
-
 from plugins.api import (
     Collection,
     Field,
@@ -22,16 +20,11 @@ from plugins.api import (
     service_fields,
     text,
 )
-from plugins.api.business import payment_terms
-from plugins.api.fields import FieldOptions, record_code
+from plugins.api.business import GOODS, MAX_QUANTITY, SERVICE, TAX_RATE, payment_terms, price
+from plugins.api.fields import record_code
 from plugins.inventory.record_types import ListedPrice, PriceList, Product, Stock, StockEntry, Supplier, Tax, Warehouse
 from plugins.inventory.texts import LIST_IN_USE, STILL_KEEPER, STOCK_LEFT, TAX_IN_USE
 
-MAX_QUANTITY = "999999999.9999"
-PRICE_PLACES = 6
-MAX_PRICE = "999999999.99"
-MAX_AMOUNT = "9999999999999.99"  # for a line and for a document: 15 digits, which every client represents exactly
-GOODS, SERVICE = "product", "service"  # kinds of products
 ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count", "purchase_return", "sales_return")
 _AFTER = (
     "The balance of the product in the warehouse after the movement, by day and on the same day in the order of entry. "
@@ -39,13 +32,6 @@ _AFTER = (
 )
 _STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False)
 
-
-def price(**options: Unpack[FieldOptions]) -> Field:
-    """Return the field for an amount per unit, with up to six decimals."""
-    return money(minimum="0", maximum=MAX_PRICE, places=PRICE_PLACES, **options)
-
-
-TAX_RATE = quantity(label=("税率", "Tax rate"), minimum="0", maximum="1", description="As a fraction.", example="0.13")
 
 TAXES: Collection[Tax] = Collection(
     name="inventory_taxes",

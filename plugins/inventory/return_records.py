@@ -19,8 +19,9 @@ from plugins.api import (
     shape,
     text,
 )
+from plugins.api.business import MOST_LINES
 from plugins.inventory.documents import AMOUNT, document_number, lines_of
-from plugins.inventory.lines import MOST_LINES, asked_lines, moved_line
+from plugins.inventory.lines import asked_lines, moved_line
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.record_types import PurchaseReturn, SalesReturn
 from plugins.inventory.records import WAREHOUSES

@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Route, Step, crud, exact, store_money
+from plugins.api.business import compute_part
 from plugins.api.data import new_id
 from plugins.api.records import Hook
 from plugins.api.values import store_quantity
-from plugins.inventory.amounts import compute_part
 from plugins.inventory.lines import Line, copy_line, in_own_unit, in_stock, key_of, pick_lines
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
 from plugins.inventory.record_types import Warehouse

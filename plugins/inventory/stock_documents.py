@@ -5,10 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import Record, Request, Route, conflicts, crud, exact, invalid, route, store_money
-from plugins.api.business import DATED
+from plugins.api.business import DATED, check_amounts
 from plugins.api.data import new_id
 from plugins.api.values import share, store_quantity, times
-from plugins.inventory.amounts import check_amounts
 from plugins.inventory.documents import REVERSE_REFUSALS, STOCK_COUNTS, TRANSFERS, find_place, lock_document
 from plugins.inventory.numbers import STOCK_COUNT_NUMBERS, TRANSFER_NUMBERS
 from plugins.inventory.record_types import Product, StockCount, Transfer, Warehouse

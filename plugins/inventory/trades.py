@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from plugins.api import Collection, Event, Record, Request, Service, Step, day_of, exact, invalid, store_money
-from plugins.api.business import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, due_after
+from plugins.api.business import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, SERVICE, due_after
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import Announced, Numbering
@@ -37,7 +37,7 @@ from plugins.inventory.order_records import (
     SALES_ORDERS,
 )
 from plugins.inventory.record_types import Product, Warehouse
-from plugins.inventory.records import PRODUCTS, SERVICE, SUPPLIERS, WAREHOUSES
+from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
 ENABLED: Mapping[str, Any] = {"status": "enabled"}

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from handlers.schema.errors import ValidationFailed
 from handlers.schema.money import exact, store_money, store_price, store_quantity
-from plugins.inventory.amounts import BY_DOCUMENT, ROUNDINGS, compute_amounts, compute_part
+from plugins.api.business import BY_DOCUMENT, ROUNDINGS, compute_amounts, compute_part
 from plugins.inventory.returns import choose_parts, describe_shares
 
 RATES = st.sampled_from(["0", "0.01", "0.06", "0.09", "0.13", "0.19", "0.3333", "1"])

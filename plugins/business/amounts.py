@@ -1,4 +1,4 @@
-"""The amounts of an order and its lines. Nothing else computes them. The rules:
+"""The amounts of an order, an invoice and their lines. Nothing else computes them. The rules:
 
 1. The value of a line is `quantity × price ÷ price_per × (1 − discount)`, rounded to the cent, half a cent up, less its
    `discount_amount`. A line of text is worth nothing.
@@ -24,10 +24,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import exact, invalid, store_money
-from plugins.api.errors import FieldError, ValidationFailed
-from plugins.api.values import share, times
-from plugins.inventory.records import MAX_AMOUNT
+from handlers.schema.errors import FieldError, ValidationFailed, invalid
+from handlers.schema.money import exact, share, store_money, times
+from plugins.business.lines import MAX_AMOUNT
 
 Line = Mapping[str, Any]
 TERMS = frozenset({"prices_include_tax", "order_discount", "freight"})
@@ -47,7 +46,7 @@ def compute_amounts(lines: Sequence[Line], terms: Mapping[str, Any], rounding: s
     discount, freight = exact(terms.get("order_discount")), exact(terms.get("freight"))
     if discount > sum(values):
         raise invalid("order_discount", "maximum")
-    left = [value - part for value, part in zip(values, _share_out(discount, values), strict=True)]
+    left = [value - part for value, part in zip(values, share_out(discount, values), strict=True)]
     within = [includes_tax(line, terms) for line in lines]
     taxes = _compute_taxes(lines, left, within, rounding)
     nets = [one - tax if inside else one for one, tax, inside in zip(left, taxes, within, strict=True)]
@@ -115,7 +114,7 @@ def _compute_taxes(
     for (_, rate, inside), numbers in same_tax.items():
         parts = [amounts[number] for number in numbers]
         tax = _compute_tax(sum(parts, _ZERO), rate, inside)
-        for number, part in zip(numbers, _share_out(tax, parts), strict=True):
+        for number, part in zip(numbers, share_out(tax, parts), strict=True):
             taxes[number] = part
     return taxes
 
@@ -124,7 +123,7 @@ def _compute_tax(amount: Decimal, rate: Decimal, within: bool) -> Decimal:
     return share(amount, rate, 1 + rate) if within else times(amount, rate)
 
 
-def _share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
+def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     """Return the share of `amount` for each weight, by largest remainder. The shares add up to the amount."""
     cents, parts = int(amount.scaleb(2)), [int(weight.scaleb(2)) for weight in weights]
     if not cents:

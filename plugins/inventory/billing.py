@@ -1,0 +1,70 @@
+"""What invoices are made of: lines with products and taxes, and what may be billed of an order, line by line."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import Message, Record, Request, exact, store_money
+from plugins.api.business import SERVICE, BillableOrder, PricedLines, compute_amounts
+from plugins.api.values import store_quantity
+from plugins.inventory.lines import Line
+from plugins.inventory.orders import find_rounding
+from plugins.inventory.pricing import complete_lines
+from plugins.inventory.trades import PURCHASE, SALE, Trade, find_live, find_order
+
+_FREIGHT = Message("运费", "Freight")
+_ZERO = Decimal(0)
+_COUNTED = ("confirmed_at", "net_amount")  # an order without these is a draft, or of an earlier version
+
+
+class LinesOfProducts(PricedLines):
+    """Lines of the products and orders that inventory keeps."""
+
+    async def compute(self, req: Request, direction: str, lines: Sequence[Record], terms: Mapping[str, Any]) -> Record:
+        """Return lines completed as those of a new order are, and their amounts."""
+        trade = SALE if direction == "out" else PURCHASE
+        completed = await complete_lines(req, trade, lines, terms)
+        for line in completed:
+            del line[trade.shipped]
+        return compute_amounts(completed, terms, await find_rounding(req))
+
+    async def find_billable(self, req: Request, biz_type: str, resource_id: str) -> BillableOrder | None:
+        """Return what may be billed of an order, or None for one of an earlier version."""
+        trade = next((one for one in (PURCHASE, SALE) if one.biz_type == biz_type), None)
+        order = await find_order(req.service, trade, resource_id) if trade is not None else None
+        if trade is None or order is None or any(order[name] is None for name in _COUNTED):
+            return None
+        lines = list(_list_lines(req, order))
+        if any(line.get("line") is None for line in lines):
+            return None
+        shipments = await find_live(req, trade, order)
+        shipped = {one["id"]: _count_units(one) for one in shipments}
+        returned: defaultdict[int, Decimal] = defaultdict(Decimal)
+        for line in (line for one in shipments for line in one["lines"]):
+            returned[line["line"]] += exact(line.get("returned"))
+        units = {line["line"]: _count(trade, order, line) - returned[line["line"]] for line in lines}
+        return BillableOrder(lines, units, shipped)
+
+
+def _list_lines(req: Request, order: Record) -> Iterator[Line]:
+    """Yield the lines of an order, each saying whether its price includes tax, and one for the freight."""
+    for line in order["lines"]:
+        own = line.get("tax_included")
+        yield {**line, "tax_included": bool(order["prices_include_tax"]) if own is None else own}
+    if exact(order["freight"]):
+        freight = {"price": order["freight"], "net": order["freight"], "amount": order["freight"]}
+        words = {"kind": SERVICE, "product_id": None, "description": _FREIGHT.text(req.language)}
+        yield {**words, "line": 0, "quantity": store_quantity(Decimal(1)), "tax": store_money(_ZERO), **freight}
+
+
+def _count(trade: Trade, order: Record, line: Line) -> Decimal:
+    """Return how many units of a line are ordered, or were shipped if no more will be."""
+    whole = trade.orders.machine.permits(order, "ship") or line["line"] == 0
+    return exact(line["quantity"] if whole else line[trade.shipped])
+
+
+def _count_units(shipment: Record) -> Mapping[int, Decimal]:
+    return {line["line"]: exact(line["quantity"]) - exact(line.get("returned")) for line in shipment["lines"]}
