@@ -40,7 +40,7 @@ class Numbering:
     """The numbers of one type of document, whose format administrators can change in the setting `key`.
 
     A format consists of literal characters and of `{prefix}`, `{yyyy}`, `{yy}`, `{MM}` and `{dd}` (the business day on
-    which the number is taken), and `{seq:4}`: the sequence, padded with zeros to 4 digits. The sequence starts again
+    which the number is taken, or the date of the document), and `{seq:4}`: the sequence, padded with zeros to 4 digits. The sequence starts again
     with each period of the most specific date part. `sequence` is the name of its counter in the database, which must
     not change. `gapless`: the number is taken inside the transaction of its document, so that a failure leaves no gap;
     documents of the type are then created one after the other. `format` and `gapless` are the defaults of the setting.
@@ -79,10 +79,13 @@ class Numbering:
         )
         return Option(self.key, shape, about)
 
-    async def take(self, req: Request) -> str:
-        """Return the next number. Call this inside the transaction that creates the document, or use `create`."""
+    async def take(self, req: Request, day: str | None = None) -> str:
+        """Return the next number. Call this inside the transaction that creates the document, or use `create`.
+
+        `day` is the date of a document, such as `2026-11-23`, whose period counts; today's does unless given.
+        """
         chosen = await self._chosen(req)
-        day = day_of(req.now, req.service.settings.zone).isoformat().replace("-", "")
+        day = (day or day_of(req.now, req.service.settings.zone).isoformat()).replace("-", "")
         sequence = await req.service.database.next_number(
             self.count_by(chosen["format"], day), outside_transaction=not chosen.get("gapless", self.gapless)
         )

@@ -365,7 +365,7 @@ async def _find_alone(piece: Piece) -> Mapping[Any, Sequence[str]]:
     found = await piece.store(INVOICES).find(alone, fields=(*_PARTY_IDS, "total", "number"))
     numbers = defaultdict(list)
     for invoice in found:
-        numbers[_claim_of(invoice, invoice["total"])].append(invoice["number"])
+        numbers[_claim_of(invoice, invoice["total"])].append(invoice["number"] or "")
     return numbers
 
 

@@ -163,7 +163,9 @@ async def _follows_terms(req: Request, before: Mapping[str, Any], values: Mappin
 
 
 def _check_party(values: Mapping[str, Any]) -> None:
-    """Raise 40001 if an invoice that is sent names a supplier, or one that is received names a customer."""
+    """Raise 40001 if an invoice that is sent names a supplier, or one that is received names a customer or no number."""
+    if values["direction"] == "in" and values.get("number") is None:
+        raise invalid("number", "required")
     other = "supplier_id" if values["direction"] == "out" else "customer_id"
     if values.get(other) is not None:
         raise invalid(other, "invalid")
@@ -218,6 +220,21 @@ async def _change_lines(req: Request, before: Invoice, after: Record, item: Open
 async def delete(req: Request) -> None:
     """Delete a draft."""
     await req.store(INVOICES).delete(req.path["id"], where=_DRAFT, reason=NOT_DELETABLE)
+
+
+INVOICE_NUMBERS = Numbering(
+    "finance_invoice_number", INVOICES.noun, "INV", INVOICES.name, format="{prefix}-{yyyy}-{seq:5}", gapless=True
+)
+
+
+async def _take_number(step: Step[Invoice]) -> Record:
+    """Return the number of an invoice that has none yet: the next of the series by its date that nobody typed before."""
+    if step.record["number"] is not None:
+        return {}
+    number = None
+    while number is None or await step.store(INVOICES).find_one({"direction": "out", "number": number}):
+        number = await INVOICE_NUMBERS.take(step.req, step.record["day"])
+    return {"number": number}
 
 
 async def _update_item(step: Step[Invoice]) -> None:
@@ -426,6 +443,7 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/finance/invoices/{id}/confirm",
             access="finance:invoice:confirm",
+            values=_take_number,
             after=_update_item,
             refusals=conflicts(PERIOD_CLOSED, MORE_THAN_OPEN, MORE_UNITS_THAN_OPEN),
         ),

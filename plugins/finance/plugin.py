@@ -71,5 +71,8 @@ plugin = Plugin(
     views=VIEWS,
     prints=PRINTS,
     permissions=PERMISSIONS,
-    options=(claims.CLAIM_NUMBERS.option, invoices.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
+    options=tuple(
+        numbers.option
+        for numbers in (claims.CLAIM_NUMBERS, invoices.INVOICE_NUMBERS, invoices.CREDIT_NOTE_NUMBERS, PAYMENT_NUMBERS)
+    ),
 )

@@ -147,7 +147,7 @@ class Invoice(TypedDict):
 
     id: StoredId
     direction: Literal["in", "out"]
-    number: str
+    number: str | None
     counterparty: str
     customer_id: StoredId | None
     supplier_id: StoredId | None

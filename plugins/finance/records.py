@@ -322,7 +322,13 @@ INVOICES: Collection[Invoice] = Collection(
             filter=True,
             description="`in`: received, to be paid; `out`: sent, to be collected.",
         ),
-        "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
+        "number": record_code(
+            label=("发票号码", "Invoice number"),
+            required=False,
+            example="24312000000012345678",
+            description="Required of an invoice that is received. One that is sent takes the next of its series when it is "
+            "confirmed, unless it has one.",
+        ),
         "counterparty": COUNTERPARTY.but(
             nullable=False,
             rules={**COUNTERPARTY.rules, "minLength": 1},
@@ -399,7 +405,7 @@ INVOICES: Collection[Invoice] = Collection(
     },
     indexes=(
         # the last field is the one that the error for a duplicate names
-        Index("counterparty", "number", unique=True),
+        Index("counterparty", "number", unique=True, where={"number": {"$type": "string"}}),
         Index("party_key", "number_key", unique=True, where={"number_key": {"$type": "string"}}),
         Index("number"),
         Index("direction", "status", "due_on"),
