@@ -20,7 +20,7 @@ from plugins.api.values import ReadOnlyRecord
 from plugins.finance.books import compute_balance_changes
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items import BILLING, CLAIM, INVOICE, get_document_amount, get_status, sum_bills, sum_owed
-from plugins.finance.payment_records import OPEN_ITEMS, PAYMENTS
+from plugins.finance.payment_records import ADJUSTMENTS, OPEN_ITEMS, PAYMENTS
 from plugins.finance.record_types import Invoice, Voucher
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
 from plugins.finance.settlements import settles
@@ -323,10 +323,11 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
     """
     paid = await sum_paid_of_items(piece)
     entered = await piece.sums(ENTRIES, "open_item_id", "amount")
+    adjusted = await piece.sums(ADJUSTMENTS, "open_item_id", "amount")
     existing = await find_existing_documents(piece)
     for item in piece.records:
         wrong = [] if item["paid_elsewhere"] else [*compare(OPEN_ITEMS, item, {"paid": paid[item["id"]]})]
-        for found in wrong:
+        for found in (*wrong, *compare(OPEN_ITEMS, item, {"adjusted": adjusted[item["id"]]})):
             yield found
         amount = exact(item["amount"])
         status = get_status(item, planned=item["status"] == PLANNED)

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from plugins.api import dictionary
 
+_ADJUSTMENTS = {
+    "rebate": ("折让", "Rebate"),
+    "cash_discount": ("现金折扣", "Cash discount"),
+    "write_off": ("坏账核销", "Write-off"),
+    "charge": ("手续费", "Bank charge"),
+    "difference": ("尾差", "Difference"),
+}
 DICTIONARIES = (
     dictionary(
         "finance_account_type",
@@ -54,7 +61,9 @@ DICTIONARIES = (
         paid=("结算", "Paid"),
         advance=("预收预付", "Advance"),
         rescheduled=("改期", "Rescheduled"),
+        **_ADJUSTMENTS,
     ),
+    dictionary("finance_adjustment_kind", ("款项调整类型", "Adjustment type"), **_ADJUSTMENTS),
     dictionary(
         "finance_side",
         ("往来方向", "Side"),

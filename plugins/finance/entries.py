@@ -42,7 +42,7 @@ from plugins.api import (
 )
 from plugins.api.records import Catalogue
 from plugins.finance.books import find_open_day
-from plugins.finance.payment_records import OPEN_ITEMS
+from plugins.finance.payment_records import ADJUSTMENT_KINDS, OPEN_ITEMS
 from plugins.finance.record_types import OpenItem, OpenItemEntry, Voucher
 from plugins.finance.records import COUNTERPARTY, CUSTOMER, SUPPLIER, VOUCHERS
 from plugins.finance.states import PLANNED
@@ -71,8 +71,10 @@ ENTRIES: Collection[OpenItemEntry] = Collection(
                 PAID,
                 ADVANCE,
                 RESCHEDULED,
+                *ADJUSTMENT_KINDS,
                 label=("变动类型", "Type of change"),
-                description="`rescheduled`: the due date changed; such entries add up to zero.",
+                description="`rescheduled`: the due date changed; such entries add up to zero. `rebate` and those after it: an "
+                "adjustment of this kind.",
             ),
             amount=money(label=("金额", "Amount"), description="How much more is open; negative: how much less."),
         ),
@@ -126,8 +128,10 @@ class Change(NamedTuple):
     amount: Decimal
 
 
-async def enter_change(service: Service, before: Values | None, item: Values, day: str) -> None:
+async def enter_change(service: Service, before: Values | None, item: Values, day: str, adjustment: str = OWED) -> None:
     """Write entries for what changed in an open item on `day`, in the transaction that changes the item.
+
+    `adjustment` is the kind of the adjustment by which less or more is owed.
 
     If the month of `day` is closed, they are dated on the first open day after it: entries of a closed month never change.
     `before` is the item before the change, None for a new one. Whoever may see the item may see its entries.
@@ -140,7 +144,7 @@ async def enter_change(service: Service, before: Values | None, item: Values, da
         await entries.update_many({"open_item_id": item["id"]}, {"$set": party})
     booked_on = await find_open_day(service, day)
     new = before is None or before["status"] == PLANNED
-    await _write(entries, item, [(booked_on, change) for change in compare(before, item)], new=new)
+    await _write(entries, item, [(booked_on, change) for change in compare(before, item, adjustment)], new=new)
 
 
 async def adopt(service: Service, item: Values) -> None:
@@ -213,14 +217,17 @@ async def _write(
         await entries.create_many(rows)
 
 
-def compare(before: Values | None, item: Values) -> Iterator[Change]:
-    """Yield the changes from one state of an item to the next: of its amount, of what is paid, and of due days."""
+def compare(before: Values | None, item: Values, owed: str = OWED) -> Iterator[Change]:
+    """Yield the changes from one state of an item to the next: of its amount, of what is paid, and of due days.
+
+    `owed` is the kind of the entries by which more or less is owed.
+    """
     old = before or {"amount": None, "paid": None}
     earlier = split_by_due_day(before) if before is not None else {}
     later = split_by_due_day(item)
     left = {due: later.get(due, ZERO) - earlier.get(due, ZERO) for due in {**earlier, **later}}
     sums = {
-        OWED: exact(item["amount"]) - exact(old["amount"]),
+        owed: exact(item["amount"]) - exact(old["amount"]),
         PAID: exact(old["paid"]) - exact(item["paid"]),
     }
     for kind, amount in sums.items():

@@ -315,6 +315,7 @@ async def credit(req: Request) -> CreditNote:
         named = _get_lines(req, invoice)
         lines = invoice_lines.credit(invoice, named, left) if invoice["lines"] and whole else None
         amount, tax = _choose_amounts(req.body if lines is None else invoice_lines.sum_lines(lines[0]), left)
+        _refuse_adjusted(invoice, amount + tax)
         note, changed = await _enter(req, invoice, amount, tax, day, lines)
         await req.emit(CREDITED, invoice=changed, credit_note=note)
         return note
@@ -382,6 +383,13 @@ async def _enter(
     changed = await settle_invoice(req.system_store(INVOICES), invoice, credited)
     await open_items.update_from_invoice(req, changed, day)
     return note, changed
+
+
+def _refuse_adjusted(invoice: Invoice, credited: Decimal) -> None:
+    """Raise 40901 for a credit note of what adjustments have taken off already."""
+    if exact(invoice["adjusted"]) and credited > get_owed(invoice):
+        data = {"open": f"{get_owed(invoice):.2f}", "field": "amount"}
+        raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=data["open"]), data=data)
 
 
 def _count_left(invoice: Invoice) -> Mapping[str, Decimal]:

@@ -16,6 +16,7 @@ MENUS = (
     page("finance:audit", ("账目核对", "Ledger audit"), "/finance/audit", "lucide:shield-check", 11),
     page("finance:credit-note", ("红字发票", "Credit notes"), "/finance/credit-notes", "lucide:file-minus", 6),
     page("finance:payment", ("收付款", "Payments"), "/finance/payments", "lucide:hand-coins", 7),
+    page("finance:adjustment", ("款项调整", "Adjustments"), "/finance/adjustments", "lucide:badge-percent", 12),
     page(
         "finance:statement",
         ("往来对账单", "Statements of account"),
@@ -47,8 +48,10 @@ PERMISSIONS: Mapping[str, Message] = {
     "finance:expense-claim:reverse": Message("冲销", "Reverse"),
     "finance:invoice:credit": Message("红冲", "Credit"),
     "finance:credit-note:reverse": Message("冲销", "Reverse"),
+    "finance:adjustment:reverse": Message("冲销", "Reverse"),
     "finance:audit:run": Message("立即核对", "Run now"),
     "finance:period:close": Message("结账", "Close"),
     "finance:invoice:receivables": Message("应收", "Receivables"),
+    "finance:invoice:taxes": Message("税额汇总", "Tax by rate"),
     "finance:invoice:payables": Message("应付", "Payables"),
 }

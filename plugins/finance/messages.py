@@ -57,6 +57,9 @@ NO_SOURCE = Message(
 NOTE_REVERSED_ALREADY = Message(
     "红字发票已冲销，或本身是冲销单据", "The credit note has already been reversed, or is itself a reversal"
 )
+ADJUSTMENT_REVERSED = Message(
+    "调整已冲销，或本身是冲销单据", "The adjustment has already been reversed, or is itself a reversal"
+)
 LEDGERS_DIFFER = Message("账目核对发现 {count} 处差异", "The ledger audit found {count} {count:difference|differences}")
 CHECK_FAILED = Message("核对项 {check} 未能完成：{place}", "The check {check} could not be completed: {place}")
 

@@ -83,15 +83,16 @@ def add_payment(step: Step[Any]) -> Decimal:
 
 
 def get_owed(invoice: ReadOnlyRecord) -> Decimal:
-    """Return what is owed for an invoice, whether paid or not: its total less its credit notes."""
-    return exact(invoice["total"]) - exact(invoice["credited"])
+    """Return what is owed for an invoice, whether paid or not: its total less its credit notes and adjustments."""
+    return exact(invoice["total"]) - exact(invoice["credited"]) - exact(invoice.get("adjusted"))
 
 
 async def settle_invoice(invoices: Store[Invoice], invoice: Invoice, values: Record) -> Invoice:
-    """Change the paid or credited amount of an invoice, and its state, which follows from them."""
+    """Change the paid, credited or adjusted amount of an invoice, and its state, which follows from them."""
     after = {**invoice, **values}
     owed, paid = get_owed(after), exact(after["paid"])
-    state = "paid" if paid and paid >= owed else "partly_paid" if paid else "confirmed" if owed else "credited"
+    settled = paid or exact(after["adjusted"])
+    state = "paid" if settled and paid >= owed else "partly_paid" if paid else "confirmed" if owed else "credited"
     if state == invoice["status"]:
         return await invoices.update(invoice["id"], values, version=invoice["version"])
     action = (_OF_UNPAID if invoice["status"] == "confirmed" else _ACTIONS)[state]
@@ -129,7 +130,10 @@ def _count_ahead(item: ReadOnlyRecord, undelivered: Decimal, invoiced: Decimal) 
 def sum_owed(item: ReadOnlyRecord, invoiced: Decimal, credited: Decimal) -> dict[str, Decimal]:
     """Return `amount` and `billed_ahead` of an item by the sums of its invoices."""
     ahead = _count_ahead(item, exact(item["undelivered"]), invoiced)
-    return {"billed_ahead": ahead, "amount": _lower(get_document_amount(item) + ahead, invoiced, credited)}
+    owed = _lower(get_document_amount(item) + ahead, invoiced, credited)
+    # goods that came back, or a void invoice, may have left less than was adjusted
+    adjusted = max(min(exact(item.get("adjusted")), owed), ZERO)
+    return {"billed_ahead": ahead, "amount": owed - adjusted}
 
 
 def get_document_amount(item: ReadOnlyRecord) -> Decimal:
@@ -198,12 +202,14 @@ async def get_with_bills(req: Request, id: RecordId) -> ItemWithBills:
 async def pay_billed(service: Service, item: Mapping[str, Any]) -> None:
     """Share what is paid of an item among the invoices that bill it, in the transaction that changes it."""
     invoices = service.database.store(INVOICES)
-    left = max(exact(item["paid"]), Decimal(0))
+    left, adjusted = max(exact(item["paid"]), ZERO), exact(item["adjusted"])
     for invoice in await invoices.find({"open_item_id": item["id"], **_LIVE}, sort="day"):
-        paid = min(left, get_owed(invoice))
-        left -= paid
-        if paid != exact(invoice["paid"]):
-            await settle_invoice(invoices, invoice, {"paid": store_money(paid)})
+        whole = exact(invoice["total"]) - exact(invoice["credited"])
+        paid = min(left, whole)
+        off = min(adjusted, whole - paid)
+        left, adjusted = left - paid, adjusted - off
+        if (paid, off) != (exact(invoice["paid"]), exact(invoice["adjusted"])):
+            await settle_invoice(invoices, invoice, {"paid": store_money(paid), "adjusted": store_money(off)})
 
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
@@ -346,6 +352,24 @@ async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: 
     return changed
 
 
+async def add_adjustment(req: Request, item: OpenItem, amount: Decimal, day: str, kind: str) -> None:
+    """Lower what is owed of an item by `amount` on `day`, in the transaction that has read and locked the item."""
+    values: Record = {"adjusted": store_money(exact(item["adjusted"]) + amount)}
+    if item["biz_type"] == INVOICE:
+        invoices = req.system_store(INVOICES)
+        invoice = await invoices.get(item["resource_id"])
+        values["amount"] = store_money(get_owed(await settle_invoice(invoices, invoice, values)))
+    else:
+        values["document_amount"] = store_money(get_document_amount(item))
+        owed = sum_owed({**item, **values}, exact(item["invoiced"]), exact(item["credited"]))
+        values["amount"] = store_money(owed["amount"])
+    values["status"] = get_status({**item, **values}, planned=False)
+    values |= pay_earliest({**item, **values})
+    changed = await req.system_store(OPEN_ITEMS).update(item["id"], values, version=item["version"])
+    await enter_change(req.service, item, changed, day, kind)
+    await pay_billed(req.service, changed)
+
+
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
     """Take the amount of a reversed voucher off its payable, unless the voucher belongs to a payment document."""
     voucher, req = payload["voucher"], payload["request"]
@@ -408,7 +432,8 @@ async def _put(
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
     before: ReadOnlyRecord = item or {"paid": None, "invoiced": None, "credited": None, "due_on": None}
     if "document_amount" in values:
-        owed = sum_owed(values, exact(before["invoiced"]), exact(before["credited"]))
+        known = {**values, "adjusted": before.get("adjusted")}
+        owed = sum_owed(known, exact(before["invoiced"]), exact(before["credited"]))
         values = {**values, **{name: store_money(value) for name, value in owed.items()}}
         if owed["billed_ahead"] and values["due_on"] is None:
             values["due_on"] = before["due_on"]  # that of the invoice

@@ -21,7 +21,7 @@ from plugins.api import (
 from plugins.api.business import payment_terms
 from plugins.api.records import Numbering
 from plugins.finance.messages import ACCOUNT_USED
-from plugins.finance.record_types import FinancePayment, OpenItem
+from plugins.finance.record_types import Adjustment, FinancePayment, OpenItem
 from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, CUSTOMER, MAX_AMOUNT, REMARK, SUPPLIER
 from plugins.finance.states import OPEN_ITEM_STATES, PAYMENT_STATES
 
@@ -63,7 +63,7 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
             description="From which day on it counts: `day`, or the first open day after it if its month was closed.",
         ),
         "amount": _SUM.but(
-            description="What is owed: `document_amount` and `billed_ahead`, less what credit notes take off."
+            description="What is owed: `document_amount` and `billed_ahead`, less what credit notes and adjustments take off."
         ),
         "document_amount": money(
             label=("单据金额", "Document amount"),
@@ -99,6 +99,11 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
         ),
         "credited": money(
             label=("已红冲金额", "Credited"), read_only=True, description="The credit notes of these invoices."
+        ),
+        "adjusted": money(
+            label=("已调整金额", "Adjusted"),
+            read_only=True,
+            description="By how much adjustments lowered it: rebates, cash discounts, write-offs, charges and differences.",
         ),
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
         "due_on": day(
@@ -305,6 +310,73 @@ REVERSE_PAYMENT_BODY = shape(
     "ReversePaymentBody",
     day=day(past=True, description="Today unless given."),
     reason=text(max_length=500, example="重复登记"),
+)
+
+ADJUSTMENT_KINDS = ("rebate", "cash_discount", "write_off", "charge", "difference")
+_ADJUSTMENT_KIND = choice(
+    *ADJUSTMENT_KINDS,
+    label=("调整类型", "Kind of adjustment"),
+    description="`rebate`: after delivery; `cash_discount`: for paying early; `write_off`: given up; `charge`: what the bank "
+    "took off; `difference`: of cents.",
+)
+_ADJUSTMENT_REASON = text(label=("原因", "Reason"), max_length=1000, example="质量折让")
+
+ADJUSTMENTS: Collection[Adjustment] = Collection(
+    name="finance_adjustments",
+    title="Adjustment",
+    noun=Message("款项调整", "adjustment"),
+    scoped=True,
+    fields={
+        "number": text(
+            label=("单据编号", "Document number"),
+            max_length=32,
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            search=True,
+            example="AJ-00000001",
+        ),
+        **service_fields(
+            direction=choice(
+                "in", "out", label=("款项方向", "Direction"), filter=True, description="That of the open item."
+            ),
+            kind=_ADJUSTMENT_KIND.but(filter=True),
+            day=day(label=("日期", "Date"), filter=True, sort=True),
+            amount=money(
+                label=("金额", "Amount"),
+                sort=True,
+                filter=True,
+                description="How much less is owed; below zero in a reversal.",
+            ),
+        ),
+        "open_item_id": object_id(
+            label=("应收应付款项", "Open item"), read_only=True, ref=OPEN_ITEMS.name, filter=True
+        ),
+        "document_number": text(label=("来源单据编号", "Number of the document"), max_length=64, read_only=True),
+        "counterparty": COUNTERPARTY.but(read_only=True),
+        "customer_id": CUSTOMER.but(read_only=True, description=None),
+        "supplier_id": SUPPLIER.but(read_only=True, description=None),
+        "reason": _ADJUSTMENT_REASON.but(read_only=True, search=True),
+        "reverses_id": object_id(label=("被冲销调整", "Reverses"), read_only=True, ref="finance_adjustments"),
+        "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref="finance_adjustments"),
+    },
+    indexes=(Index("number", unique=True), Index("open_item_id"), Index("day"), Index("counterparty")),
+)
+
+ADJUST_BODY = shape(
+    "AdjustBody",
+    kind=_ADJUSTMENT_KIND.but(required=True, nullable=False),
+    amount=money(
+        minimum="0.01", maximum=MAX_AMOUNT, required=True, nullable=False, description="Not more than is open."
+    ),
+    day=day(past=True, description="Today unless given; not before the item was owed."),
+    reason=_ADJUSTMENT_REASON,
+)
+REVERSE_ADJUSTMENT_BODY = shape(
+    "ReverseAdjustmentBody",
+    day=day(past=True, description="Today unless given; not before the adjustment."),
+    reason=_ADJUSTMENT_REASON,
 )
 
 # this format describes the number of the voucher, which a payment takes unless another format is set

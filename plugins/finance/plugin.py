@@ -5,6 +5,7 @@ from __future__ import annotations
 from plugins.api import Job, Message, Plugin, routes_of, tables
 from plugins.api.business import Books
 from plugins.finance import (
+    adjustments,
     ageing,
     audit_runs,
     books,
@@ -18,6 +19,7 @@ from plugins.finance import (
     payments,
     reallocations,
     statements,
+    taxes,
 )
 from plugins.finance.audit_runs import LEDGER_AUDITS, FinanceSettings
 from plugins.finance.audits import AUDITS, DEBTS, MONEY_AUDITS
@@ -26,7 +28,7 @@ from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
-from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.payment_records import ADJUSTMENTS, OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.prints import PRINTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
 from plugins.finance.views import VIEWS
@@ -45,7 +47,7 @@ plugin = Plugin(
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
-        *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
+        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, LEDGER_AUDITS),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
     jobs=(Job("finance.audit", "finance_audit_resume_seconds", audit_runs.audit_if_due, _AUDIT), MARKING),
@@ -55,8 +57,8 @@ plugin = Plugin(
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(
-        *routes_of(books, claims, invoices, open_items, payments, reallocations),
-        *routes_of(statements, ageing, dunning, audit_runs),
+        *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations),
+        *routes_of(statements, ageing, dunning, taxes, audit_runs),
         # what is booked is never imported: it is entered by requests for which somebody is responsible
         *tables(ACCOUNTS, at="/api/v1/finance/accounts", resource="finance:account"),
         *tables(VOUCHERS, at="/api/v1/finance/vouchers", resource="finance:voucher", only=("export",)),
@@ -64,6 +66,7 @@ plugin = Plugin(
         *tables(
             EXPENSE_CLAIMS, at="/api/v1/finance/expense-claims", resource="finance:expense-claim", only=("export",)
         ),
+        *tables(ADJUSTMENTS, at="/api/v1/finance/adjustments", resource="finance:adjustment", only=("export",)),
         *tables(CREDIT_NOTES, at="/api/v1/finance/credit-notes", resource="finance:credit-note", only=("export",)),
         *tables(INVOICES, at="/api/v1/finance/invoices", resource="finance:invoice", only=("export",)),
     ),
@@ -73,6 +76,12 @@ plugin = Plugin(
     permissions=PERMISSIONS,
     options=tuple(
         numbers.option
-        for numbers in (claims.CLAIM_NUMBERS, invoices.INVOICE_NUMBERS, invoices.CREDIT_NOTE_NUMBERS, PAYMENT_NUMBERS)
+        for numbers in (
+            claims.CLAIM_NUMBERS,
+            invoices.INVOICE_NUMBERS,
+            invoices.CREDIT_NOTE_NUMBERS,
+            PAYMENT_NUMBERS,
+            adjustments.NUMBERS,
+        )
     ),
 )

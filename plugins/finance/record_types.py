@@ -162,6 +162,7 @@ class Invoice(TypedDict):
     paid: StoredAmount
     credited: StoredAmount | None
     credited_tax: StoredAmount | None
+    adjusted: StoredAmount | None
     open_item_id: StoredId | None
     status: Literal["draft", "confirmed", "partly_paid", "paid", "void", "credited"]
     category: str | None
@@ -248,6 +249,7 @@ class OpenItem(TypedDict):
     tax: StoredAmount | None
     invoiced: StoredAmount | None
     credited: StoredAmount | None
+    adjusted: StoredAmount | None
     paid: StoredAmount
     due_on: str | None
     terms_days: int | None
@@ -271,7 +273,7 @@ class OpenItemEntry(TypedDict):
     id: StoredId
     direction: Literal["in", "out"]
     day: str
-    kind: Literal["owed", "paid", "advance", "rescheduled"]
+    kind: Literal["owed", "paid", "advance", "rescheduled", "rebate", "cash_discount", "write_off", "charge", "difference"]
     amount: StoredAmount
     open_item_id: StoredId | None
     biz_type: str | None
@@ -342,6 +344,33 @@ class FinancePayment(TypedDict):
     reason: str | None
     biz_type: str | None
     resource_id: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class Adjustment(TypedDict):
+    """A record of `finance_adjustments`."""
+
+    id: StoredId
+    number: str
+    direction: Literal["in", "out"]
+    kind: Literal["rebate", "cash_discount", "write_off", "charge", "difference"]
+    day: str
+    amount: StoredAmount
+    open_item_id: StoredId | None
+    document_number: str | None
+    counterparty: str | None
+    customer_id: StoredId | None
+    supplier_id: StoredId | None
+    reason: str | None
+    reverses_id: StoredId | None
+    reversed_by_id: StoredId | None
     version: int
     creator_id: int
     creator_department_id: int | None

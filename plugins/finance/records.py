@@ -390,6 +390,11 @@ INVOICES: Collection[Invoice] = Collection(
         "credited_tax": money(
             label=("已红冲税额", "Credited tax"), read_only=True, description="How much of the credited amount is tax."
         ),
+        "adjusted": money(
+            label=("已调整金额", "Adjusted"),
+            read_only=True,
+            description="How much of the total is not owed because of adjustments of its open item.",
+        ),
         "open_item_id": object_id(
             label=("应收应付款项", "Open item"),
             ref="finance_open_items",

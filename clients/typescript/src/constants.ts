@@ -318,6 +318,16 @@ export const DICTIONARIES = {
    "other": {"zh": "其他", "en": "Other", "color": ""}
   }
  },
+ "finance_adjustment_kind": {
+  "title": {"zh": "款项调整类型", "en": "Adjustment type"},
+  "items": {
+   "rebate": {"zh": "折让", "en": "Rebate", "color": ""},
+   "cash_discount": {"zh": "现金折扣", "en": "Cash discount", "color": ""},
+   "write_off": {"zh": "坏账核销", "en": "Write-off", "color": ""},
+   "charge": {"zh": "手续费", "en": "Bank charge", "color": ""},
+   "difference": {"zh": "尾差", "en": "Difference", "color": ""}
+  }
+ },
  "finance_category": {
   "title": {"zh": "收支类别", "en": "Income and expense category"},
   "items": {
@@ -337,7 +347,12 @@ export const DICTIONARIES = {
    "owed": {"zh": "发生", "en": "Owed", "color": ""},
    "paid": {"zh": "结算", "en": "Paid", "color": ""},
    "advance": {"zh": "预收预付", "en": "Advance", "color": ""},
-   "rescheduled": {"zh": "改期", "en": "Rescheduled", "color": ""}
+   "rescheduled": {"zh": "改期", "en": "Rescheduled", "color": ""},
+   "rebate": {"zh": "折让", "en": "Rebate", "color": ""},
+   "cash_discount": {"zh": "现金折扣", "en": "Cash discount", "color": ""},
+   "write_off": {"zh": "坏账核销", "en": "Write-off", "color": ""},
+   "charge": {"zh": "手续费", "en": "Bank charge", "color": ""},
+   "difference": {"zh": "尾差", "en": "Difference", "color": ""}
   }
  },
  "finance_invoice_direction": {
@@ -1383,6 +1398,11 @@ export const PERMISSIONS = {
  "finance:account:read": {"zh": "查看账户", "en": "read accounts"},
  "finance:account:restore": {"zh": "恢复账户", "en": "restore accounts"},
  "finance:account:update": {"zh": "修改账户", "en": "edit accounts"},
+ "finance:adjustment:create": {"zh": "新增款项调整", "en": "create adjustments"},
+ "finance:adjustment:export": {"zh": "导出款项调整", "en": "export adjustments"},
+ "finance:adjustment:list": {"zh": "查询款项调整", "en": "list adjustments"},
+ "finance:adjustment:read": {"zh": "查看款项调整", "en": "read adjustments"},
+ "finance:adjustment:reverse": {"zh": "款项调整：冲销", "en": "reverse (adjustments)"},
  "finance:ageing:read": {"zh": "查看账龄分析", "en": "read ageing"},
  "finance:audit:read": {"zh": "查看账目核对", "en": "read ledger audit"},
  "finance:audit:run": {"zh": "账目核对：立即核对", "en": "run now (ledger audit)"},
@@ -1413,6 +1433,7 @@ export const PERMISSIONS = {
  "finance:invoice:read": {"zh": "查看发票", "en": "read invoices"},
  "finance:invoice:receivables": {"zh": "发票：应收", "en": "receivables (invoices)"},
  "finance:invoice:restore": {"zh": "恢复发票", "en": "restore invoices"},
+ "finance:invoice:taxes": {"zh": "发票：税额汇总", "en": "tax by rate (invoices)"},
  "finance:invoice:update": {"zh": "修改发票", "en": "edit invoices"},
  "finance:invoice:void": {"zh": "发票：作废", "en": "void (invoices)"},
  "finance:payment:allocate": {"zh": "收付款：核销", "en": "allocate (payments)"},
