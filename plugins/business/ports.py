@@ -10,7 +10,6 @@ from typing import Any
 from handlers.events import Event
 from handlers.request import Request
 from handlers.route import conflicts
-from handlers.schema.errors import invalid
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, Record, RecordId
 from handlers.service import Port, Service
@@ -99,13 +98,16 @@ class BillableOrder:
 class PricedLines(Port):
     """Lines with products, prices and taxes, and those of orders. Without a plugin that keeps products there are none."""
 
-    async def compute(self, req: Request, direction: str, lines: Sequence[Record], terms: Mapping[str, Any]) -> Record:
+    async def compute(
+        self, req: Request, direction: str, lines: Sequence[Record], terms: Mapping[str, Any]
+    ) -> Record | None:
         """Return lines that are sold (`direction` `out`) or bought (`in`) completed and with their amounts.
 
         `terms` has the customer or supplier, and what else `compute_amounts` reads. The result has `lines`, `net_amount`,
-        `tax_amount` and `amount`. Raises 40001 for lines that contradict themselves, and without a plugin that knows products.
+        `tax_amount` and `amount`; it is None without a plugin that knows products. Raises 40001 for lines that contradict
+        themselves.
         """
-        raise invalid("lines", "invalid")
+        return None
 
     async def find_billable(self, req: Request, biz_type: str, resource_id: str) -> BillableOrder | None:
         """Return what may be billed of an order, or None for what has no lines with numbers and amounts."""

@@ -216,6 +216,8 @@ async def _price(req: Request, values: ReadOnlyRecord, asked: Sequence[Line]) ->
     if wrong:
         raise ValidationFailed(wrong)
     priced = await req.part(PricedLines).compute(req, values["direction"], [dict(line) for line in asked], values)
+    if priced is None:
+        raise invalid("lines", "invalid")
     return {"lines": priced["lines"]}
 
 

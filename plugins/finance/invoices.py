@@ -293,6 +293,7 @@ def _add_tax(values: Mapping[str, Any]) -> Any:
 
 
 CREDIT_NOTE_NUMBERS = Numbering("finance_credit_note_number", CREDIT_NOTES.noun, "CN", CREDIT_NOTES.name)
+NUMBERS = (INVOICE_NUMBERS, CREDIT_NOTE_NUMBERS)
 CREDITED = Event("finance.invoice.credited", invoice=dict, credit_note=dict)
 NOTE_REVERSED = Event("finance.credit_note.reversed", invoice=dict, credit_note=dict, reversal=dict)
 _CREDITABLE = ("confirmed", "partly_paid", "paid")

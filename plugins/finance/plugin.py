@@ -75,13 +75,6 @@ plugin = Plugin(
     prints=PRINTS,
     permissions=PERMISSIONS,
     options=tuple(
-        numbers.option
-        for numbers in (
-            claims.CLAIM_NUMBERS,
-            invoices.INVOICE_NUMBERS,
-            invoices.CREDIT_NOTE_NUMBERS,
-            PAYMENT_NUMBERS,
-            adjustments.NUMBERS,
-        )
+        one.option for one in (claims.CLAIM_NUMBERS, *invoices.NUMBERS, PAYMENT_NUMBERS, adjustments.NUMBERS)
     ),
 )

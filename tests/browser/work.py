@@ -77,6 +77,7 @@ _ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 # what is done at the lists in which nobody makes records by a form: an action, or `DELETE`
 TAKEN: Mapping[str, str] = {
     "approvals.definitions": "DELETE",  # made in their diagram, by `test_flows.py`
+    "finance.adjustments": "reverse",
     "finance.credit-notes": "reverse",
     "finance.payables": "pay",
     "finance.periods": "close",

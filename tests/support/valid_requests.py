@@ -36,8 +36,8 @@ class Exercise:
         return await self.client.call(self.route.method, self.path, self.body, raw=self.raw, headers=given)
 
 
-# fields that are required unless an optional one, such as the customer, says what they are
-_INSTEAD = {"finance_invoices": ("counterparty",), "inventory_sales_orders": ("customer_name",)}
+# fields that are required unless another one, such as the customer, says what they are
+_INSTEAD = {"finance_invoices": ("counterparty", "number", "amount"), "inventory_sales_orders": ("customer_name",)}
 HandMade = Callable[["Maker", Route], Awaitable[Exercise]]
 
 

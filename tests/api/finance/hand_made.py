@@ -74,6 +74,23 @@ async def reverse_credit_note(maker: Maker, route: Route) -> Exercise:
     return replace(await read_credit_note(maker, route), body={"reason": "红冲错误"})
 
 
+async def adjust_item(maker: Maker, route: Route) -> Exercise:
+    books = await Books.fresh(maker.admin)
+    item = await books.item(await books.invoice())
+    body = {"kind": "rebate", "amount": "5.00", "reason": "质量折让"}
+    return Exercise(maker.admin, route, path_with(route, item["id"]), body, record=item)
+
+
+async def read_adjustment(maker: Maker, route: Route) -> Exercise:
+    adjusting = next(one for one in maker.catalogue.routes if one.path == f"{AT}/open-items/{{id}}/adjustments")
+    made = expect(await (await adjust_item(maker, adjusting)).send())
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
+async def reverse_adjustment(maker: Maker, route: Route) -> Exercise:
+    return replace(await read_adjustment(maker, route), body={"reason": "录入错误"})
+
+
 async def pay_payable(maker: Maker, route: Route) -> Exercise:
     books, goods = await Books.fresh(maker.admin), await Goods.fresh(maker.admin)
     order = expect(await goods.receive(await goods.purchase(3)))
@@ -147,6 +164,9 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"GET {AT}/statements/export": of_customer,
     f"GET {AT}/statements/print": of_customer,
     f"POST {AT}/vouchers": book,
+    f"POST {AT}/open-items/{{id}}/adjustments": adjust_item,
+    f"GET {AT}/adjustments/{{id}}": read_adjustment,
+    f"POST {AT}/adjustments/{{id}}/reverse": reverse_adjustment,
     f"POST {AT}/periods/{{month}}/close": close_month,
     f"POST {CLAIMS}/{{id}}/withdraw": claim_after("submit"),
     f"POST {CLAIMS}/{{id}}/approve": claim_after("submit"),

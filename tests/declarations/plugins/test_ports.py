@@ -20,7 +20,7 @@ from handlers.ports import (
     WorkingTime,
 )
 from handlers.service import Parts, Port
-from plugins.api.business import Books, Customers, Suppliers
+from plugins.api.business import Books, Customers, PricedLines, Suppliers
 
 pytestmark = pytest.mark.gen_test
 MORNING, HOUR = datetime(2026, 1, 5, 8, tzinfo=UTC), timedelta(hours=1)
@@ -42,6 +42,8 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Customers, "find_credit_excess"): ({"customer_id": 7, "requested": Decimal(9), "ordered": Decimal(9)}, None),
     (Customers, "find_contacts"): ({"req": None, "customer_ids": [7]}, {}),
     (Suppliers, "find_terms"): ({"supplier_id": 7}, None),
+    (PricedLines, "compute"): ({"req": None, "direction": "out", "lines": [], "terms": {}}, None),
+    (PricedLines, "find_billable"): ({"req": None, "biz_type": "SALES_ORDER", "resource_id": "7"}, None),
 }
 
 
