@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection, named
 from handlers.route import SIGNED_IN, Route
+from handlers.schema.fields import obj
 from plugins.testing import PASSWORD, Client, Reply, expect, unique
 from tests.support.sample_values import sample
 
@@ -163,7 +164,7 @@ class Maker:
         body = await sample(route.body, self.refer, only_required=only_required, fresh=fresh)
         if only_required and collection is not None and route.body is collection.create:
             needed = {name: collection.fields[name] for name in _INSTEAD.get(collection.name, ())}
-            body = {name: await sample(child, self.refer) for name, child in needed.items()} | body
+            body = await sample(obj(None, needed), self.refer, fresh=fresh) | body
         if "version" in body and "version" in record:
             body["version"] = record["version"]
         return body
