@@ -161,18 +161,18 @@ class PurchaseOrderLine(TypedDict):
     description: NotRequired[str | None]
     price_per: NotRequired[StoredAmount | None]
     discount_amount: NotRequired[StoredAmount | None]
-    unit: NotRequired[str | None]
-    unit_factor: NotRequired[StoredAmount | None]
     reference: NotRequired[str | None]
     unit_price: NotRequired[StoredAmount | None]
-    proposed_price: NotRequired[StoredAmount | None]
-    price_list_id: NotRequired[StoredId | None]
-    priced_by: NotRequired[int | None]
     line: NotRequired[int | None]
     tax_included: NotRequired[bool | None]
     net: NotRequired[StoredAmount | None]
     tax: NotRequired[StoredAmount | None]
     amount: StoredAmount
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
+    proposed_price: NotRequired[StoredAmount | None]
+    price_list_id: NotRequired[StoredId | None]
+    priced_by: NotRequired[int | None]
     received: StoredAmount
 
 
@@ -231,18 +231,18 @@ class SalesOrderLine(TypedDict):
     description: NotRequired[str | None]
     price_per: NotRequired[StoredAmount | None]
     discount_amount: NotRequired[StoredAmount | None]
-    unit: NotRequired[str | None]
-    unit_factor: NotRequired[StoredAmount | None]
     reference: NotRequired[str | None]
     unit_price: NotRequired[StoredAmount | None]
-    proposed_price: NotRequired[StoredAmount | None]
-    price_list_id: NotRequired[StoredId | None]
-    priced_by: NotRequired[int | None]
     line: NotRequired[int | None]
     tax_included: NotRequired[bool | None]
     net: NotRequired[StoredAmount | None]
     tax: NotRequired[StoredAmount | None]
     amount: StoredAmount
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
+    proposed_price: NotRequired[StoredAmount | None]
+    price_list_id: NotRequired[StoredId | None]
+    priced_by: NotRequired[int | None]
     delivered: StoredAmount
 
 
