@@ -90,16 +90,15 @@ async def _freeze_weeks(service: Service) -> Record:
     }
 
 
-_AT = "/api/v1/hrm/attendance/closings"
 ROUTES: tuple[Route, ...] = (
     *crud(
         CLOSINGS,
-        at=_AT,
+        at="/api/v1/hrm/attendance/closings",
         resource="hrm:attendance-closing",
         only=("list", "read"),
     ),
     route(
-        f"POST {_AT}",
+        "POST /api/v1/hrm/attendance/closings",
         close,
         summary="Close attendance up to a day",
         title=("封账", "Close"),
@@ -111,7 +110,7 @@ ROUTES: tuple[Route, ...] = (
         "booked on the first open day.",
     ),
     route(
-        f"POST {_AT}/reopen",
+        "POST /api/v1/hrm/attendance/closings/reopen",
         reopen,
         summary="Reopen attendance after a day",
         title=("重新开放", "Reopen"),

@@ -90,8 +90,7 @@ async def withdraw(req: Request, closed_to: str) -> Sequence[RecordId]:
     return ids
 
 
-_AT = "/api/v1/hrm/attendance/corrections"
 ROUTES: tuple[Route, ...] = (
-    *crud(CORRECTIONS, at=_AT, resource="hrm:attendance", only=("list",)),
-    *tables(CORRECTIONS, at=_AT, resource="hrm:attendance", only=("export",)),
+    *crud(CORRECTIONS, at="/api/v1/hrm/attendance/corrections", resource="hrm:attendance", only=("list",)),
+    *tables(CORRECTIONS, at="/api/v1/hrm/attendance/corrections", resource="hrm:attendance", only=("export",)),
 )
