@@ -11,8 +11,6 @@ from plugins.api.reports import Papers, Printable
 from plugins.print.papers import PDF, TypesetPapers, standard_source
 from plugins.print.records import PAPERS, PREVIEW, STANDARD, TEMPLATES
 
-_AT = "/api/v1/print/templates"
-
 
 async def create(req: Request) -> Record:
     """Create a template. Raises 40001 for one that cannot be typeset."""
@@ -54,9 +52,9 @@ def _papers(req: Request) -> TypesetPapers:
 
 
 ROUTES: tuple[Route, ...] = (
-    *crud(TEMPLATES, at=_AT, resource="system:print-template", create=create, update=update),
+    *crud(TEMPLATES, at="/api/v1/print/templates", resource="system:print-template", create=create, update=update),
     route(
-        f"POST {_AT}/preview",
+        "POST /api/v1/print/templates/preview",
         preview,
         summary="Show a print template with examples",
         title=("预览打印模板", "Preview"),

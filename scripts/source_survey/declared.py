@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OURS = ("config", "handlers", "plugins")
-# the endings that `crud` and `dashboard_routes` add to the path that they are given
-ENDINGS = re.compile(r"/(\{id\}(/restore|/history|/notes)?|export|template|import|imports(/\{id\})?|options|rows)$")
+# the endings that `crud`, `dashboard_routes` and papers add to the path that they are given
+ENDINGS = re.compile(
+    r"/(\{id\}(/restore|/history|/notes|/print)?|export|print|template|import|imports(/\{id\})?|options|rows)$"
+)
 
 
 def main(root: Path) -> None:
