@@ -193,13 +193,11 @@ async def _remind_of(
 
 
 REMINDING = Job("hrm.reminders", 3600, remind, Message("提醒合同和试用期到期", "Remind of contracts that end"))
-_AT = "/api/v1/hrm/employees/{id}/contracts"
-_ONE = f"{_AT}/{{contract_id}}"
 _NONE = Refusal(NOT_FOUND, hint=NO_CONTRACT)
 _ACCESS = "hrm:employee:contract"
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/hrm/employees/{id}/contracts",
         list_contracts,
         summary="List the contracts of an employee",
         title=("劳动合同", "Contracts"),
@@ -210,7 +208,7 @@ ROUTES: tuple[Route, ...] = (
         collection=EMPLOYEES.name,
     ),
     route(
-        f"GET {_ONE}",
+        "GET /api/v1/hrm/employees/{id}/contracts/{contract_id}",
         read,
         summary="Show a contract of an employee",
         access=_ACCESS,
@@ -218,7 +216,7 @@ ROUTES: tuple[Route, ...] = (
         refusals=(_NONE,),
     ),
     route(
-        f"POST {_AT}",
+        "POST /api/v1/hrm/employees/{id}/contracts",
         create,
         summary="Enter a contract of an employee",
         access=_ACCESS,
@@ -227,7 +225,7 @@ ROUTES: tuple[Route, ...] = (
         collection=EMPLOYEES.name,
     ),
     route(
-        f"PATCH {_ONE}",
+        "PATCH /api/v1/hrm/employees/{id}/contracts/{contract_id}",
         update,
         summary="Change a contract of an employee",
         access=_ACCESS,
@@ -237,7 +235,7 @@ ROUTES: tuple[Route, ...] = (
         refusals=(_NONE,),
     ),
     route(
-        f"DELETE {_ONE}",
+        "DELETE /api/v1/hrm/employees/{id}/contracts/{contract_id}",
         delete,
         summary="Delete a contract of an employee",
         access=_ACCESS,

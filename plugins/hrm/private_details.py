@@ -151,10 +151,9 @@ async def seal_again(service: Service) -> None:
 SEALING = Job(
     "hrm.seal", 3600, seal_again, Message("以新密钥加密员工隐私信息", "Encrypt private details with a new key")
 )
-_AT = "/api/v1/hrm/employees/{id}/private"
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/hrm/employees/{id}/private",
         read,
         summary="Show the private details of an employee",
         title=("隐私信息", "Private details"),
@@ -164,7 +163,7 @@ ROUTES: tuple[Route, ...] = (
         refusals=conflicts(UNREADABLE),
     ),
     route(
-        f"PATCH {_AT}",
+        "PATCH /api/v1/hrm/employees/{id}/private",
         change,
         summary="Change the private details of an employee",
         title=("隐私信息", "Private details"),

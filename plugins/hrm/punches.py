@@ -254,7 +254,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     *(
         route(
-            f"POST /api/v1/hrm/punches/{{id}}/{verb}",
+            endpoint,
             handler,
             summary=f"Decide that a punch {what}",
             title=title,
@@ -264,9 +264,9 @@ ROUTES: tuple[Route, ...] = (
             fits={"review": ("pending",)},
             refusals=conflicts(OWN_PUNCH, CLOSED),
         )
-        for verb, handler, what, title in (
-            ("accept", accept, "counts", ("计入考勤", "Accept")),
-            ("reject", reject, "does not count", ("不计入", "Reject")),
+        for endpoint, handler, what, title in (
+            ("POST /api/v1/hrm/punches/{id}/accept", accept, "counts", ("计入考勤", "Accept")),
+            ("POST /api/v1/hrm/punches/{id}/reject", reject, "does not count", ("不计入", "Reject")),
         )
     ),
     route(

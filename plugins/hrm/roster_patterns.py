@@ -105,7 +105,7 @@ _REFUSED = conflicts(CLOSED)
 ROUTES: tuple[Route, ...] = (
     *crud(ROSTER_PATTERNS, at=_AT, resource="hrm:roster-pattern"),
     route(
-        f"POST {_AT}/{{id}}/rehearse",
+        "POST /api/v1/hrm/roster-patterns/{id}/rehearse",
         rehearse_application,
         summary="Rehearse the application of a rotation pattern",
         title=("预演排班", "Rehearse"),
@@ -117,7 +117,7 @@ ROUTES: tuple[Route, ...] = (
         description="Stores nothing, and is refused as the application would be.",
     ),
     route(
-        f"POST {_AT}/{{id}}/apply",
+        "POST /api/v1/hrm/roster-patterns/{id}/apply",
         apply,
         summary="Roster people by a rotation pattern",
         title=("应用排班", "Apply"),

@@ -48,7 +48,6 @@ from plugins.hrm.roster_records import (
 from plugins.hrm.rosters import attends, refuse_day, row_of
 from plugins.hrm.timetable import Calendar
 
-_AT = "/api/v1/hrm/requests/swaps"
 _ONE_DAY = timedelta(days=1)
 _People = tuple[Employee, Employee]
 _Calendars = Mapping[RecordId, Calendar]
@@ -228,7 +227,7 @@ async def agree(req: Request) -> EmployeeRequest:
 
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/hrm/requests/swaps",
         list_swaps,
         summary="List the swaps of shifts that others have asked me for",
         title=("找我换班", "Swaps with me"),
@@ -238,7 +237,7 @@ ROUTES: tuple[Route, ...] = (
         paged=True,
     ),
     route(
-        f"POST {_AT}/{{id}}/agree",
+        "POST /api/v1/hrm/requests/swaps/{id}/agree",
         agree,
         summary="Agree to a swap of shifts",
         title=("同意换班", "Agree"),

@@ -242,7 +242,7 @@ ROUTES: tuple[Route, ...] = (
     *_CRUD,
     *tables(ROSTERS, at=_AT, resource="hrm:roster", only=("export",)),
     route(
-        f"POST {_AT}/rehearse",
+        "POST /api/v1/hrm/rosters/rehearse",
         rehearse_creation,
         summary="Rehearse a new roster",
         title=("预演", "Rehearse"),
@@ -254,7 +254,7 @@ ROUTES: tuple[Route, ...] = (
         description="Stores nothing, and is refused as the roster would be.",
     ),
     route(
-        f"POST {_AT}/{{id}}/rehearse",
+        "POST /api/v1/hrm/rosters/{id}/rehearse",
         rehearse_change,
         summary="Rehearse a change of a roster",
         title=("预演", "Rehearse"),
@@ -266,7 +266,7 @@ ROUTES: tuple[Route, ...] = (
         description="Stores nothing, and is refused as the change would be.",
     ),
     route(
-        f"GET {_AT}/open",
+        "GET /api/v1/hrm/rosters/open",
         list_open,
         summary="List the open shifts that I can take",
         title=("待领取班次", "Open shifts"),
@@ -276,7 +276,7 @@ ROUTES: tuple[Route, ...] = (
         paged=True,
     ),
     route(
-        f"POST {_AT}/{{id}}/take",
+        "POST /api/v1/hrm/rosters/{id}/take",
         take,
         summary="Take an open shift",
         access="hrm:roster:take",
