@@ -340,11 +340,11 @@ async def _describe(step: Step[ContractAmendment]) -> Record:
     }
 
 
-_AT, _RESOURCE = "/api/v1/crm/contract-amendments", "crm:contract-amendment"
+_RESOURCE = "crm:contract-amendment"
 ROUTES: tuple[Route, ...] = (
     *crud(
         AMENDMENTS,
-        at=_AT,
+        at="/api/v1/crm/contract-amendments",
         resource=_RESOURCE,
         find=get_editable,
         create=create,
@@ -357,7 +357,7 @@ ROUTES: tuple[Route, ...] = (
     *transitions(
         AMENDMENTS,
         Action(
-            f"POST {_AT}/{{id}}/submit",
+            "POST /api/v1/crm/contract-amendments/{id}/submit",
             access=f"{_RESOURCE}:submit",
             summary="Submit an amendment for approval",
             body=VERSION_BODY,
@@ -371,14 +371,14 @@ ROUTES: tuple[Route, ...] = (
             refusals=REFUSALS,
         ),
         Action(
-            f"POST {_AT}/{{id}}/withdraw",
+            "POST /api/v1/crm/contract-amendments/{id}/withdraw",
             access=f"{_RESOURCE}:withdraw",
             summary="Withdraw an amendment from approval",
             body=VERSION_BODY,
             values=lambda step: {"submitted_at": None, "submitted_by": None, "reason": step.reason},
         ),
         Action(
-            f"POST {_AT}/{{id}}/approve",
+            "POST /api/v1/crm/contract-amendments/{id}/approve",
             access=f"{_RESOURCE}:approve",
             body=VERSION_BODY,
             before=_may_take_effect,
@@ -387,13 +387,13 @@ ROUTES: tuple[Route, ...] = (
             refusals=REFUSALS,
         ),
         Action(
-            f"POST {_AT}/{{id}}/reject",
+            "POST /api/v1/crm/contract-amendments/{id}/reject",
             access=f"{_RESOURCE}:reject",
             body=REJECT,
             values=lambda step: {"decided_at": step.now, "reason": step.reason},
         ),
         Action(
-            f"POST {_AT}/{{id}}/cancel",
+            "POST /api/v1/crm/contract-amendments/{id}/cancel",
             access=f"{_RESOURCE}:cancel",
             summary="Cancel an approved amendment before its day",
             body=TERMINATE,
@@ -413,7 +413,7 @@ ROUTES: tuple[Route, ...] = (
         refusals=(REFUSES_READERS,),
     ),
     route(
-        f"GET {_AT}/{{id}}/effect",
+        "GET /api/v1/crm/contract-amendments/{id}/effect",
         read_effect,
         summary="Read what an amendment would change",
         access=f"{_RESOURCE}:read",

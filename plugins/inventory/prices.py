@@ -142,7 +142,7 @@ async def list_last_prices(trade: Trade, req: Request) -> Record:
     return {"items": items[: query["limit"]]}
 
 
-def _last_prices(trade: Trade, at: str, access: str) -> Route:
+def _last_prices(trade: Trade, endpoint: str, access: str) -> Route:
     party, fields = "supplier_id" if trade.incoming else "customer_id", trade.orders.fields
     lines = fields["lines"].items
     kept = (lines.fields or {}) if lines is not None else {}
@@ -158,7 +158,7 @@ def _last_prices(trade: Trade, at: str, access: str) -> Route:
         },
     }
     return route(
-        f"GET {at}/last-prices",
+        endpoint,
         partial(list_last_prices, trade),
         summary=f"List the last prices of a product {'of a supplier' if trade.incoming else 'for a customer'}",
         access=access,
@@ -200,12 +200,15 @@ def _check_days(price_list: Mapping[str, Any]) -> None:
         raise invalid("valid_to", "minimum")
 
 
-_AT = "/api/v1/inventory"
 ROUTES: tuple[Route, ...] = (
     *crud(
-        PRICE_LISTS, at=f"{_AT}/price-lists", resource="inventory:price-list", create=create_list, update=update_list
+        PRICE_LISTS,
+        at="/api/v1/inventory/price-lists",
+        resource="inventory:price-list",
+        create=create_list,
+        update=update_list,
     ),
-    *crud(PRICES, at=f"{_AT}/prices", resource="inventory:price"),
-    _last_prices(PURCHASE, f"{_AT}/purchase-orders", "inventory:purchase-order:list"),
-    _last_prices(SALE, f"{_AT}/sales-orders", "inventory:sales-order:list"),
+    *crud(PRICES, at="/api/v1/inventory/prices", resource="inventory:price"),
+    _last_prices(PURCHASE, "GET /api/v1/inventory/purchase-orders/last-prices", "inventory:purchase-order:list"),
+    _last_prices(SALE, "GET /api/v1/inventory/sales-orders/last-prices", "inventory:sales-order:list"),
 )

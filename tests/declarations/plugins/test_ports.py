@@ -39,6 +39,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Books, "find_owed"): ({"customer_id": 7}, Decimal(0)),
     (Customers, "find_terms"): ({"customer_id": 7}, None),
     (Customers, "find_tax"): ({"customer_id": 7}, None),
+    (Customers, "find_price_lists"): ({"customer_id": 7}, ()),
     (Customers, "find_credit_excess"): ({"customer_id": 7, "requested": Decimal(9), "ordered": Decimal(9)}, None),
     (Customers, "find_contacts"): ({"req": None, "customer_ids": [7]}, {}),
     (Suppliers, "find_terms"): ({"supplier_id": 7}, None),
