@@ -10,6 +10,16 @@ from plugins.api.errors import refusal
 from plugins.api.events import APPROVAL_FINISHED
 from plugins.api.ports import REFUSES_OWN, Authorizer, refuse_own
 from plugins.approval import flow
+from plugins.approval.bodies import (
+    ACT_BODY,
+    BACK_BODY,
+    BATCH,
+    BATCH_BODY,
+    DECIDE_BODY,
+    REASSIGN_BODY,
+    SUBMIT_BODY,
+    TRANSFER_BODY,
+)
 from plugins.approval.engine import advance, begin, build_context, give_back, load_panels, save, send_reminders
 from plugins.approval.flow import Approval, Assignee, TooFew
 from plugins.approval.forms import check_record
@@ -32,20 +42,7 @@ from plugins.approval.messages import (
 )
 from plugins.approval.names import add_people
 from plugins.approval.people import find_excluded, load_staff
-from plugins.approval.records import (
-    ACT_BODY,
-    BACK_BODY,
-    BATCH,
-    BATCH_BODY,
-    DECIDE_BODY,
-    DEFINITIONS,
-    INITIATOR,
-    INSTANCES,
-    REASSIGN_BODY,
-    SHOWN,
-    SUBMIT_BODY,
-    TRANSFER_BODY,
-)
+from plugins.approval.records import DEFINITIONS, INITIATOR, INSTANCES, SHOWN
 from plugins.approval.requests import applies
 from plugins.approval.states import STATES
 from plugins.rbac.api import REFUSES_ONESELF, Directory, refuse_oneself

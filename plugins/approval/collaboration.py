@@ -20,6 +20,7 @@ from plugins.api import (
 from plugins.api.ports import AttachedFile, Attachments
 from plugins.approval import flow
 from plugins.approval.actions import act, get_assignee, get_own_task
+from plugins.approval.bodies import ADVICE_BODY, ADVISE_BODY, COMMENT_BODY, SIGNER_BODY
 from plugins.approval.engine import build_context, give_back, load_panels, message_about
 from plugins.approval.flow import Approval, Assignee, TooFew
 from plugins.approval.messages import (
@@ -36,7 +37,7 @@ from plugins.approval.messages import (
     TOO_MANY_NODES,
 )
 from plugins.approval.people import filter_enabled
-from plugins.approval.records import ADVICE_BODY, ADVISE_BODY, COMMENT_BODY, INSTANCES, SHOWN, SIGNER_BODY
+from plugins.approval.records import INSTANCES, SHOWN
 from plugins.approval.tree import MAX_NODES, insert_node
 
 

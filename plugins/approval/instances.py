@@ -11,11 +11,12 @@ from plugins.api import FORBIDDEN, ApiError, Page, Request, Route, choice, route
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import FINAL, with_version
 from plugins.approval import flow
+from plugins.approval.bodies import COUNTS
 from plugins.approval.conditions import check_storable
 from plugins.approval.forms import check_record
 from plugins.approval.messages import INITIATOR_ONLY, NOT_ALLOWED, ONLY_INITIATOR
 from plugins.approval.names import add_names, add_people
-from plugins.approval.records import COUNTS, DEFINITIONS, INSTANCES, ROW, ROW_FIELDS, SHOWN
+from plugins.approval.records import DEFINITIONS, INSTANCES, ROW, ROW_FIELDS, SHOWN
 from plugins.approval.states import STATES
 
 # box → the field that holds its people

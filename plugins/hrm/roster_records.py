@@ -141,7 +141,6 @@ ROSTER_PATTERNS: Collection[RosterPattern] = Collection(
             min_items=1,
             max_items=100,
             nullable=False,
-            example=[{"shift_id": None}],
             description="The shifts of consecutive days; after the last one, the first follows again.",
         ),
         "remark": REMARK,

@@ -18,7 +18,7 @@ import orjson
 
 _FONTS = "pylopdf_fonts_zh_cn"
 _NOWHERE = "/dev/null"
-_SOURCE = re.compile(r"\S*__typst_py_bytes__\.typ")  # what the compiler calls a template
+_SOURCE = re.compile(r"\S{0,100}__typst_py_bytes__\.typ")  # what the compiler calls a template
 # every font is read into memory by the first use
 _WARM = '#text(font: "Noto Sans SC")[Aa 中文] #text(font: "Noto Serif SC")[Aa 中文]'.encode()
 

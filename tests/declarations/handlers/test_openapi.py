@@ -141,7 +141,9 @@ def test_every_write_takes_an_idempotency_key_and_says_when_its_response_is_repl
     for declared in CATALOGUE.routes:
         described = operation(declared.name)
         taken = "Idempotency-Key" in [parameter["name"] for parameter in described["parameters"]]
-        assert taken == (declared.method != "GET" and declared.access != PUBLIC), declared.name
+        assert taken == (declared.method != "GET" and declared.access != PUBLIC and declared.bare is None), (
+            declared.name
+        )
         if taken:
             assert "Idempotency-Replayed" in described["responses"]["200"]["headers"]
             assert 40903 in codes(declared.name)["409"]

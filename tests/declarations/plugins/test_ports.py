@@ -33,6 +33,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (DirectLinks, "link"): ({"user_id": 7, "kind": "approval_task", "data": {}, "at": MORNING}, None),
     (Attachments, "exist"): ({"biz_type": "LEAVE", "resource_id": "7"}, True),
     (Attachments, "keep"): ({"biz_type": "LEAVE", "resource_id": "7", "ids": ["1"]}, []),
+    (Attachments, "uploaded"): ({"key": "photos/7", "user_id": 7}, True),
     (Absences, "away"): ({"user_ids": [7], "at": MORNING}, frozenset()),
     (WorkingTime, "after"): ({"start": MORNING, "duration": HOUR}, MORNING + HOUR),
     (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
