@@ -31,6 +31,7 @@ from plugins.business.lines import (
     LINE_DESCRIPTION as LINE_DESCRIPTION,  # the field with the words of a line
     LINE_KIND as LINE_KIND,  # the field with its kind
     LINE_NUMBER as LINE_NUMBER,  # the field with its number in the document
+    LINE_UNIT as LINE_UNIT,  # the field with the unit that its quantity counts
     MAX_AMOUNT as MAX_AMOUNT,  # of a line and of a document
     MAX_PRICE as MAX_PRICE,  # of a unit
     MAX_QUANTITY as MAX_QUANTITY,  # of a line
@@ -40,6 +41,7 @@ from plugins.business.lines import (
     TAX as TAX,  # the field with the tax of a document or a line
     TAX_RATE as TAX_RATE,  # the field with a rate of tax
     TEXT as TEXT,  # the kind of a line of words alone
+    UNIT_FACTOR as UNIT_FACTOR,  # the field with how many of the product's own unit that is
     WITHOUT_TAX as WITHOUT_TAX,  # the field with an amount without tax
     price as price,  # the field for an amount per unit
     priced_line as priced_line,  # the fields of a line with a price

@@ -34,6 +34,18 @@ LINE_DESCRIPTION = text(
     description="Required on a line without a product.",
     example="上门安装",
 )
+LINE_UNIT = text(
+    dictionary="inventory_unit",
+    label=("单位", "Unit"),
+    max_length=32,
+    description="One of its product, in which `quantity` counts; the product's own unless given. Free without a product.",
+    example="box",
+)
+UNIT_FACTOR = quantity(
+    label=("换算系数", "Factor of the unit"),
+    read_only=True,
+    description="How many of the product's own unit that is; null: it is that unit.",
+)
 _OLDER = "Null in orders of earlier versions, which had no tax."
 WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
 TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
@@ -79,6 +91,8 @@ def priced_line(*, product_id: Field, tax_id: Field) -> dict[str, Field]:
             maximum=MAX_PRICE,
             description="Taken off the line, after `discount`.",
         ),
+        "unit": LINE_UNIT,
+        "unit_factor": UNIT_FACTOR,
         "reference": text(
             label=("对方编号", "Reference"), max_length=100, description="What the other party calls it."
         ),

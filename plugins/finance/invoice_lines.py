@@ -22,7 +22,7 @@ from plugins.finance.records import INVOICES
 
 Line = Mapping[str, Any]
 _ZERO = Decimal(0)
-_OF_ORDER = ("product_id", "kind", "price", "price_per", "discount", "tax_rate", "tax_id", "tax_included")
+_OF_ORDER = ("product_id", "kind", "unit", "price", "price_per", "discount", "tax_rate", "tax_id", "tax_included")
 _NUMBERS = frozenset({"price", "price_per", "discount", "tax_rate"})
 _WORDS = ("description", "reference")
 _OF_SHIPMENTS = ("order_line", "shipment_id")
@@ -191,6 +191,7 @@ def _bill_line(line: Line, units: Decimal, billed: Billed) -> Record:
     return {
         **{name: line.get(name) for name in _OF_ORDER},
         "unit_price": line.get("price"),
+        "unit_factor": line.get("unit_factor"),
         "order_line": number,
         "quantity": store_quantity(units),
         "discount_amount": store_money(off) if off > 0 else None,

@@ -128,6 +128,8 @@ class InvoiceLine(TypedDict):
     description: NotRequired[str | None]
     price_per: NotRequired[StoredAmount | None]
     discount_amount: NotRequired[StoredAmount | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
     reference: NotRequired[str | None]
     unit_price: NotRequired[StoredAmount | None]
     line: NotRequired[int | None]

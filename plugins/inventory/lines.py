@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Field, array, exact, integer, invalid, obj, object_id, quantity, text
+from plugins.api import Field, array, exact, integer, invalid, obj, object_id, quantity
 from plugins.api.business import (
     GOODS,
     LINE_DESCRIPTION,
     LINE_KIND,
     LINE_NUMBER,
+    LINE_UNIT,
     MOST_LINES,
+    UNIT_FACTOR,
     price,
     priced_line,
 )
@@ -29,18 +31,6 @@ from plugins.inventory.texts import IN_USE
 
 Line = Mapping[str, Any]
 _PRODUCT = PRODUCT.but(required=False, nullable=True, description="Null on a line of text, and perhaps of a service.")
-_UNIT = text(
-    dictionary="inventory_unit",
-    label=("单位", "Unit"),
-    max_length=32,
-    description="One of its product, in which `quantity` counts; the product's own unless given. Free without a product.",
-    example="box",
-)
-_UNIT_FACTOR = quantity(
-    label=("换算系数", "Factor of the unit"),
-    read_only=True,
-    description="How many of the product's own unit that is; null: it is that unit.",
-)
 _DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
 
 
@@ -57,8 +47,6 @@ def order_line(done: str) -> dict[str, Field]:
                 description="That of the customer or supplier, or else of the product, unless this or `tax_rate` is given.",
             ),
         ),
-        "unit": _UNIT,
-        "unit_factor": _UNIT_FACTOR,
         "proposed_price": price(
             label=("建议单价", "Proposed price"),
             read_only=True,
@@ -87,8 +75,8 @@ def moved_line(**fields: Field) -> dict[str, Field]:
         "product_id": _PRODUCT,
         "kind": LINE_KIND,
         "description": LINE_DESCRIPTION.but(description=None),
-        "unit": _UNIT.but(description="That of the line of the order."),
-        "unit_factor": _UNIT_FACTOR,
+        "unit": LINE_UNIT.but(description="That of the line of the order."),
+        "unit_factor": UNIT_FACTOR,
         **fields,
     }
 

@@ -23,7 +23,7 @@ BOOKED = (
     *(f"inventory_{name}" for name in ("stock", "stock_entries", "sales_orders", "purchase_orders", "deliveries")),
     *(f"inventory_{name}" for name in ("receipts", "sales_returns", "purchase_returns", "transfers", "stock_counts")),
     *(f"finance_{name}" for name in ("accounts", "vouchers", "payments", "open_items", "open_item_entries")),
-    *(f"finance_{name}" for name in ("invoices", "credit_notes", "expense_claims")),
+    *(f"finance_{name}" for name in ("invoices", "credit_notes", "adjustments", "expense_claims")),
     *(f"crm_{name}" for name in ("contracts", "payment_plans", "payments")),
 )
 
@@ -100,6 +100,10 @@ async def _chain(admin: Client, running: Running) -> Chain:
         await made(name, f"{FINANCE}/invoices/{invoice['id']}/credit-notes", {"amount": "1.00"})
     await made("not credited", f"{FINANCE}/credit-notes/{ids['credited twice']}/reverse")
     ids["payable"] = (await books.item({"id": ids["purchase"]}))["id"]
+    for name in ("rebate", "rebate kept"):
+        rebate = {"kind": "rebate", "amount": "0.10"}
+        await made(name, f"{FINANCE}/open-items/{ids['payable']}/adjustments", rebate)
+    await made("rebate back", f"{FINANCE}/adjustments/{ids['rebate']}/reverse")
     advance = {"direction": "in", "account_id": books.account_id, "amount": "30.00", **party}
     ids["advance voucher"] = (await made("advance", f"{FINANCE}/payments", advance))["voucher_id"]
     await made("payment", f"{FINANCE}/payments", advance)
@@ -179,6 +183,8 @@ IN_CLOSED_MONTH: Mapping[str, tuple[str, Any]] = {
     "reversal of a claim": (f"{FINANCE}/expense-claims/<claim>/reverse", {}),
     "credit note": (f"{FINANCE}/invoices/<invoice>/credit-notes", {}),
     "reversal of a credit note": (f"{FINANCE}/credit-notes/<credited>/reverse", {}),
+    "adjustment": (f"{FINANCE}/open-items/<payable>/adjustments", {"kind": "rebate", "amount": "0.10"}),
+    "reversal of an adjustment": (f"{FINANCE}/adjustments/<rebate kept>/reverse", {}),
     "voucher": (f"{FINANCE}/vouchers", {"kind": "income", "account_id": "<account>", "amount": "1.00"}),
 }
 BEFORE_WHAT_IT_TAKES_BACK = (
@@ -213,6 +219,8 @@ REVERSED_BEFORE = {
     "claim": f"{FINANCE}/expense-claims/<claim undone>/reverse",
     "credit note": f"{FINANCE}/credit-notes/<credited twice>/reverse",
     "reversal of a credit note": f"{FINANCE}/credit-notes/<not credited>/reverse",
+    "adjustment": f"{FINANCE}/adjustments/<rebate>/reverse",
+    "reversal of an adjustment": f"{FINANCE}/adjustments/<rebate back>/reverse",
     "voucher": f"{FINANCE}/vouchers/<voucher>/reverse",
     "reversal of a voucher": f"{FINANCE}/vouchers/<voucher back>/reverse",
 }
