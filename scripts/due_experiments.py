@@ -31,6 +31,13 @@ def due(experiments: Sequence[Experiment]) -> list[str]:
     return [f"tests/experiments/{path}" for one in experiments if _changed(one) for path in one["tests"]]
 
 
+def experiments_about(path: str) -> list[str]:
+    """Return the paths of the experiments in whose subject a file is."""
+    rows: list[Experiment] = json.loads(TABLE.read_text())
+    about = [one["tests"] for one in rows if {path, *map(str, Path(path).parents)} & {*one["subject"]}]
+    return [f"tests/experiments/{test}" for tests in about for test in tests]
+
+
 def _changed(experiment: Experiment) -> bool:
     if not experiment["subject"]:
         return False

@@ -1,8 +1,8 @@
 """Puts one deliberate fault after the other into a copy of the product, and says which test finds it.
 
 `python -m tests.experiments.deliberate_faults [NUMBER ...]`; without numbers all faults of `deliberate_faults.json`.
-The tests of the changed package run first, then those that the change touches, then all daily ones, tier by tier; the
-first failure ends it. Prints a table.
+The tests of the changed package run first, then those that the change touches, then all daily ones, tier by tier, and at
+last the experiments about the changed file; the first failure ends it. Prints a table.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from scripts.affected_tests import TIERS, affected_by
+from scripts.due_experiments import experiments_about
 from scripts.memory import folder_in_memory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,6 +67,8 @@ def _find(copy: Path, fault: dict[str, str]) -> str | None:
     # what a change of a plugin touches is too little for several runners, which each collect all tests
     runners = () if fault["path"].startswith("plugins/") else TOGETHER
     runs = [*([*runners, *limits, *paths] for paths in touched if paths), *([*TOGETHER, tier] for tier in TIERS)]
+    if about := experiments_about(fault["path"]):
+        runs.append(["-n", "2", *about])
     return next(filter(None, (_run(copy, arguments) for arguments in runs)), None)
 
 

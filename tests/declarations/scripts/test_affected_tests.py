@@ -10,6 +10,7 @@ import pytest
 
 from scripts.affected_tests import EVERY, TIERS, Affected, affected_by, changed_files
 from scripts.due_experiments import Experiment, due
+from tests.experiments.deliberate_faults import FAULTS
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.usefixtures("no_collection")
@@ -83,6 +84,10 @@ def test_every_experiment_has_a_subject_that_exists() -> None:
     assert [path for path in there if not any(path == one or path.startswith(f"{one}/") for one in named)] == []
     assert [path for path in named if not (EXPERIMENTS / path).exists()] == []
     assert [path for one in SUBJECTS for path in one["subject"] if not (ROOT / path).exists()] == []
+
+
+def test_every_deliberate_fault_is_put_into_code_that_is_there() -> None:
+    assert [one for one in FAULTS if (ROOT / one["path"]).read_text().count(one["old"]) != 1] == []
 
 
 def test_an_experiment_is_due_when_its_subject_has_changed_since_it_ran() -> None:
