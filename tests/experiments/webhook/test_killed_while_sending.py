@@ -1,9 +1,12 @@
-"""Three instances are killed at random while records change: every change arrives, in order, and none that is not committed."""
+"""Three instances are killed at random while records change, and the receiver fails in every way.
+
+Every change arrives, in order, none that is not committed, and none for an account that may not see it.
+"""
 
 import asyncio
 import random
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,11 +15,12 @@ from typing import Any
 import pytest
 
 from plugins.testing import Client, eventually, expect, unique
-from tests.api.webhook.receivers import Receiver, receiving
+from tests.api.webhook.receivers import Message, Receiver, receiving
 from tests.support.server_process import ServerProcess, environment, spawn
 
-pytestmark = pytest.mark.gen_test(timeout=30)
-CUSTOMERS = "/api/v1/crm/customers"
+pytestmark = pytest.mark.gen_test(timeout=60)
+CUSTOMERS, ACCOUNTS, HOOKS = "/api/v1/crm/customers", "/api/v1/system/service-accounts", "/api/v1/system/webhooks"
+FAILURES, FAILS_OF_TEN = (500, 302, 404, 0), 1  # 0 closes the connection
 RECORDS, KILLS, KILL_SECONDS, PAUSE_SECONDS = 8, 6, (0.5, 2.0), (0.1, 0.3)
 
 
@@ -94,10 +98,10 @@ async def subscribed(instances: Instances, receiver: Receiver) -> Client:
     menus = [menu["id"] for menu in flat(role) if menu["permission"] == "crm:customer:read"]
     body = {"code": "reader", "name": "reader", "data_scope": "all", "menu_ids": menus}
     role_id = expect(await admin.post("/api/v1/system/roles", body))["id"]
-    account = {"username": "receiver", "role_ids": [role_id]}
-    account_id = expect(await admin.post("/api/v1/system/service-accounts", account))["id"]
-    hook = {"name": "hook", "url": receiver.url, "events": ["crm_customers.*"], "account_id": account_id}
-    expect(await admin.post("/api/v1/system/webhooks", hook))
+    for name, role_ids in (("receiver", [role_id]), ("blind", [])):
+        account_id = expect(await admin.post(ACCOUNTS, {"username": name, "role_ids": role_ids}))["id"]
+        hook = {"name": name, "url": f"{receiver.url}/{name}", "events": ["crm_customers.*"], "account_id": account_id}
+        expect(await admin.post(HOOKS, hook))
     for url in instances.urls.values():
 
         async def sends(url: str = url) -> bool:
@@ -113,9 +117,24 @@ def flat(menus: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one for menu in menus for one in (menu, *flat(menu["children"]))]
 
 
+def failing_at_first() -> Callable[[Message], int]:
+    """An answer that refuses the first attempt of some messages, in one way after the other: the next is in 5 s."""
+    failed: dict[str, int] = {}
+
+    def answer(message: Message) -> int:
+        name = message.headers["webhook-id"]
+        if name in failed or random.randrange(10) >= FAILS_OF_TEN:
+            return 200
+        failed[name] = FAILURES[len(failed) % len(FAILURES)]
+        return failed[name]
+
+    return answer
+
+
 async def test_every_change_arrives_in_order_though_instances_are_killed(mongodb_uri: str, tmp_path: Path) -> None:
     async with receiving() as receiver, three(mongodb_uri, tmp_path) as instances:
         admin = await subscribed(instances, receiver)
+        receiver.answer = failing_at_first()
         token = str(admin.token)
         records = [expect(await admin.post(CUSTOMERS, {"name": unique("customer")}))["id"] for _ in range(RECORDS)]
         killing = asyncio.create_task(instances.kill_at_random())
@@ -126,7 +145,7 @@ async def test_every_change_arrives_in_order_though_instances_are_killed(mongodb
             async def all_arrived(record: str = record, versions: set[int] = versions) -> bool:
                 return versions <= {one.event["data"]["version"] for one in receiver.of(record)}
 
-            await eventually(all_arrived, seconds=30)
+            await eventually(all_arrived, seconds=120)
             arrived = [one.event["data"]["version"] for one in receiver.of(record)]
             first = list(dict.fromkeys(arrived))
             assert first == sorted(first)
@@ -134,3 +153,4 @@ async def test_every_change_arrives_in_order_though_instances_are_killed(mongodb
             history = expect(await client.get(f"{CUSTOMERS}/{record}/history?page_size=200"))["items"]
             assert set(arrived) <= {one["version"] for one in history}
             assert len({one.headers["webhook-id"] for one in receiver.of(record)}) == len(first)
+        assert {one.path for one in receiver.messages} == {"/receiver"}
