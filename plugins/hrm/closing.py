@@ -80,12 +80,14 @@ def closing_of(day: date, closings: Sequence[AttendanceClosing]) -> AttendanceCl
 def freeze(calendar: Calendar, closings: Sequence[AttendanceClosing]) -> Calendar:
     """Return a calendar with the shifts and working days of groups as they were when their days were closed.
 
-    Holidays and assignments are those of now: they have dates, so their change says something about closed days.
+    Holidays, assignments and rosters are those of now: they have dates, so their change says something about closed days.
     """
     borders = {one.first for one in calendar.periods}
     for one in closings:
         borders |= {_first_of(one), date.fromisoformat(str(one["closed_to"])) + _ONE_DAY}
-    return replace(calendar, periods=tuple(_freeze(calendar, day, closings) for day in sorted(borders)))
+    periods = tuple(_freeze(calendar, day, closings) for day in sorted(borders))
+    rostered = {day: _freeze_shift(table, closing_of(day, closings)) for day, table in calendar.rostered.items()}
+    return replace(calendar, periods=periods, rostered=rostered)
 
 
 def _first_of(closing: AttendanceClosing) -> date:
@@ -98,6 +100,16 @@ def _freeze(calendar: Calendar, day: date, closings: Sequence[AttendanceClosing]
     kept = weeks.get(str(period.group_id))
     if period.week is None or kept is None:
         return period
-    pause = kept["timetable"]["pause"]
-    table = Timetable(**{**kept["timetable"], "pause": tuple(pause) if pause else None})
-    return replace(period, week=replace(period.week, timetable=table, working_days=frozenset(kept["working_days"])))
+    table, days = _read_timetable(kept["timetable"]), frozenset(kept["working_days"])
+    return replace(period, week=replace(period.week, timetable=table, working_days=days))
+
+
+def _freeze_shift(table: Timetable | None, closing: AttendanceClosing | None) -> Timetable | None:
+    shifts = cast(dict[str, Record], closing.get("shifts") if closing else None) or {}
+    kept = shifts.get(str(table.shift_id)) if table is not None else None
+    return _read_timetable(kept) if kept is not None else table
+
+
+def _read_timetable(kept: Record) -> Timetable:
+    pause = kept["pause"]
+    return Timetable(**{**kept, "pause": tuple(pause) if pause else None})

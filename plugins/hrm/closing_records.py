@@ -50,8 +50,8 @@ CLOSINGS: Collection[AttendanceClosing] = Collection(
         ),
     },
     indexes=(Index("closed_to"),),
-    # the shifts and working days of groups as they were, by group
-    internal=("weeks",),
+    # the hours and working days of groups, and the hours of shifts, as they were
+    internal=("weeks", "shifts"),
 )
 CLOSE_BODY = shape(
     "AttendanceClose",

@@ -19,12 +19,13 @@ from plugins.api import (
     day_of,
     route,
 )
-from plugins.hrm.calendars import load_weeks_of_groups
+from plugins.hrm.calendars import load_weeks_of_groups, to_timetable
 from plugins.hrm.closing import CLOSED_TO, get_closed_day
 from plugins.hrm.closing_records import CLOSE_BODY, CLOSINGS, REOPEN_BODY
 from plugins.hrm.corrections import withdraw
 from plugins.hrm.messages import ALREADY_CLOSED, NOT_CLOSED, NOT_OVER
 from plugins.hrm.record_types import AttendanceClosing
+from plugins.hrm.records import SHIFTS
 from plugins.hrm.results import mark_many_stale, reconcile_soon
 from plugins.system.api import CONFIG_CHANGING_EVENT, change_configs
 
@@ -71,8 +72,7 @@ async def note_closing(service: Service, payload: Mapping[str, Any]) -> None:
         return
     reopened = previous is not None and (day is None or day < previous)
     noted = {"closed_to": day, "previous": previous, "reopened": reopened, "reason": (req.body or {}).get("reason")}
-    weeks = {} if reopened else await _freeze_weeks(service)
-    await req.store(CLOSINGS).create({**noted, "weeks": weeks})
+    await req.store(CLOSINGS).create({**noted, **({} if reopened else await _freeze(service))})
     if reopened:
         await mark_many_stale(service, await withdraw(req, day or ""))
 
@@ -80,14 +80,16 @@ async def note_closing(service: Service, payload: Mapping[str, Any]) -> None:
 NOTED = Listener(CONFIG_CHANGING_EVENT, note_closing, conflicts(NOT_OVER))
 
 
-async def _freeze_weeks(service: Service) -> Record:
-    """Return the shifts and working days of all groups, by which their closed days are computed again."""
-    weeks = await load_weeks_of_groups(service)
-    return {
+async def _freeze(service: Service) -> Record:
+    """Return the hours of all groups and shifts, by which their closed days are computed again."""
+    groups = await load_weeks_of_groups(service)
+    weeks = {
         str(id): {"timetable": asdict(week.timetable), "working_days": sorted(week.working_days)}
-        for id, week in weeks.items()
+        for id, week in groups.items()
         if week is not None
     }
+    shifts = await service.database.store(SHIFTS).find({})
+    return {"weeks": weeks, "shifts": {str(one["id"]): asdict(to_timetable(one)) for one in shifts}}
 
 
 ROUTES: tuple[Route, ...] = (

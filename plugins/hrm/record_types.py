@@ -476,6 +476,7 @@ class AttendanceClosing(TypedDict):
     updated_at: datetime
     updater_id: int
     weeks: NotRequired[object]
+    shifts: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
 

@@ -93,12 +93,20 @@ async def test_a_holiday_declared_late_changes_only_what_is_known(admin: Client,
         ]
 
 
-async def test_another_shift_says_nothing_about_closed_days(admin: Client, tradewind: Running) -> None:
+@pytest.mark.parametrize("rostered", [False, True], ids=["of the group", "of a roster"])
+async def test_another_shift_says_nothing_about_closed_days(rostered: bool, admin: Client, tradewind: Running) -> None:
     staff = await hired(admin, tradewind)
-    async with configured(admin, **CLOSED):
-        expect(await admin.patch(f"{AT}/shifts/{staff.shift['id']}", {"version": 1, "start": "08:00"}))
+    shift = staff.shift
+    if rostered:
+        shift = await create(admin, "shifts", name=unique("shift"), start="09:00", end="18:00")
+        await create(admin, "rosters", employee_id=staff.employee["id"], day=day(), shift_id=shift["id"])
         await reconcile(tradewind.service)
-        assert await month_of(staff, reading="known") == await month_of(staff)
+    async with configured(admin, **CLOSED):
+        expect(await admin.patch(f"{AT}/shifts/{shift['id']}", {"version": 1, "start": "08:00"}))
+        expect(await sick(staff, 33, 42, **LATE))  # Tuesday, for which all closed days are counted again
+        await reconcile(tradewind.service)
+        known, paid = await month_of(staff, reading="known"), await month_of(staff)
+        assert (known["late"], known["leave"]) == (paid["late"], 1) == (0, 1)
 
 
 async def test_a_punch_and_a_cancelled_leave_are_known_after_closing(admin: Client, tradewind: Running) -> None:
