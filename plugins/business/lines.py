@@ -39,7 +39,7 @@ LINE_UNIT = text(
     label=("单位", "Unit"),
     max_length=32,
     description="One of its product, in which `quantity` counts; the product's own unless given. Free without a product.",
-    example="box",
+    example="piece",
 )
 UNIT_FACTOR = quantity(
     label=("换算系数", "Factor of the unit"),

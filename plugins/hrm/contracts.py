@@ -20,7 +20,6 @@ from plugins.api import (
     Request,
     Route,
     Service,
-    choice,
     day,
     day_of,
     dictionary,
@@ -63,11 +62,12 @@ CONTRACTS: Collection[EmploymentContract] = Collection(
             ref=EMPLOYEES.name, on_delete="cascade", label=("员工", "Employee"), read_only=True, nullable=False
         ),
         "number": text(label=("合同编号", "Number"), max_length=64, example="LD-2026-018"),
-        "kind": choice(
-            *(item.value for item in CONTRACT_KIND.items),
+        "kind": text(
             label=("合同类型", "Kind"),
             default="fixed_term",
             nullable=False,
+            min_length=1,
+            max_length=64,
             dictionary="hrm_contract_kind",
         ),
         "from": day(label=("起始日期", "From"), required=True, sort=True, example="2026-12-01"),

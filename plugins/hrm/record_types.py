@@ -587,7 +587,7 @@ EmploymentContract = TypedDict(
         "id": "StoredId",
         "employee_id": "StoredId",
         "number": "str | None",
-        "kind": "Literal[\"fixed_term\", \"open_ended\", \"project\", \"internship\", \"service\"]",
+        "kind": "str",
         "from": "str",
         "to": "str | None",
         "probation_until": "str | None",

@@ -59,7 +59,7 @@ async def _plan(
         calendar, start = calendars[employee["id"]], req.body.get("start", 1) - 1 + place * req.body.get("stagger", 0)
         for number, day in enumerate(days):
             if calendar is not None and attends(employee, calendar, day):
-                shift_id = steps[(start + number) % len(steps)]["shift_id"]
+                shift_id = steps[(start + number) % len(steps)].get("shift_id")
                 rows.append(row_of(employee, calendar, day, shift_id))
     return rows
 

@@ -18,6 +18,7 @@ from plugins.hrm.rosters import attends
 from plugins.hrm.timetable import Calendar
 
 _ONE_DAY = timedelta(days=1)
+_SHOWN = ("id", "number", "name", "department_id")
 _DUTIES = {item.value: item.label for item in KIND.items}
 
 
@@ -30,7 +31,7 @@ async def show_week(req: Request) -> Page:
     first, last = days[0].isoformat(), days[-1].isoformat()
     employed = {"hired_on": {"$lte": last}, "$or": [{"left_on": None}, {"left_on": {"$gte": first}}]}
     of_group = {"attendance_group_id": group_id if group_id is not None else {"$ne": None}}
-    page: Page = await req.store(EMPLOYEES).page(query, {**employed, **of_group})
+    page: Page = await req.store(EMPLOYEES).page(query, {**employed, **of_group}, shown=_SHOWN)
     return replace(page, items=await _rows(req, page.items, days))
 
 
@@ -52,7 +53,7 @@ async def _rows(req: Request, employees: Sequence[Employee], days: Sequence[date
             for day in days
         ]
         words = (_in_words(req, cell, shifts) for cell in cells)
-        names = {name: employee[name] for name in ("id", "number", "name", "department_id")}
+        names = {name: value for name, value in employee.items() if name in _SHOWN}
         rows.append({**names, **dict(zip(WEEKDAYS, words, strict=True)), "days": cells})
     return rows
 

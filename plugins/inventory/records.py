@@ -102,7 +102,7 @@ PRODUCTS: Collection[Product] = Collection(
         "name": record_name(label=("商品名称", "Product name"), example="铝合金支架"),
         "unit": _UNIT.but(rules={**_UNIT.rules, "minLength": 1}, default="piece", nullable=False),
         "units": array(
-            obj("ProductUnit", {"unit": _UNIT.but(required=True, nullable=False), "factor": _FACTOR}),
+            obj("ProductUnit", {"unit": _UNIT.but(required=True, nullable=False, example="box"), "factor": _FACTOR}),
             label=("其他单位", "Further units"),
             max_items=20,
             default=[],

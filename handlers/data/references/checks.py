@@ -62,7 +62,7 @@ class References:
     async def check_many(self, rows: Sequence[Values]) -> None:
         """Check the references of several records, with one query for each field."""
         for name, target in self._checked():
-            wanted = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))
+            wanted = list(dict.fromkeys(id for row in rows for id in _each(row.get(name))))
             if wanted and not await self._exists(target, wanted):
                 raise ValidationFailed([FieldError(name, "reference")])
         if faults := await self._nested_faults(rows):
@@ -113,3 +113,8 @@ class References:
             return found is not None and visibility.admits(found)
         wanted = list(dict.fromkeys(value))
         return await driver.count(collection.name, visibility.filter({"_id": {"$in": wanted}})) == len(wanted)
+
+
+def _each(value: Any) -> Iterable[Any]:
+    """Return what a field refers to: nothing, one record, or several."""
+    return value if isinstance(value, list) else () if value is None else (value,)

@@ -108,7 +108,7 @@ APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {DEFINITIONS}": of_a_flow,
     f"PATCH {DEFINITIONS}/{{id}}": changed_flow,
     f"POST {ONE}/submit": of_a_draft,
-    **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back")},
+    **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back", "comments")},
     f"POST {ONE}/transfer": transfer,
     f"POST {ONE}/ask-advice": transfer,
     f"POST {ONE}/add-signer": add_signer,

@@ -33,7 +33,7 @@ from tests.api.approval.flows import (
     waiting,
 )
 from tests.api.approval.test_people import delegate
-from tests.api.crm.sales import CONTRACTS, contract
+from tests.api.crm.sales import CONTRACTS, CRM, contract, in_force
 from tests.api.finance.books import AT as FINANCE
 from tests.api.hrm.staff import AT as HRM
 from tests.api.inventory.goods import AT as INVENTORY, Goods
@@ -41,7 +41,7 @@ from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLAIMS, ORDERS, LEAVES = f"{FINANCE}/expense-claims", f"{INVENTORY}/purchase-orders", f"{HRM}/leaves"
-REQUESTS = f"{HRM}/requests"
+REQUESTS, AMENDMENTS = f"{HRM}/requests", f"{CRM}/contract-amendments"
 LOGS = "/api/v1/system/operation-logs"
 MODULES = ("crm:", "finance:", "inventory:", "hrm:", "approval:")
 EVERYTHING = [code for code in CATALOGUE.permissions if code.startswith(MODULES)]
@@ -90,8 +90,15 @@ async def _trip(client: Client) -> Record:
     return made
 
 
+async def _amendment(client: Client) -> Record:
+    signed = await in_force(await Client(client.url).log_in("admin"))
+    made: Record = expect(await client.post(AMENDMENTS, {"contract_id": signed["id"], "amount": "120.00"}))
+    return made
+
+
 KINDS = (
     Kind("CONTRACT", CONTRACTS, contract, "approve", "pending", "in_force"),
+    Kind("CONTRACT_AMENDMENT", AMENDMENTS, _amendment, "approve", "pending", "in_force"),
     Kind("PURCHASE_ORDER", ORDERS, _order, "confirm", "pending", "ordered"),
     Kind("EXPENSE", CLAIMS, _claim, "approve", "submitted", "approved"),
     Kind("LEAVE", LEAVES, _leave, "approve", "pending", "approved"),

@@ -22,6 +22,8 @@ REFERRED = named(CATALOGUE.collections.values())
 # ids that name no record of one collection, and why
 WITHOUT_NAMES: Mapping[str, str] = {
     "resource_id": "of many kinds: a record of its `biz_type`, or what a path names",
+    "shipment_id": "of two kinds: a delivery or a receipt; `order_line` names what it moved",
+    "wecom_id": "of a department of WeCom",
     "document_id": "of many kinds: a receipt, a delivery, a transfer or a stock count; `document_number` names it",
     "request_id": "names a request in the logs",
     "session_id": "a session has no name",

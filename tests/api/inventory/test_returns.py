@@ -77,6 +77,8 @@ async def test_goods_come_back_at_the_cost_they_left_with_and_less_is_owed(admin
         "line": 1,
         "kind": "product",
         "description": None,
+        "unit": None,
+        "unit_factor": None,
         "product_id": goods.product_id,
         "product_name": None,
         "quantity": "2",
