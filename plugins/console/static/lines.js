@@ -115,7 +115,7 @@ export function confirmsWait() {
   document.addEventListener("input", () => { typed = performance.now(); }, true);
   document.addEventListener("click", ({ target }) => { if (target.closest?.("[class*=Select-option]")) typed = performance.now(); }, true);
   document.addEventListener("click", (event) => {
-    const button = event.target.closest?.(":is([class*=Drawer-footer], [class*=Modal-footer]) button, [type=submit]"); // the latter by Enter
+    const button = event.target.closest?.(":is([class*=Drawer-footer], [class*=Modal-footer]) button, [class*=-Form] [type=submit]"); // the latter by Enter
     const left = typed + TAKEN_MILLISECONDS - performance.now();
     if (!button || button === released || left <= 0) return;
     event.preventDefault();
