@@ -286,6 +286,8 @@ def _invoice_line() -> dict[str, Field]:
     credited = money(label=("已红冲金额", "Credited"), read_only=True, description="With tax; null: nothing.")
     return {
         **fields,
+        # the dictionary of units is there only with products
+        "unit": fields["unit"].but(dictionary=None, description="That of its product; of an order, that of its line."),
         "quantity": fields["quantity"].but(
             nullable=True,
             description="Above zero; a line of text has none, which is zero. Of an order: all that is open unless given.",
