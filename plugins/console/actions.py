@@ -107,31 +107,35 @@ def edit_offer(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Off
     if update is None or not viewer.may(update) or not viewer.may(read):
         return
     path, title = addressed(update.path, id), viewer.say(ACTION_TITLES["update"])
-    tries = [_try(viewer, subject, one, id) for one in subject.actions if one.body is update.body and viewer.may(one)]
+    of_change = (one for one in subject.actions if one.body is update.body)
+    of_values = (one for one in subject.tries if one.bare)
+    tries = [_try(viewer, subject, one, id) for one in (*of_change, *of_values) if viewer.may(one)]
     body = [*form_of(viewer, subject, update), *tries]
     heading = viewer.heading(title, subject.collection)
     yield Offer(drawer(title, call(update.method, path), body, {}, heading, initApi=call("GET", path)))
 
 
 def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
-    """Return the button, in the form of a change, that shows what the change would do: a rehearsal."""
+    """Return the button, in a form, that shows what sending it would do: a rehearsal, or a file."""
     title, fields = viewer.say(viewer.site.action_title(route)), (route.body.fields if route.body is not None else None)
     api = call(route.method, addressed(route.path, id), values_of(fields or {}))
+    if route.bare:
+        return {**download(title, api), "className": "try"}
     feedback = _feedback(viewer, subject, route, title)
     done = {"success": viewer.word("tried", action=title)}
     return node("button", label=title, actionType="ajax", api=api, className="try", messages=done, **feedback)
 
 
-def download(title: str, path: str, values: Node | None = None) -> Node:
-    """Return a button that saves the file which a route returns."""
-    return node("button", label=title, actionType="download", api={**call("GET", path, values), "responseType": "blob"})
+def download(title: str, api: Node) -> Node:
+    """Return a button that saves the file which a request returns."""
+    return node("button", label=title, actionType="download", api={**api, "responseType": "blob"})
 
 
 def print_offer(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Offer]:
     """Yield the button that saves the paper of a record, if it has one and the viewer may."""
     route = subject.route("GET", "/{id}/print")
     if route is not None and viewer.may(route):
-        yield Offer(download(viewer.word("print"), addressed(route.path, id)))
+        yield Offer(download(viewer.word("print"), call("GET", addressed(route.path, id))))
 
 
 def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: object) -> Iterator[Offer]:
@@ -181,21 +185,29 @@ def create_button(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) ->
         title = viewer.say(declared or ACTION_TITLES["create"])
         api, plain = call("POST", addressed(create.path)), title == viewer.say(ACTION_TITLES["create"])
         heading = viewer.heading(title, subject.collection) if plain else title  # such as "Send announcements"
-        yield {**drawer(title, api, form_of(viewer, subject, create), fixed, heading), "level": "primary"}
+        tries = [_try(viewer, subject, one, "id") for one in subject.tries if viewer.may(one)]
+        yield {**drawer(title, api, [*form_of(viewer, subject, create), *tries], fixed, heading), "level": "primary"}
+
+
+def entry_buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
+    """Yield the buttons that make a record in another way, such as an entry for somebody else, if the viewer may."""
+    for route in subject.entries:
+        if viewer.may(route):
+            title = viewer.say(viewer.site.action_title(route))
+            api, heading = call("POST", addressed(route.path)), viewer.heading(title, subject.collection)
+            yield drawer(title, api, form_of(viewer, subject, route), {}, heading)
 
 
 def making_offers(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
     """Yield the buttons that make other records from one, as its view declares, if the viewer may make them."""
     view = viewer.site.view_of(subject.collection)
-    targets = {
-        one.name: target for target in viewer.site.subjects.values() if (one := target.route("POST")) is not None
-    }
     for makes in view.makes if view is not None else ():
-        target = targets.get(makes.route)
-        create = target.route("POST") if target is not None else None
-        if target is not None and target.collection is not None and create is not None and viewer.may(create):
+        create = next(one for one in viewer.site.catalogue.routes if one.name == makes.route)
+        made = (one for one in viewer.site.subjects.values() if one.read and one.read.returns is create.returns)
+        target = next(made, None)
+        if target is not None and target.collection is not None and viewer.may(create):
             title = viewer.word("new", noun=viewer.say(Message(*target.collection.noun)))
-            api, body = call("POST", create.path), form_of(viewer, target, create)
+            api, body = call("POST", addressed(create.path)), form_of(viewer, target, create)
             yield Offer(drawer(title, api, body, makes.values, title.rstrip("…")), makes.fits)
 
 
@@ -222,8 +234,9 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     if any(one["type"] not in ("hidden", "input-text", "textarea") for one in asked):
         view, verb = viewer.site.view_of(subject.collection), route.path.rpartition("/")[2]
         knows = {"version": "${version}", **(view.proposals.get(verb, {}) if view is not None else {})}
-        heading = viewer.heading(title, subject.collection)
-        return drawer(title, api, asked, knows, heading, **feedback)
+        heading, read = viewer.heading(title, subject.collection), subject.routes.get(f"GET {route.path}")
+        begun = {"initApi": call("GET", path)} if read is not None and viewer.may(read) else {}
+        return drawer(title, api, asked, knows, heading, **begun, **feedback)
     texts = [one for one in asked if one["type"] != "hidden"]
     heading = title if _asked(viewer, subject, route) else ""  # one agrees, and not a record
     return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), texts, heading, **feedback)

@@ -13,6 +13,7 @@ from plugins.console.actions import (
     delete_offer,
     download,
     edit_offer,
+    entry_buttons,
     making_offers,
     plain_requests,
 )
@@ -157,7 +158,8 @@ def _row_offers(viewer: Viewer, subject: Subject, view: View | None, id: str, de
         yield from decisions(viewer, records)
     if view is not None and view.boxes and viewer.may(records.read):
         yield Offer(_beside(viewer, records, id))
-    shown = [] if subject.read is not None and not subject.nested else [*action_offers(viewer, subject)]
+    acting = subject if any(subject.actions) or (view is not None and view.boxes) else records
+    shown = [] if subject.read is not None and not subject.nested else [*action_offers(viewer, acting)]
     if subject is viewer.site.inbox:  # the shell knows what a message speaks of
         yield Offer(link(viewer.word("open"), "place:${link}"), "link")
     if subject.read is None:
@@ -175,11 +177,13 @@ def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
 
 def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str], id: str) -> Iterator[Node]:
     yield from create_button(viewer, subject, fixed)
+    if not fixed:
+        yield from entry_buttons(viewer, subject)
     export = subject.route("GET", "/export")
     if export is not None and viewer.may(export):
         sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}
         data = {**values_of(sent_too), **fixed, "format": "xlsx", "headers": "labels"}
-        yield download(viewer.say(ACTION_TITLES["export"]), export.path, data)
+        yield download(viewer.say(ACTION_TITLES["export"]), call("GET", export.path, data))
     yield from _import(viewer, subject, id)
     if "q" in subject.list.query:
         yield node("search-box", name="q", placeholder=viewer.word("search"), align="right", clearable=True)

@@ -18,7 +18,7 @@ from plugins.console.actions import (
 )
 from plugins.console.lists import default_columns, listing, months
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
-from plugins.console.shown import columns_of, details, grouped, lines, objects, properties
+from plugins.console.shown import columns_of, details, figures, grouped, lines, objects, properties, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
@@ -43,6 +43,7 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
         (viewer.word("details"), [*_fields(viewer, subject)]),
         *_lines(viewer, subject),
     ]
+    shown += _parts(viewer, subject)
     children = [*_children(viewer, subject)]
     shown += [*children, *_files(viewer, subject), *_history(viewer, subject)]
     lists = {title: body[0]["api"] for title, body in shown[1:] if body[0]["type"] == "crud"}
@@ -173,6 +174,18 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
         yield viewer.label(name, field), [listing(viewer, below.pop(name)) if name in below else table]
     for one in below.values():
         yield viewer.say(viewer.site.title_of(one)), [listing(viewer, one)]
+
+
+def _parts(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
+    """Yield what other routes tell of the record, such as what an amendment would change."""
+    for route in subject.parts:
+        if viewer.may(route):
+            fields = route.returns.fields or {}
+            body = [*figures(viewer, fields), *tables(viewer, fields)]
+            yield (
+                viewer.say(viewer.site.action_title(route)),
+                [node("service", api=call("GET", addressed(route.path)), body=body)],
+            )
 
 
 def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from plugins.api import Field, Menu, Route
+from plugins.api import Field, Menu, Message, Route
 from plugins.console.actions import download, drawer
 from plugins.console.forms import choices, controls
 from plugins.console.lists import FILTER, filter_controls
@@ -18,7 +18,8 @@ def reports(viewer: Viewer, menu: Menu) -> Iterator[tuple[str, list[Node]]]:
     """Yield the reports of a menu that the viewer may see, each with its title."""
     for route in viewer.site.reports_of(menu):
         if viewer.may(route):
-            title = viewer.say(viewer.site.catalogue.permission_title(route.access))
+            declared = viewer.site.catalogue.permission_title(route.access)
+            title = viewer.say(Message(*route.title) if route.title is not None else declared)
             name = route.path.strip("/").replace("/", "-")  # the name by which the renderer reloads it
             yield title, [*_buttons(viewer, route, name), *_report(viewer, route, name)]
 
@@ -41,7 +42,11 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
         paper = viewer.site.called("GET", f"{route.path}/print")
-        prints = [download(viewer.word("print"), paper.path, sent)] if paper is not None and viewer.may(paper) else []
+        prints = (
+            [download(viewer.word("print"), call("GET", paper.path, sent))]
+            if paper is not None and viewer.may(paper)
+            else []
+        )
         yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button, *prints])
     # with a form, nothing is loaded before the form is sent
     api = {**call("GET", route.path, sent), "responseData": {"&": "$$", "shown": True}}

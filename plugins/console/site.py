@@ -70,6 +70,33 @@ class Subject:
                 yield one
 
     @property
+    def entries(self) -> Iterator[Route]:
+        """The routes besides the plain one that make a record, such as an entry for somebody else."""
+        for one in self.routes.values():
+            beside = one.method == "POST" and one.path.rpartition("/")[0] == self.at and one.body is not None
+            if beside and self.read is not None and one.returns is self.read.returns:
+                yield one
+
+    @property
+    def tries(self) -> Iterator[Route]:
+        """The routes that store nothing and tell what a new record would do, or show it as a file."""
+        create = self.route("POST")
+        taken = create.body if create is not None else None
+        for one in self.routes.values():
+            if taken is None or one.body is None or one.method != "POST" or one.path.rpartition("/")[0] != self.at:
+                continue
+            if one.body is taken or (one.bare and (one.body.fields or {}).keys() <= (taken.fields or {}).keys()):
+                yield one
+
+    @property
+    def parts(self) -> Iterator[Route]:
+        """The routes that read more of one record, each with a title: no lists and no files."""
+        for one in self.routes.values():
+            last = one.path.removeprefix(f"{self._base}/{{{self.key}}}/")
+            if one.reads and one.title and not one.paged and one.bare is None and last != one.path and "/" not in last:
+                yield one
+
+    @property
     def nested(self) -> bool:
         """Whether the list hangs below a record."""
         return "{" in self.at

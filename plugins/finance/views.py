@@ -18,8 +18,19 @@ _BILL = Makes(
     },
     fits=f"biz_type != '{INVOICE}' && biz_type != '{CLAIM}'",
 )
+_ADJUST = Makes(
+    "POST /api/v1/finance/open-items/{id}/adjustments",
+    {},
+    fits=f"biz_type != '{CLAIM}' && (status == 'open' || status == 'partly_paid')",
+)
 VIEWS = (
     View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),  # the id is the month
-    View(OPEN_ITEMS, columns=SHOWN_OF_ITEMS, due="due_on", due_only={"status": "open,partly_paid"}, makes=(_BILL,)),
+    View(
+        OPEN_ITEMS,
+        columns=SHOWN_OF_ITEMS,
+        due="due_on",
+        due_only={"status": "open,partly_paid"},
+        makes=(_BILL, _ADJUST),
+    ),
     View(INVOICES, widgets={"counterparty": {"visibleOn": "${!open_item_id && !customer_id && !supplier_id}"}}),
 )

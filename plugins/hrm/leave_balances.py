@@ -387,6 +387,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/hrm/employees/{id}/leave-balances",
         balances_of_year,
         summary="Show the leave balances of an employee",
+        title=("假期余额", "Leave balances"),
         access="hrm:leave:list",
         query=BALANCE_QUERY,
         returns=BALANCES,

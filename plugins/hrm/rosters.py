@@ -279,6 +279,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/hrm/rosters/{id}/take",
         take,
         summary="Take an open shift",
+        title=("领取班次", "Take this shift"),
         access="hrm:roster:take",
         returns=ROSTERS.read,
         fits={"employee_id": False},

@@ -95,6 +95,7 @@ async function request(method, path, given, sent, config) {
     for (const [name, value] of Object.entries(data)) form.append(name, value);
     return call(path, { method, body: form });
   }
+  if (config.responseType === "blob") return call(path, { method, body: data, file: true });
   if (method === "PATCH") return change(path, { method, body: changes(path, data ?? {}) }, path, read.get(path));
   const record = path.slice(0, path.lastIndexOf("/")); // for the path of an action
   return change(path, { method, body: Object.fromEntries(Object.entries(data ?? {}).filter(([, value]) => !blank(value)).map(([name, value]) => [name, lean(value)])) }, record, read.get(record));
