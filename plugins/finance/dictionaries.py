@@ -55,6 +55,12 @@ DICTIONARIES = (
         **{"in": ("进项", "Received"), "out": ("销项", "Sent")},
     ),
     dictionary(
+        "finance_tax_document",
+        ("税额单据类型", "Document with tax"),
+        invoice=("发票", "Invoice"),
+        credit_note=("红字发票", "Credit note"),
+    ),
+    dictionary(
         "finance_entry_kind",
         ("往来变动类型", "Open item entry type"),
         owed=("发生", "Owed"),

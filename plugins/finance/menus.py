@@ -26,6 +26,14 @@ MENUS = (
         granted_with="finance:invoice:receivables",
     ),
     page(
+        "finance:tax",
+        ("税额汇总", "Tax by rate"),
+        "/finance/taxes",
+        "lucide:percent",
+        13,
+        granted_with="finance:invoice:receivables",
+    ),
+    page(
         "finance:ageing",
         ("账龄分析", "Ageing"),
         "/finance/ageing",
@@ -52,6 +60,5 @@ PERMISSIONS: Mapping[str, Message] = {
     "finance:audit:run": Message("立即核对", "Run now"),
     "finance:period:close": Message("结账", "Close"),
     "finance:invoice:receivables": Message("应收", "Receivables"),
-    "finance:invoice:taxes": Message("税额汇总", "Tax by rate"),
     "finance:invoice:payables": Message("应付", "Payables"),
 }

@@ -40,7 +40,12 @@ from plugins.finance.records import COUNTERPARTY, CREDIT_NOTES, INVOICES
 Stages = list[Mapping[str, Any]]
 _AT_ONCE = 1000
 _DIRECTION = choice(
-    "in", "out", label=("发票方向", "Direction"), nullable=False, description="`out`: sent; `in`: received."
+    "in",
+    "out",
+    label=("发票方向", "Direction"),
+    nullable=False,
+    dictionary="finance_invoice_direction",
+    description="`out`: sent; `in`: received.",
 )
 _RATE = TAX_RATE.but(description="As a fraction; null: of documents without lines.")
 _MONTH = text(label=("月份", "Month"), max_length=7, nullable=False, example="2026-11")
@@ -50,7 +55,13 @@ _SUMS = {
     "amount": money(label=("价税合计", "Total"), nullable=False),
 }
 _DOCUMENT = {
-    "kind": choice("invoice", "credit_note", label=("单据类型", "Document"), nullable=False),
+    "kind": choice(
+        "invoice",
+        "credit_note",
+        label=("单据类型", "Document"),
+        nullable=False,
+        dictionary="finance_tax_document",
+    ),
     "id": object_id(nullable=False),
     "number": text(label=("单据编号", "Document number"), max_length=64),
     "day": day(label=("开票日期", "Date")),
@@ -183,12 +194,14 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/finance/taxes",
         read_taxes,
         summary="Show what was invoiced and its tax by month and rate",
-        access="finance:invoice:taxes",
+        title=("税额汇总", "Tax by rate"),
+        access="finance:tax:read",
         query=_PERIOD,
         returns=shape(
             "Taxes",
             items=array(
                 obj("TaxRow", {"month": _MONTH, "direction": _DIRECTION, "tax_rate": _RATE, **_SUMS}, nullable=False),
+                label=("税额汇总", "Tax by rate"),
                 nullable=False,
             ),
         ),
@@ -198,7 +211,8 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/finance/taxes/documents",
         list_documents,
         summary="List the documents behind the figures of taxes",
-        access="finance:invoice:taxes",
+        title=("税额明细", "Documents"),
+        access="finance:tax:read",
         query={
             **_PERIOD,
             "tax_rate": _RATE.but(nullable=False, description="Only what has this rate."),
@@ -207,7 +221,12 @@ ROUTES: tuple[Route, ...] = (
         },
         returns=shape(
             "TaxDocuments",
-            items=array(obj("TaxDocument", _DOCUMENT, nullable=False), max_items=5000, nullable=False),
+            items=array(
+                obj("TaxDocument", _DOCUMENT, nullable=False),
+                label=("税额明细", "Documents"),
+                max_items=5000,
+                nullable=False,
+            ),
             **PAGE_FIELDS,
         ),
         instead="text/csv",

@@ -375,6 +375,13 @@ export const DICTIONARIES = {
   "title": {"zh": "往来方向", "en": "Side"},
   "items": {"receivable": {"zh": "应收", "en": "Receivable", "color": ""}, "payable": {"zh": "应付", "en": "Payable", "color": ""}}
  },
+ "finance_tax_document": {
+  "title": {"zh": "税额单据类型", "en": "Document with tax"},
+  "items": {
+   "invoice": {"zh": "发票", "en": "Invoice", "color": ""},
+   "credit_note": {"zh": "红字发票", "en": "Credit note", "color": ""}
+  }
+ },
  "finance_voucher_kind": {
   "title": {"zh": "凭证类型", "en": "Voucher type"},
   "items": {
@@ -1433,7 +1440,6 @@ export const PERMISSIONS = {
  "finance:invoice:read": {"zh": "查看发票", "en": "read invoices"},
  "finance:invoice:receivables": {"zh": "发票：应收", "en": "receivables (invoices)"},
  "finance:invoice:restore": {"zh": "恢复发票", "en": "restore invoices"},
- "finance:invoice:taxes": {"zh": "发票：税额汇总", "en": "tax by rate (invoices)"},
  "finance:invoice:update": {"zh": "修改发票", "en": "edit invoices"},
  "finance:invoice:void": {"zh": "发票：作废", "en": "void (invoices)"},
  "finance:payment:allocate": {"zh": "收付款：核销", "en": "allocate (payments)"},
@@ -1447,6 +1453,7 @@ export const PERMISSIONS = {
  "finance:period:list": {"zh": "查询会计期间", "en": "list periods"},
  "finance:statement:export": {"zh": "导出往来对账单", "en": "export statements of account"},
  "finance:statement:read": {"zh": "查看往来对账单", "en": "read statements of account"},
+ "finance:tax:read": {"zh": "查看税额汇总", "en": "read tax by rate"},
  "finance:voucher:create": {"zh": "新增收支凭证", "en": "create vouchers"},
  "finance:voucher:export": {"zh": "导出收支凭证", "en": "export vouchers"},
  "finance:voucher:list": {"zh": "查询收支凭证", "en": "list vouchers"},
