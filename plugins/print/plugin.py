@@ -5,7 +5,7 @@ from __future__ import annotations
 from plugins.api import Message, Plugin, page, routes_of
 from plugins.api.reports import Papers
 from plugins.print import checking, papers, templates
-from plugins.print.records import TEMPLATES
+from plugins.print.records import TEMPLATES, VIEW
 
 MENUS = (
     page("system:print-template", ("打印模板", "Print templates"), "/system/print-templates", "lucide:printer", 14),
@@ -20,6 +20,7 @@ plugin = Plugin(
     collections=(TEMPLATES,),
     routes=routes_of(templates, checking),
     menus=MENUS,
+    views=(VIEW,),
     options=papers.OPTIONS,
     permissions={"system:print-template:preview": Message("预览", "Preview")},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, array, boolean, choice, obj, record_name, shape, text
+from plugins.api import Collection, Index, Message, View, array, boolean, choice, obj, record_name, shape, text
 
 STANDARD = "standard"
 MAX_SOURCE = 60_000
@@ -43,6 +43,19 @@ TEMPLATES = Collection(
         ),
     },
     indexes=(Index("paper", "language", "name", unique=True),),
+)
+VIEW = View(
+    TEMPLATES,
+    columns=("name", "paper", "language", "preferred"),
+    widgets={
+        "paper": {
+            "type": "select",
+            "source": {"method": "get", "url": "/api/v1/print/papers", "responseData": {"items": "${papers}"}},
+            "labelField": "title",
+            "valueField": "name",
+        },
+        "source": {"type": "textarea", "minRows": 20},
+    },
 )
 PREVIEW = shape("PrintPreview", **{name: TEMPLATES.fields[name] for name in ("paper", "language", "source")})
 PAPERS = shape(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from plugins.api import Record, Request, Response, Route, crud, invalid, route
+from plugins.api import SIGNED_IN, Record, Request, Response, Route, crud, invalid, route
 from plugins.api.errors import TOO_LARGE
 from plugins.api.records import Catalogue
 from plugins.api.reports import Papers, Printable
@@ -68,7 +68,7 @@ ROUTES: tuple[Route, ...] = (
         list_papers,
         summary="List what can be printed, with the built-in template",
         title=("可打印的单据", "Papers"),
-        access="system:print-template:list",
+        access=SIGNED_IN,
         returns=PAPERS,
     ),
 )
