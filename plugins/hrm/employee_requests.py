@@ -93,7 +93,9 @@ async def create(req: Request) -> EmployeeRequest:
     if employee is None:
         raise ApiError(CONFLICT, NOT_EMPLOYED)
     values = {**req.body, **_of(employee)}
-    return await _asked(req, await req.store(REQUESTS).create({**values, **await _measure(req, employee, values)}))
+    values |= await _measure(req, employee, values)
+    # the only reference that is given is `swap_with`, which may be a colleague whom the caller does not see
+    return await _asked(req, await req.system_store(REQUESTS).create(values))
 
 
 async def update(req: Request) -> EmployeeRequest:
@@ -107,7 +109,10 @@ async def update(req: Request) -> EmployeeRequest:
     # the time must not have changed since its minutes were counted
     where = {**_EDITABLE, "kind": before["kind"], "starts_at": before["starts_at"], "ends_at": before["ends_at"]}
     return await _asked(
-        req, await requests.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
+        req,
+        await req.system_store(REQUESTS).update(
+            before["id"], values, version=version, where=where, reason=NOT_EDITABLE
+        ),
     )
 
 

@@ -183,6 +183,15 @@ REQUESTS: Collection[EmployeeRequest] = Collection(
     states=REQUEST_STATES,
 )
 # a form asks for what the kind of request needs
+# an ordinary employee sees no record of others
+_COLLEAGUES = {
+    "source": {
+        "method": "get",
+        "url": "/api/v1/hrm/requests/colleagues?employee_id=${employee_id}",
+    },
+    "autoComplete": False,
+    "searchable": True,
+}
 REQUEST_VIEW = View(
     REQUESTS,
     columns=("employee_id", "kind", "status", "starts_at", "ends_at", "minutes", "reason"),
@@ -190,7 +199,7 @@ REQUEST_VIEW = View(
         "starts_at": _only("kind != 'swap'", required=True),
         "ends_at": _only("kind && kind != 'correction' && kind != 'swap'", required=True),
         "day": _only("kind == 'swap'", required=True),
-        "swap_with": _only("kind == 'swap'", required=True),
+        "swap_with": {**_only("kind == 'swap'", required=True), **_COLLEAGUES},
         "swap_day": _only("kind == 'swap'"),
         "compensation": _only("kind == 'overtime'", required=True),
         "destination": _only("kind == 'outside' || kind == 'trip'"),

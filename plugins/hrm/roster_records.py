@@ -147,6 +147,16 @@ ROSTER_PATTERNS: Collection[RosterPattern] = Collection(
     },
     indexes=(Index("name", unique=True), Index("days.shift_id")),
 )
+MOST_COLLEAGUES = 500
+COLLEAGUES = shape(
+    "Colleagues",
+    items=array(
+        obj("Colleague", {name: EMPLOYEES.all_fields[name] for name in ("id", "number", "name")}, nullable=False),
+        max_items=MOST_COLLEAGUES,
+        nullable=False,
+        description="Those of the same attendance group or department.",
+    ),
+)
 # what a request to swap shifts has
 SWAP_FIELDS = {
     "day": day(

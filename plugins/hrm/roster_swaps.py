@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from plugins.api import (
     CONFLICT,
     NOT_FOUND,
     NOTIFY,
+    SIGNED_IN,
     ApiError,
     Page,
     Record,
@@ -24,6 +26,7 @@ from plugins.api import (
     conflicts,
     day_of,
     invalid,
+    object_id,
     route,
 )
 from plugins.api.values import ReadOnlyRecord, RecordId, start_of
@@ -37,7 +40,9 @@ from plugins.hrm.request_records import REQUESTS
 from plugins.hrm.results import lock, recompute
 from plugins.hrm.roster_conflicts import find_conflicts, refuse_conflicts
 from plugins.hrm.roster_records import (
+    COLLEAGUES,
     IN_CONFLICT,
+    MOST_COLLEAGUES,
     NOT_AGREED,
     NOTHING_TO_SWAP,
     ROSTER_CHANGED,
@@ -65,7 +70,9 @@ async def measure_swap(req: Request, employee: Employee, values: ReadOnlyRecord)
     days = _days_of(values)
     for name, day in zip(("day", "swap_day"), days, strict=True):
         await refuse_day(req, day, name)
-    other = await req.system_store(EMPLOYEES).find_one({"_id": values["swap_with"]})
+    asked = {"_id": values["swap_with"]}
+    other = await req.system_store(EMPLOYEES).find_one({"$and": [asked, _colleagues_of(employee)]})
+    other = other or await req.store(EMPLOYEES).find_one(asked)
     if other is None or other["id"] == employee["id"]:
         raise invalid("swap_with", "reference" if other is None else "invalid")
     zone, calendars = req.service.settings.zone, await _load(req.service, (employee, other), days)
@@ -206,6 +213,25 @@ async def ask_colleague(req: Request, request: EmployeeRequest) -> None:
     )
 
 
+def _colleagues_of(employee: Employee) -> dict[str, Any]:
+    """Return the filter on those who are in the same attendance group or department."""
+    shared = ({name: employee[name]} for name in ("attendance_group_id", "department_id") if employee[name] is not None)
+    return {"_id": {"$ne": employee["id"]}, "$or": [*shared] or [{"_id": None}]}
+
+
+async def list_colleagues(req: Request) -> Record:
+    """Return with whom the caller, or the employee of the query, can swap shifts without seeing their records."""
+    id = req.query.get("employee_id")
+    employee = await (req.store(EMPLOYEES).get(id) if id else find_employee(req.service, req.actor.user_id))
+    if employee is None:
+        return {"items": []}
+    today = day_of(req.now, req.service.settings.zone).isoformat()
+    employed = {"attendance_group_id": {"$ne": None}, "$or": [{"left_on": None}, {"left_on": {"$gte": today}}]}
+    asked = {"$and": [_colleagues_of(employee), employed]}
+    found = await req.system_store(EMPLOYEES).find(asked, sort="number", limit=MOST_COLLEAGUES)
+    return {"items": [{name: one[name] for name in ("id", "number", "name")} for one in found]}
+
+
 async def list_swaps(req: Request) -> Page:
     """Return a page of the swaps that others have asked the caller for."""
     employee = await find_employee(req.service, req.actor.user_id)
@@ -226,6 +252,16 @@ async def agree(req: Request) -> EmployeeRequest:
 
 
 ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/hrm/requests/colleagues",
+        list_colleagues,
+        summary="List with whom I can swap shifts",
+        title=("可换班的同事", "Colleagues"),
+        access=SIGNED_IN,
+        query={"employee_id": object_id(ref=EMPLOYEES.name, nullable=False, description="The caller unless given.")},
+        returns=COLLEAGUES,
+        collection=EMPLOYEES.name,
+    ),
     route(
         "GET /api/v1/hrm/requests/swaps",
         list_swaps,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import configured
 from tests.api.hrm.staff import AT, Staff, create
 from tests.api.hrm.week import at, day
@@ -15,6 +15,7 @@ from tests.api.notification.inboxes import titles
 pytestmark = pytest.mark.gen_test(timeout=30)
 REQUESTS, SWAPS, ROSTERS = f"{AT}/requests", f"{AT}/requests/swaps", f"{AT}/rosters"
 WEEK = {"attends_from": day(), "left_on": day(4)}
+STAYS = {"attends_from": day()}
 
 
 async def two(admin: Client) -> tuple[Staff, Staff]:
@@ -93,3 +94,21 @@ async def test_a_swap_is_refused_on_leave_and_on_closed_days_and_can_be_entered_
     assert (same.code, same.fields) == (40001, {"swap_with"})
     expect(await admin.post(f"{REQUESTS}/enter", {**swap(ben), "employee_id": ann.employee["id"]}))
     assert await shifts(ann) == ["休", "12:00–21:00"]
+
+
+async def test_an_employee_asks_a_colleague_whom_they_do_not_see(admin: Client, people: People) -> None:
+    codes = [f"hrm:request:{verb}" for verb in ("create", "read", "update", "submit")]
+    asking = await people.person([*codes, "hrm:attendance:punch"])
+    ann = await Staff.hire(admin, name="Ann", **STAYS)
+    late = await create(admin, "shifts", name=unique("late"), start="12:00", end="21:00")
+    own = {"user_id": asking.session["userInfo"]["userId"], "attendance_group_id": ann.group["id"]}
+    await create(admin, "employees", name="Eve", number=unique("E"), hired_on=day(), **own, **STAYS)
+    await create(admin, "rosters", employee_id=ann.employee["id"], day=day(1), shift_id=late["id"])
+    colleagues = expect(await asking.get(f"{REQUESTS}/colleagues"))["items"]
+    assert [one["name"] for one in colleagues] == ["Ann"]
+    body = swap(ann, swap_day=day(1))
+    made = expect(await asking.post(REQUESTS, body))
+    changed = {"swap_with": ann.employee["id"], "reason": "a funeral", "version": made["version"]}
+    expect(await asking.patch(f"{REQUESTS}/{made['id']}", changed))
+    elsewhere = await Staff.hire(admin, name="Far", **STAYS)
+    expect(await asking.post(REQUESTS, {**body, "swap_with": elsewhere.employee["id"]}), 40001)
