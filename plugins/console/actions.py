@@ -207,7 +207,7 @@ def making_offers(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
         target = next(made, None)
         if target is not None and target.collection is not None and viewer.may(create):
             title = viewer.word("new", noun=viewer.say(Message(*target.collection.noun)))
-            api, body = call("POST", addressed(create.path)), form_of(viewer, target, create)
+            api, body = call("POST", addressed(create.path, "id")), form_of(viewer, target, create)
             yield Offer(drawer(title, api, body, makes.values, title.rstrip("…")), makes.fits)
 
 

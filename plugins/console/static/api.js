@@ -109,8 +109,8 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
   // the renderer fails on options for a picker whose form was closed in the meantime
   if (path.startsWith(OPTIONS) && asker && !asker.isConnected) return new Promise(() => {});
   if (reply.file) {
-    const named = /filename\*=UTF-8''([^;]+)/i.exec(reply.headers.get("Content-Disposition") ?? "");
-    download(named ? decodeURIComponent(named[1]) : "export", reply.file);
+    const named = /filename\*=UTF-8''([^;]+)|filename="([^"]+)"/i.exec(reply.headers.get("Content-Disposition") ?? "");
+    download(named ? decodeURIComponent(named[1] ?? named[2]) : "export", reply.file);
     return { status: 200, data: { status: 0, msg: "", data: {} } };
   }
   if (reply.code === 0 && method.toUpperCase() === "POST") {
