@@ -222,7 +222,10 @@ def _colleagues_of(employee: Employee) -> dict[str, Any]:
 async def list_colleagues(req: Request) -> Record:
     """Return with whom the caller, or the employee of the query, can swap shifts without seeing their records."""
     id = req.query.get("employee_id")
-    employee = await (req.store(EMPLOYEES).get(id) if id else find_employee(req.service, req.actor.user_id))
+    if id:
+        employee = await req.store(EMPLOYEES).find_one({"_id": id})
+    else:
+        employee = await find_employee(req.service, req.actor.user_id)
     if employee is None:
         return {"items": []}
     today = day_of(req.now, req.service.settings.zone).isoformat()

@@ -13,9 +13,9 @@ import pytest
 
 from plugins.testing import Client, expect
 from tests.api.files.samples import BOUNDARY, RAR
+from tests.experiments.files import test_large_files as daily
 from tests.experiments.files.test_large_files import Big
 from tests.support.raw_http import connected, request
-from tests.system.files import test_large_files as daily
 
 pytestmark = daily.pytestmark
 big, large_file = daily.big, daily.large_file

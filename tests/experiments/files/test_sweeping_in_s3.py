@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.experiments.files import test_sweeping_by_two as daily
 from tests.support.s3_stand_in import S3Server
-from tests.system.files import test_sweeping_by_two as daily
 
 pytestmark = daily.pytestmark
 pair = daily.pair
