@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.system import test_killed_processes as daily
+from tests.experiments.system import test_killed_processes as daily
 
 found = daily.found
 globals().update({name: test for name, test in vars(daily).items() if name.startswith("test_")})
