@@ -79,7 +79,7 @@ class Subject:
 
     @property
     def tries(self) -> Iterator[Route]:
-        """The routes that store nothing and tell what a new record would do, or show it as a file."""
+        """The routes that store nothing: they return what a new record would do, or a file of it."""
         create = self.route("POST")
         taken = create.body if create is not None else None
         for one in self.routes.values():

@@ -128,7 +128,7 @@ async def test_none_is_lost_and_none_comes_twice(mongodb_uri: str, tmp_path: Pat
         await kills
         sent.set()
         await faults
-        # nobody waits for the hours between two attempts
+        # the hours between two attempts are skipped
         again = {"state": "waiting", "waits_for": "retry"}
         await driver.update_many("notification_deliveries", again, {"$set": {"next_at": datetime.now(UTC)}})
         during = await p99_for(instances, token, MEASURED_SECONDS)  # what waited is sent now
