@@ -117,11 +117,11 @@ async def test_payments_of_an_earlier_version_are_ranked_by_owner_and_keep_them_
 ) -> None:
     before, after = await seller(people), await seller(people)
     sold, stored = await in_force(admin, owner_id=before.user["userId"]), tradewind.service.database.driver
-    body = {"contract_id": sold["id"], "amount": "1.00", "paid_at": "2014-06-12T08:00:00Z"}
+    body = {"contract_id": sold["id"], "amount": "1.00", "paid_at": "2013-09-12T08:00:00Z"}
     paid = expect(await before.post(PAYMENTS, body))
     for name, record in (("crm_payments", paid), ("crm_contracts", sold)):
         await stored.update_one(name, {"_id": ObjectId(record["id"])}, {"$unset": {"salesperson_id": ""}})
-    at = "/api/dashboard/sales-ranking?date_from=2014-06-12&date_to=2014-06-12"
+    at = "/api/dashboard/sales-ranking?date_from=2013-09-12&date_to=2013-09-12"
     assert [row["user_id"] for row in expect(await admin.get(at))["items"]] == [before.user["userId"]]
     for stage in MIGRATIONS[0].stages(tradewind.service):
         id = ObjectId((paid if stage.collection.name == "crm_payments" else sold)["id"])

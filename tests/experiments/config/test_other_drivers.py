@@ -11,7 +11,7 @@ PATHS = (
     "tests/experiments/database/test_orphans.py",
     "tests/experiments/database/test_replica_set.py",
     "tests/system/config/test_waiting.py",
-    "tests/system/config/faults",
+    "tests/experiments/faults/test_database_away.py",
 )
 
 
