@@ -19,7 +19,7 @@ TIERS = ("tests/declarations", "tests/api", "tests/system", "tests/browser")
 EVERY = "tests/api/every"
 COMMANDS = "plugins/commands/"
 EXAMPLE = "crm"  # the plugin that shows what the core does
-TEXTS = ("tests/declarations", "tests/system/test_readme.py")
+TEXTS = ("tests/declarations", "tests/system/test_readme.py", "tests/experiments/scripts/test_guides.py")
 SOURCES = ("config", "handlers", "plugins", "scripts", "tests", "server.py")
 
 
@@ -74,7 +74,7 @@ def _add(found: Affected, root: Path, path: str, graph: Mapping[str, set[str]]) 
     elif path.endswith((".md", ".yaml", "mkdocs.yml", "Dockerfile")):
         found.paths |= {*TEXTS, *_naming(root, path)}
     elif first == "examples":
-        found.paths |= {*TEXTS, *_naming(root, others[0])}
+        found.paths |= {*TEXTS, "tests/experiments/scripts/test_example.py"}
     else:
         found.paths |= set(TIERS)  # settings of tools, lock files
     if path.startswith("plugins/console"):

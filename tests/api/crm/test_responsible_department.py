@@ -169,8 +169,12 @@ class Company:
         return row.owner is me or mine in (theirs if me.kind == "department" else above)
 
 
-@pytest.mark.parametrize("seed", range(3))
-async def test_after_random_moves_everybody_lists_what_the_model_says(admin: Client, people: People, seed: int) -> None:
+async def test_after_random_moves_everybody_lists_what_the_model_says(admin: Client, people: People) -> None:
+    await check_moves(admin, people, 0)
+
+
+async def check_moves(admin: Client, people: People, seed: int) -> None:
+    """Move people and customers, and compare what everybody lists with the model."""
     pick, company = random.Random(seed), Company()
     for _ in range(4):
         parent = pick.choice([None, *company.parents])

@@ -5,7 +5,7 @@ Collections are exercised through the routes that name them; a new plugin is cov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,15 @@ from handlers.schema.errors import ApiError, ValidationFailed
 from plugins.boot.runtime import Running
 from plugins.rbac.api import Directory, Policy
 from plugins.testing import expect
-from tests.support.catalogue import CATALOGUE, chosen_collections, chosen_routes
+from tests.support.catalogue import (
+    CATALOGUE,
+    chosen_collections,
+    chosen_routes,
+    declared_scope,
+    handled_alike,
+    reached_alike,
+    stand_ins,
+)
 from tests.support.office import VIEWS, Office
 from tests.support.resources import OF_A_RECORD, creator, endpoint, list_of, listed
 from tests.support.valid_requests import Exercise, Maker, name_of, path_with
@@ -44,17 +52,12 @@ def each(name: str, values: Iterable[Any], label: Callable[[Any], str] = lambda 
 # -- data scope
 
 
-def declared_scope(collection: Collection) -> tuple[object, ...]:
-    """All of a declaration by which `handlers/data/visible/visibility.py` decides who sees what."""
-    return collection.scope_person, collection.scope_department, collection.shared, collection.owned
-
-
-_FIRST = {declared_scope(one): one for one in reversed(SCOPED) if list_of(one)}
+_OF_EACH_SCOPE = stand_ins(filter(list_of, SCOPED), declared_scope)
 # below the views, as the viewer gets other roles for each
 SEEN = [
     pytest.param(one, view, id=f"{one.name}-{view}")
     for view in VIEWS
-    for one in (filter(list_of, SCOPED) if view == HARDEST else _FIRST.values())
+    for one in (filter(list_of, SCOPED) if view == HARDEST else _OF_EACH_SCOPE)
 ]
 
 
@@ -159,7 +162,7 @@ async def eye_of(running: Running, user_id: int) -> tuple[Actor, Scope]:
     return actor, await running.service.part(Policy).scope_of(actor)
 
 
-@each("collection", SCOPED)
+@each("collection", stand_ins(SCOPED, declared_scope))
 async def test_every_door_of_the_store_shows_the_rows_of_the_scope(
     collection: Collection, office: Office, eyes: Eyes, tradewind: Running
 ) -> None:
@@ -218,7 +221,11 @@ OF_RECORDS = [
 ]
 
 
-@each("route", OF_RECORDS, name_of)
+def answered_alike(route: Route) -> Hashable:
+    return reached_alike(route), takes_version(route), changes_its_record(route)
+
+
+@each("route", stand_ins(OF_RECORDS, answered_alike), name_of)
 async def test_a_record_is_reached_within_the_scope_and_written_at_its_version(
     route: Route, office: Office, maker: Maker
 ) -> None:
@@ -267,7 +274,15 @@ def at_version(exercise: Exercise, version: int) -> Exercise:
 # -- deletion, keys, stamps
 
 
-@each("collection", (one for one in COLLECTIONS if creator(one) and list_of(one) and endpoint(one, "DELETE")))
+DELETED = [one for one in COLLECTIONS if creator(one) and list_of(one) and endpoint(one, "DELETE")]
+
+
+def deleted_alike(collection: Collection) -> Hashable:
+    ways = endpoint(collection, "DELETE"), list_of(collection)
+    return tuple(handled_alike(route) for route in ways if route is not None)
+
+
+@each("collection", stand_ins(DELETED, deleted_alike))
 async def test_a_deleted_record_is_gone(collection: Collection, maker: Maker) -> None:
     record = await maker.record(collection.name)
     found = {method: endpoint(collection, method) for method in ("GET", "PATCH", "DELETE")}

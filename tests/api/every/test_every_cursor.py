@@ -18,7 +18,7 @@ from handlers.route import Route
 from plugins.boot.runtime import Running
 from plugins.testing import Client, expect
 from tests.api.files.hand_made import attached_to
-from tests.support.catalogue import CATALOGUE, chosen_collections, chosen_routes
+from tests.support.catalogue import CATALOGUE, chosen_collections, chosen_routes, handled_alike, stand_ins
 from tests.support.operation_log import until_logged
 from tests.support.strange_rows import ROWS, rows_of, unique_fields
 from tests.support.valid_requests import Maker, name_of
@@ -72,7 +72,7 @@ async def walked(store: Store, order: str) -> list[Any]:
     return ids
 
 
-@pytest.mark.parametrize("route", PAGED, ids=name_of)
+@pytest.mark.parametrize("route", stand_ins(PAGED, handled_alike), ids=name_of)
 async def test_the_cursors_of_every_list_lead_through_it(route: Route, maker: Maker, tradewind: Running) -> None:
     await check_list(route, ["", *(f"-{name}" for name in sorted_by(route)[-1:])], maker, tradewind)
 

@@ -5,7 +5,7 @@ What may always be written at a record, its notes, every state allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +18,7 @@ from plugins.boot.runtime import Running
 from plugins.records.lifecycles import ActionHandler
 from plugins.records.transitions import action_handlers
 from plugins.testing import Client, People, Reply, expect
-from tests.support.catalogue import CATALOGUE, chosen_routes
+from tests.support.catalogue import CATALOGUE, chosen_routes, stand_ins
 from tests.support.valid_requests import Exercise, Maker, name_of
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
@@ -33,8 +33,15 @@ def decides(route: Route, handler: ActionHandler) -> bool:
 
 def every_action(rule: Callable[[Route, ActionHandler], bool] = lambda route, handler: True) -> pytest.MarkDecorator:
     """Run the test for every route that `transitions` makes and whose action meets the rule."""
-    found = [pytest.param(*one, id=name_of(one[0])) for one in action_handlers(chosen_routes()) if rule(*one)]
-    return pytest.mark.parametrize(("route", "handler"), found)
+    found = [one for one in action_handlers(chosen_routes()) if rule(*one)]
+    params = [pytest.param(*one, id=name_of(one[0])) for one in stand_ins(found, of_one_machine)]
+    return pytest.mark.parametrize(("route", "handler"), params)
+
+
+def of_one_machine(of: tuple[Route, ActionHandler]) -> Hashable:
+    """The machine, and in how many states its action is allowed."""
+    machine, names = of[1].life.collection.machine, of[1].action.names
+    return machine.name, len({state for name in names for state in machine.transitions[name].sources})
 
 
 PERMISSIONS = sorted({route.access for route, _ in action_handlers(CATALOGUE.routes)})

@@ -55,7 +55,7 @@ def test_a_command_runs_the_tests_of_commands_and_of_no_plugin() -> None:
         ("tests/support/office.py", {"tests/api/every/test_every_list.py"}),
         ("pyproject.toml", set(TIERS)),
         ("plugins/console/nodes.py", {"tests/browser", "tests/api/console"}),
-        ("examples/clinic/tradewind_clinic/plugin.py", {"tests/system/plugins/test_example.py"}),
+        ("examples/clinic/tradewind_clinic/plugin.py", {"tests/experiments/scripts/test_example.py"}),
         ("docs/reference/api.md", {"tests/declarations", "tests/system/test_readme.py"}),
     ],
 )

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.catalogue import EVERY
 from tests.support.own_fields import WANTED
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,6 +20,6 @@ def test_what_holds_for_declared_fields_holds_for_own_ones() -> None:
     fewer = ["-p", "tests.support.own_fields"]
     command = [sys.executable, "-m", "pytest", "tests/api/every", *fewer, "-q", "-n", "0", "--tb=short"]
     made = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, WANTED: "1"}, capture_output=True, text=True, check=False
+        command, cwd=ROOT, env={**os.environ, WANTED: "1", EVERY: "1"}, capture_output=True, text=True, check=False
     )
     assert made.returncode == 0, made.stdout[-20_000:]
