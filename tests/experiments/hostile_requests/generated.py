@@ -70,3 +70,5 @@ def _read_report(report: dict[str, Any], part: Part) -> None:
         "test cases": report["test_cases"]["generated"],
         "errors of schemathesis": {error["title"]: error["count"] for error in report["errors"]},
     }
+    if not part.notes["operations tested"]:
+        part.fault("schemathesis tested nothing")
