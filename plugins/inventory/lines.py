@@ -31,6 +31,19 @@ from plugins.inventory.texts import IN_USE
 
 Line = Mapping[str, Any]
 _PRODUCT = PRODUCT.but(required=False, nullable=True, description="Null on a line of text, and perhaps of a service.")
+_WHERE = "Of its warehouse, in the unit of the line; only a single order shows it, until it is delivered or cancelled."
+_RESERVED = {
+    "available": quantity(
+        label=("可用数量", "Available"),
+        read_only=True,
+        description=f"What is on hand, less what orders that were confirmed earlier reserve. {_WHERE}",
+    ),
+    "backordered": quantity(
+        label=("缺货数量", "Backordered"),
+        read_only=True,
+        description=f"How much of what is still to be delivered is not available. {_WHERE}",
+    ),
+}
 _DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
 
 
@@ -65,6 +78,7 @@ def order_line(done: str) -> dict[str, Field]:
             description="Who entered another price than the proposed one; null: nobody.",
         ),
         done: quantity(label=_DONE[done], read_only=True, nullable=False),
+        **(_RESERVED if done == "delivered" else {}),
     }
 
 
@@ -119,6 +133,11 @@ def in_own_unit(line: Line, quantity: Decimal) -> Decimal:
     if found != store_quantity(found).to_decimal():
         raise invalid("lines", "invalid")
     return found
+
+
+def count_unfinished(line: Line, done: str) -> Decimal:
+    """Return how much of a line of an order is still to be shipped; `done` names its field with what was."""
+    return max(exact(line["quantity"]) - exact(line[done]), Decimal(0))
 
 
 def in_stock(line: Line) -> bool:

@@ -9,6 +9,7 @@ from plugins.api import CONFLICT, ApiError, Collection, Handler, Record, Request
 from plugins.api.business import SERVICE
 from plugins.inventory.record_types import Product, Tax
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, TAXES, WAREHOUSES
+from plugins.inventory.reservations import list_products, read_product
 from plugins.inventory.stock import delete_empty_rows
 from plugins.inventory.texts import KIND_STAYS
 
@@ -91,6 +92,8 @@ ROUTES: tuple[Route, ...] = (
         PRODUCTS,
         at="/api/v1/inventory/products",
         resource="inventory:product",
+        list=list_products,
+        read=read_product,
         create=create_product,
         update=update_product,
         delete=make_delete_handler(PRODUCTS, "product_id"),

@@ -212,7 +212,7 @@ _ORDER_INDEXES = (
     Index("status", "-created_at"),
     # covers the figures over a range of days
     Index("ordered_on", "status", "amount", "returned_amount", "booked_later"),
-    Index("lines.product_id"),
+    Index("lines.product_id", "status"),
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),
     Index("on_hold", "-created_at"),

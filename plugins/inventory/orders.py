@@ -65,6 +65,7 @@ from plugins.inventory.order_records import (
 from plugins.inventory.pricing import complete_lines
 from plugins.inventory.record_types import PurchaseOrder, SalesOrder
 from plugins.inventory.records import PRODUCTS, SUPPLIERS
+from plugins.inventory.reservations import add_available, read_sales_order
 from plugins.inventory.shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.texts import (
     MORE_THAN_OPEN,
@@ -279,6 +280,12 @@ async def confirm(step: Step[SalesOrder]) -> Record:
     return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
 
 
+async def announce_sale(step: Step[Any]) -> None:
+    """Emit what may be invoiced of a confirmed sales order, and let the response say what is there for its lines."""
+    await announce_confirmed(SALE, step)
+    step.record = await add_available(step.req, step.record)
+
+
 async def _find_excess(step: Step[SalesOrder], order: SalesOrder) -> Decimal | None:
     """Return by how much this order, in addition to their other open orders, exceeds the credit of the customer.
 
@@ -398,6 +405,7 @@ ROUTES: tuple[Route, ...] = (
         at="/api/v1/inventory/sales-orders",
         resource="inventory:sales-order",
         always=("reference", "remark"),
+        read=read_sales_order,
         create=make_create_handler(SALE),
         update=make_update_handler(SALE),
         delete=make_delete_handler(SALE),
@@ -411,7 +419,7 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:sales-order:confirm",
             before=refuse_closed_month,
             values=confirm,
-            after=partial(announce_confirmed, SALE),
+            after=announce_sale,
             events=(DATED,),
             refusals=CREDIT_REFUSALS,
             waits=True,

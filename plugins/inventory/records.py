@@ -32,6 +32,9 @@ _AFTER = (
 )
 _STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False)
 
+_RESERVED = quantity(label=("预留数量", "Reserved"), read_only=True)
+_AVAILABLE = quantity(label=("可用数量", "Available"), read_only=True)
+
 
 TAXES: Collection[Tax] = Collection(
     name="inventory_taxes",
@@ -136,6 +139,16 @@ PRODUCTS: Collection[Product] = Collection(
             label=("采购价", "Purchase price"),
             description="Purchase price per unit; order lines use it unless they have a price of their own.",
         ),
+        "on_hand": quantity(
+            label=("库存数量", "Quantity on hand"),
+            read_only=True,
+            description="In all warehouses whose stock the caller sees; null without the permission to list stock, in "
+            "responses of other requests than to list and read products, and for services.",
+        ),
+        "reserved": _RESERVED.but(
+            description="What confirmed sales orders have still to get of it. Null as `on_hand`."
+        ),
+        "available": _AVAILABLE.but(description="`on_hand` less `reserved`; below zero: so much is backordered."),
         "tax_id": proposed_tax("For order lines, unless their customer or supplier has a tax of its own."),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
@@ -297,6 +310,12 @@ STOCK: Collection[Stock] = Collection(
                 label=("库存金额", "Stock value"), sort=True, description="What the quantity cost, to the cent."
             ),
             average_cost=money(label=("平均成本", "Average cost"), description="`value` per unit: the moving average."),
+        ),
+        "reserved": _RESERVED.but(
+            description="What confirmed sales orders have still to get from the warehouse. Null in the stock of a past day."
+        ),
+        "available": _AVAILABLE.but(
+            description="`quantity` less `reserved`; below zero: so much is backordered. Null in the stock of a past day."
         ),
         "moved_on": calendar_day(
             label=("最近出入库日期", "Last movement"),

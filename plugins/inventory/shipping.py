@@ -13,7 +13,7 @@ from plugins.api.business import compute_part
 from plugins.api.data import new_id
 from plugins.api.records import Hook
 from plugins.api.values import store_quantity
-from plugins.inventory.lines import Line, copy_line, in_own_unit, in_stock, key_of, pick_lines
+from plugins.inventory.lines import Line, copy_line, count_unfinished, in_own_unit, in_stock, key_of, pick_lines
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
 from plugins.inventory.record_types import Warehouse
 from plugins.inventory.stock import Movements, Origin, take_turns
@@ -98,7 +98,8 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
     """Return the quantity of each line that is shipped now, by its key. Raises 40901 if it is more than is open."""
     given = req.body.get("lines")
     if given is None:
-        return {key_of(line): _get_unfinished(trade, line) for line in _list_unfinished(trade, order)}
+        left = {key_of(line): count_unfinished(line, trade.shipped) for line in order["lines"]}
+        return {key: quantity for key, quantity in left.items() if quantity}
     ordered = {line["product_id"] for line in order["lines"]}
     for number, one in enumerate(given):
         if one.get("line") is None and one.get("product_id") not in {None, *ordered}:
@@ -106,7 +107,8 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
             raise ApiError(CONFLICT, NOTHING_OPEN, data={"open": "0", "field": f"lines[{number}].quantity"})
     wanted = {}
     for number, (one, line) in enumerate(zip(given, pick_lines(order["lines"], given), strict=True)):
-        quantity, unfinished, field = exact(one["quantity"]), _get_unfinished(trade, line), f"lines[{number}].quantity"
+        quantity, unfinished = exact(one["quantity"]), count_unfinished(line, trade.shipped)
+        field = f"lines[{number}].quantity"
         if not unfinished:
             raise ApiError(CONFLICT, NOTHING_OPEN, data={"open": "0", "field": field})
         if quantity > unfinished:
@@ -114,14 +116,6 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
             raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown, "field": field})
         wanted[key_of(line)] = quantity
     return wanted
-
-
-def _list_unfinished(trade: Trade, order: Record) -> list[Record]:
-    return [line for line in order["lines"] if _get_unfinished(trade, line) > 0]
-
-
-def _get_unfinished(trade: Trade, line: Line) -> Decimal:
-    return exact(line["quantity"]) - exact(line[trade.shipped])
 
 
 def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record]) -> list[Part]:

@@ -31,6 +31,7 @@ from plugins.api import (
 from plugins.api.values import share, store_quantity
 from plugins.inventory.record_types import Stock, Warehouse
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES
+from plugins.inventory.reservations import add_to_stock
 from plugins.inventory.texts import NOT_ENOUGH, NOT_ENOUGH_THEN
 
 Place = Mapping[str, Any]  # the product and the warehouse of a stock row
@@ -344,7 +345,7 @@ async def list_stock(req: Request) -> Page:
         _refuse_by_now(query)
     page = await req.store(STOCK).page(query)
     if on is None:
-        return page
+        return await add_to_stock(req, page)
     rows = await _rewind(req, page.items, on)
     return Page(rows, page.total, page.page, page.page_size, page.next_cursor, page.sums)
 

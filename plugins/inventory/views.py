@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from plugins.api import View
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.records import PRODUCTS, STOCK
 
 _WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
 _LINES: Mapping[str, Mapping[str, object]] = {
@@ -26,6 +27,8 @@ def _propose_open(done: str) -> dict[str, str]:
 
 
 VIEWS = (
+    View(PRODUCTS, columns=("sku", "name", "unit", "price", "on_hand", "reserved", "available", "status")),
+    View(STOCK, columns=("product_id", "warehouse_id", "quantity", "reserved", "available", "value", "average_cost")),
     View(
         PURCHASE_ORDERS,
         due="expected_on",

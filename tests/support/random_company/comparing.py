@@ -77,13 +77,16 @@ async def _of_balances(office: Office) -> Any:
 
 
 async def _of_stock(office: Office) -> Any:
-    said = {}
+    said, available = {}, {}
     for place in office.places:
         for row in await office.manager.every(f"{INVENTORY}/stock?warehouse_id={place}"):
             said[row["product_id"], place] = (Decimal(row["quantity"]), Decimal(row["value"]))
+            available[row["product_id"], place] = Decimal(row["available"])
     nothing = (ZERO, ZERO)
     held = {key: one for key, one in office.model.stock.items() if one != nothing}
     yield "stock", {key: one for key, one in said.items() if one != nothing}, held
+    expected = {key: quantity - office.model.count_reserved(*key) for key, (quantity, _) in office.model.stock.items()}
+    yield "available", available, expected
 
 
 async def list_items(person: Person) -> list[dict[str, Any]]:

@@ -179,6 +179,12 @@ class Goods:
         comes = order["state"] == "open" and any(line["done"] < line["quantity"] for line in order["lines"])
         return ordered - shipped if comes else ZERO, shipped
 
+    def count_reserved(self, product: str, place: str) -> Decimal:
+        """What sales orders have still to get of a product from a place."""
+        sales = [one for one in self.orders.values() if not one["incoming"] and one["state"] == "open"]
+        lines = [line for one in sales if one["place"] == place for line in one["lines"] if line["product"] == product]
+        return sum((line["quantity"] - line["done"] for line in lines), ZERO)
+
     def sum_bills(self, key: str) -> tuple[Decimal, Decimal]:
         """What invoices that bill an item come to, and what they claim without their credit notes."""
         bills = [one for one in self.invoices.values() if one["bills"] == key]
