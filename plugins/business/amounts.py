@@ -96,8 +96,10 @@ def _compute_discounted(line: Line) -> Decimal:
 def compute_part(line: Line, quantity: Decimal, field: str = "amount") -> Decimal:
     """Return the part of `quantity` units in the `amount` of a line, or in another of its sums, named by `field`."""
     # lines that an earlier version stored have no `net`
-    whole = line["amount"] if line.get(field) is None else line[field]
-    return share(exact(whole), compute_value(line, quantity), compute_value(line, exact(line["quantity"])))
+    whole, ordered = exact(line["amount"] if line.get(field) is None else line[field]), exact(line["quantity"])
+    value = compute_value(line, ordered)
+    # the value of few units of a low price is nothing
+    return share(whole, compute_value(line, quantity), value) if value else share(whole, quantity, ordered)
 
 
 def _compute_taxes(

@@ -17,7 +17,7 @@ from plugins.inventory.lines import key_of, number_lines
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
-from plugins.inventory.trades import PURCHASE, SALE, Trade, count_undelivered
+from plugins.inventory.trades import PURCHASE, SALE, Trade, count_difference, count_undelivered
 
 Place = tuple[Any, Any]
 _FIELDS = ("quantity", "value")
@@ -224,7 +224,7 @@ async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
             shipped[shipment["order_id"], key_of(line)] += exact(line["quantity"])
     for order in piece.records:
         amount = sum((exact(line["amount"]) for line in order["lines"]), exact(order["freight"]))
-        sums = {"amount": amount}
+        sums = {"amount": amount, "shipped_difference": count_difference(trade, order["lines"])}
         if order["shipped_amount"] is not None:  # null in orders of earlier versions
             sums["shipped_amount"] = amounts[order["id"]]
         for wrong in compare(trade.orders, order, sums):

@@ -10,7 +10,7 @@ from typing import Any
 from plugins.api import Message, Record, Request, exact, store_money
 from plugins.api.business import SERVICE, BillableOrder, PricedLines, compute_amounts
 from plugins.api.values import store_quantity
-from plugins.inventory.lines import Line
+from plugins.inventory.lines import Line, count_unfinished
 from plugins.inventory.orders import find_rounding
 from plugins.inventory.pricing import complete_lines
 from plugins.inventory.trades import PURCHASE, SALE, Trade, find_live, find_order
@@ -28,7 +28,7 @@ class LinesOfProducts(PricedLines):
         trade = SALE if direction == "out" else PURCHASE
         completed = await complete_lines(req, trade, lines, terms)
         for line in completed:
-            del line[trade.shipped]
+            del line[trade.shipped], line["tolerance"]
         return compute_amounts(completed, terms, await find_rounding(req))
 
     async def find_billable(self, req: Request, biz_type: str, resource_id: str) -> BillableOrder | None:
@@ -61,9 +61,11 @@ def _list_lines(req: Request, order: Record) -> Iterator[Line]:
 
 
 def _count(trade: Trade, order: Record, line: Line) -> Decimal:
-    """Return how many units of a line are ordered, or were shipped if no more will be."""
-    whole = trade.orders.machine.permits(order, "ship") or line["line"] == 0
-    return exact(line["quantity"] if whole else line[trade.shipped])
+    """Return how many units of a line are ordered, or were shipped if these are more, or no more will be."""
+    if line["line"] == 0:
+        return exact(line["quantity"])
+    shipped = exact(line[trade.shipped])
+    return shipped + (count_unfinished(line, trade.shipped) if trade.orders.machine.permits(order, "ship") else 0)
 
 
 def _count_units(shipment: Record) -> Mapping[int, Decimal]:

@@ -67,7 +67,8 @@ def _ordered(orders: Collection, name: str, done: str) -> tuple[Figures, ...]:
     of most orders, but those of the few closed ones are read from the records.
     """
     shipped = {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}
-    live = ((_not_closed, _less_returns("$amount")), (_closed, _less_returns(shipped)), (_cancelled_later, 0))
+    amount = {"$add": ["$amount", {"$ifNull": ["$shipped_difference", 0]}]}
+    live = ((_not_closed, _less_returns(amount)), (_closed, _less_returns(shipped)), (_cancelled_later, 0))
     by = ByTime("ordered_on", "month")
     return tuple(Figures(orders, {name: _as_booked(amount)}, where=where, by=by) for where, amount in live)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Field, array, exact, integer, invalid, obj, object_id, quantity
+from plugins.api import Field, array, boolean, exact, integer, invalid, obj, object_id, quantity
 from plugins.api.business import (
     GOODS,
     LINE_DESCRIPTION,
@@ -26,7 +26,7 @@ from plugins.api.business import (
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import store_quantity
 from plugins.inventory.documents import POSITIVE, PRODUCT
-from plugins.inventory.records import PRICE_LISTS, TAXES
+from plugins.inventory.records import PRICE_LISTS, TAXES, TOLERANCE
 from plugins.inventory.texts import IN_USE
 
 Line = Mapping[str, Any]
@@ -77,7 +77,13 @@ def order_line(done: str) -> dict[str, Field]:
             read_only=True,
             description="Who entered another price than the proposed one; null: nobody.",
         ),
+        "tolerance": TOLERANCE,
         done: quantity(label=_DONE[done], read_only=True, nullable=False),
+        "completed": boolean(
+            label=("短交完成", "Completed short"),
+            read_only=True,
+            description="Whether less than ordered was shipped, within the tolerance, and no more follows.",
+        ),
         **(_RESERVED if done == "delivered" else {}),
     }
 
@@ -95,12 +101,16 @@ def moved_line(**fields: Field) -> dict[str, Field]:
     }
 
 
-def asked_lines(name: str, description: str) -> Field:
-    """Return the field for the lines of a body that moves some of the goods of a document, each an object `name`."""
+def asked_lines(name: str, description: str, **fields: Field) -> Field:
+    """Return the field for the lines of a body that moves some of the goods of a document, each an object `name`.
+
+    `fields` are what a line has besides.
+    """
     line = {
         "product_id": PRODUCT.but(required=False, nullable=True, description="Enough where it stands on one line."),
         "quantity": POSITIVE,
         "line": LINE_NUMBER.but(description="Of the order. Required where its product is on several lines."),
+        **fields,
     }
     return array(obj(name, line), min_items=1, max_items=MOST_LINES, description=description)
 
@@ -137,7 +147,14 @@ def in_own_unit(line: Line, quantity: Decimal) -> Decimal:
 
 def count_unfinished(line: Line, done: str) -> Decimal:
     """Return how much of a line of an order is still to be shipped; `done` names its field with what was."""
+    if line.get("completed"):
+        return Decimal(0)
     return max(exact(line["quantity"]) - exact(line[done]), Decimal(0))
+
+
+def count_tolerated(line: Line) -> Decimal:
+    """Return how many units more, or less, than ordered may be shipped of a line."""
+    return exact(line["quantity"]) * exact(line.get("tolerance"))
 
 
 def in_stock(line: Line) -> bool:

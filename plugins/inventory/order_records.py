@@ -186,6 +186,12 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             description="The sum of its shipments with freight; reversed ones do not count. Null before the first one, "
             "and in orders of earlier versions.",
         ),
+        "shipped_difference": money(
+            label=("超短交金额", "Over or under delivery"),
+            read_only=True,
+            description="By how much lines of which more than ordered was shipped come to more than their amounts, less what "
+            "lines that were completed short come to less. Null: nothing.",
+        ),
         "returned_amount": RETURNED_AMOUNT,
         "booked_later": money(
             label=("后期入账金额", "Booked later"),
@@ -211,7 +217,7 @@ _ORDER_INDEXES = (
     Index("number", unique=True),
     Index("status", "-created_at"),
     # covers the figures over a range of days
-    Index("ordered_on", "status", "amount", "returned_amount", "booked_later"),
+    Index("ordered_on", "status", "amount", "shipped_difference", "returned_amount", "booked_later"),
     Index("lines.product_id", "status"),
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),
@@ -328,6 +334,9 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
             read_only=True,
             description="How much of the quantity came back; null in documents of earlier versions.",
         ),
+        complete=boolean(
+            label=("完成该行", "Completes the line"), read_only=True, description="Whether no more of the line follows."
+        ),
     )
     return {
         "number": document_number("GR-00000001"),
@@ -374,11 +383,16 @@ DELIVERIES: Collection[Delivery] = Collection(
 
 REJECT_BODY = shape("RejectOrderBody", reason=text(max_length=1000, example="超出预算"))
 
+_COMPLETE = boolean(
+    label=("完成该行", "Complete the line"),
+    description="Whether no more of the line follows: what is missing then must be within its tolerance.",
+)
+
 SHIP_BODY = shape(
     "ShipBody",
     warehouse_id=object_id(ref=WAREHOUSES.name, description="That of the order unless given."),
     day=day(past=True, description="Today unless given."),
-    lines=asked_lines("ShipLine", "All that is open unless given."),
+    lines=asked_lines("ShipLine", "All that is open unless given.", complete=_COMPLETE),
     remark=REMARK,
 )
 

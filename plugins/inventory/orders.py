@@ -13,7 +13,6 @@ from typing import Any
 
 from plugins.api import (
     Action,
-    Actor,
     Approval,
     Handler,
     Message,
@@ -22,7 +21,6 @@ from plugins.api import (
     Record,
     Request,
     Route,
-    Service,
     Step,
     choice,
     conflicts,
@@ -45,7 +43,6 @@ from plugins.api.business import (
     Customers,
     compute_amounts,
     compute_part,
-    find_booked_on,
 )
 from plugins.api.data import RecordNames
 from plugins.api.ports import OptionValues
@@ -66,14 +63,12 @@ from plugins.inventory.pricing import complete_lines
 from plugins.inventory.record_types import PurchaseOrder, SalesOrder
 from plugins.inventory.records import PRODUCTS, SUPPLIERS
 from plugins.inventory.reservations import add_available, read_sales_order
-from plugins.inventory.shipping import add_shipment, choose_shipping, ship_with
+from plugins.inventory.shipping import SHIP_REFUSALS, add_shipment, choose_shipping, ship_with
 from plugins.inventory.texts import (
-    MORE_THAN_OPEN,
     NOT_A_DRAFT,
     NOT_DELETABLE,
     NOT_ENOUGH,
     NOT_ENOUGH_THEN,
-    NOTHING_OPEN,
     WAREHOUSE_GONE,
 )
 from plugins.inventory.trades import (
@@ -84,6 +79,7 @@ from plugins.inventory.trades import (
     announce_confirmed,
     announce_ended,
     announce_shipped,
+    book_later,
     get_today,
 )
 
@@ -219,37 +215,6 @@ def _drop_nulls(body: Record) -> Record:
     return {name: value for name, value in body.items() if value is not None}
 
 
-UNCOUNTED = ("draft", "pending", "cancelled")
-
-
-async def book_later(service: Service, trade: Trade, order: Record, after: Record, on: str) -> Record:
-    """Enter what an order counts more or less on the day `on`, in the transaction that makes it `after`.
-
-    Returns what else changes in the order; nothing is entered or changed while the month of the order is open.
-    """
-    ordered_on = order["ordered_on"]
-    change = _count(trade, after) - _count(trade, order)
-    if not change or ordered_on is None or await find_booked_on(service, ordered_on) == ordered_on:
-        return {}
-    creator = Actor(user_id=order["creator_id"], department_id=order["creator_department_id"])
-    values = {"order_id": order["id"], "order_number": order["number"], "day": on, "amount": store_money(change)}
-    await service.database.store(trade.changes, creator).create(values)
-    return {"booked_later": store_money(exact(order["booked_later"]) + change)}
-
-
-def _count(trade: Trade, order: Record) -> Decimal:
-    """Return what the figures count of an order as it is: its amount, or what was shipped of a closed one, less returns."""
-    if order["status"] in UNCOUNTED:
-        return Decimal(0)
-    amount = order["amount"]
-    if order["status"] == "closed":
-        amount = order["shipped_amount"]
-        if amount is None:  # an earlier version stored the order
-            parts = (compute_part(line, exact(line[trade.shipped])) for line in order["lines"])
-            amount = store_money(sum(parts, Decimal(0)))
-    return exact(amount) - exact(order["returned_amount"])
-
-
 async def refuse_closed_month(step: Step[Any]) -> None:
     """Let the plugin that keeps the books refuse an order that figures would count in a closed month."""
     await step.emit(DATED, day=step.record["ordered_on"] or step.today)
@@ -271,6 +236,7 @@ async def list_purchases(req: Request) -> Page:
     return await req.store(PURCHASE_ORDER_CHANGES).page(req.query)
 
 
+_OF_CREDIT = ("lines", "amount", "shipped_amount", "shipped_difference")
 _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 
@@ -294,7 +260,7 @@ async def _find_excess(step: Step[SalesOrder], order: SalesOrder) -> Decimal | N
     if order["customer_id"] is None or order.get("contract_id") is not None:
         return None
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
-    waiting = await step.store(SALES_ORDERS).find(others, fields=("lines", "amount", "shipped_amount"))
+    waiting = await step.store(SALES_ORDERS).find(others, fields=_OF_CREDIT)
     requested, ordered = exact(order["amount"]), sum(map(_compute_undelivered, waiting), Decimal(0))
     customers = step.service.part(Customers)
     return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
@@ -303,7 +269,7 @@ async def _find_excess(step: Step[SalesOrder], order: SalesOrder) -> Decimal | N
 def _compute_undelivered(order: SalesOrder) -> Decimal:
     """Return the amount of the goods that are still to be delivered of an order."""
     if order["shipped_amount"] is not None:
-        return exact(order["amount"]) - exact(order["shipped_amount"])
+        return exact(order["amount"]) + exact(order["shipped_difference"]) - exact(order["shipped_amount"])
     # an earlier version stored the order, or nothing was delivered
     delivered = (compute_part(line, exact(line["delivered"])) for line in order["lines"])
     return exact(order["amount"]) - sum(delivered, Decimal(0))
@@ -390,7 +356,7 @@ ROUTES: tuple[Route, ...] = (
             values=partial(add_shipment, PURCHASE),
             after=partial(announce_shipped, PURCHASE),
             events=(DATED,),
-            refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, WAREHOUSE_GONE),
+            refusals=conflicts(*SHIP_REFUSALS, WAREHOUSE_GONE),
         ),
         approval=Approval(done="confirm", record=describe, fields={"supplier": text()}),
     ),
@@ -448,7 +414,7 @@ ROUTES: tuple[Route, ...] = (
             values=partial(add_shipment, SALE),
             after=partial(announce_shipped, SALE),
             events=(DATED,),
-            refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH, NOT_ENOUGH_THEN),
+            refusals=conflicts(*SHIP_REFUSALS, NOT_ENOUGH, NOT_ENOUGH_THEN),
         ),
     ),
     *holds(

@@ -9,7 +9,7 @@ from typing import Any
 from plugins.api import Record, Request, exact, invalid
 from plugins.api.business import GOODS, MAX_QUANTITY, PRICE_PLACES, SERVICE, TEXT, Customers
 from plugins.api.errors import FieldError, ValidationFailed
-from plugins.api.values import RecordId, store_price, store_quantity
+from plugins.api.values import RecordId, StoredAmount, store_price, store_quantity
 from plugins.inventory.lines import Line
 from plugins.inventory.prices import Proposal, find_proposals
 from plugins.inventory.record_types import Product, Tax
@@ -65,6 +65,7 @@ async def complete_lines(
             "quantity": _NOTHING if kind == TEXT else line["quantity"],
             **(_price(line, proposal, priced, req.actor.user_id) if kind != TEXT else dict.fromkeys(_PRICES)),
             **(_describe_tax(line, tax) if kind != TEXT else {}),
+            "tolerance": _find_tolerance(line, products.get(line.get("product_id"))),
             trade.shipped: _NOTHING,
         }
         for number, (line, kind, tax, proposal, factor) in enumerate(
@@ -145,6 +146,12 @@ def _price(line: Line, proposal: Proposal, priced: Mapping[tuple[Any, Decimal], 
         "price_list_id": proposal.list_id,
         "priced_by": priced.get((line.get("product_id"), price)) or by if is_other else None,
     }
+
+
+def _find_tolerance(line: Line, product: Product | None) -> StoredAmount | None:
+    if line.get("tolerance") is not None or product is None:
+        return line.get("tolerance")
+    return product["tolerance"]
 
 
 async def _find_own_tax(req: Request, order: Mapping[str, Any]) -> RecordId | None:

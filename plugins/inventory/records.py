@@ -32,6 +32,14 @@ _AFTER = (
 )
 _STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False)
 
+TOLERANCE = quantity(
+    label=("超短交允差", "Delivery tolerance"),
+    minimum="0",
+    maximum="1",
+    description="By what part of its quantity more, or less, of a line may be delivered or received; null: none. That of the "
+    "product unless given.",
+    example="0.05",
+)
 _RESERVED = quantity(label=("预留数量", "Reserved"), read_only=True)
 _AVAILABLE = quantity(label=("可用数量", "Available"), read_only=True)
 
@@ -139,6 +147,7 @@ PRODUCTS: Collection[Product] = Collection(
             label=("采购价", "Purchase price"),
             description="Purchase price per unit; order lines use it unless they have a price of their own.",
         ),
+        "tolerance": TOLERANCE.but(description="For order lines that have none of their own; null: none."),
         "on_hand": quantity(
             label=("库存数量", "Quantity on hand"),
             read_only=True,

@@ -25,7 +25,8 @@ from plugins.rbac.api import Policy
 Place = tuple[RecordId, RecordId | None]  # a product and a warehouse; None: the order names no warehouse
 _OPEN, _SEES_STOCK = SALES_STATES.allows("ship"), "inventory:stock:list"
 _NOTHING, _SMALLEST = Decimal(0), Decimal("0.0001")
-_UNFINISHED = {"$max": [{"$subtract": ["$lines.quantity", "$lines.delivered"]}, 0]}
+_LEFT = {"$max": [{"$subtract": ["$lines.quantity", "$lines.delivered"]}, 0]}
+_UNFINISHED = {"$cond": ["$lines.completed", 0, _LEFT]}
 
 
 async def find_reserved(

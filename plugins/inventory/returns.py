@@ -22,7 +22,6 @@ from plugins.api.values import share, store_quantity
 from plugins.inventory.documents import REVERSE_REFUSALS, find_place, lock_document
 from plugins.inventory.lines import Line, copy_line, in_own_unit, in_stock, key_of, number_lines, pick_lines
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
-from plugins.inventory.orders import book_later
 from plugins.inventory.record_types import Warehouse
 from plugins.inventory.return_records import (
     PURCHASE_RETURNS,
@@ -47,10 +46,12 @@ from plugins.inventory.trades import (
     SALE,
     Trade,
     add_up,
+    book_later,
     date_movement,
     find_live,
     find_warehouse,
     publish,
+    store_difference,
 )
 
 
@@ -146,12 +147,23 @@ async def take_off_order(req: Request, trade: Trade, shipment: Record, day: str)
     moved = number_lines(shipment["lines"], order["lines"])
     shipped = {key_of(line): exact(line["quantity"]) for line in moved}
     lines = [
-        {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) - shipped.get(key_of(line), Decimal(0)))}
+        {
+            **line,
+            trade.shipped: store_quantity(exact(line[trade.shipped]) - shipped[key_of(line)]),
+            "completed": None,
+        }
+        if key_of(line) in shipped
+        else line
         for line in order["lines"]
     ]
     # what was returned of the shipment earlier can be shipped again too
     amount = exact(order["returned_amount"]) - exact(shipment["returned_amount"])
-    values = {"lines": lines, "shipped_amount": add_up(left, "amount"), "returned_amount": store_money(amount)}
+    values = {
+        "lines": lines,
+        "shipped_amount": add_up(left, "amount"),
+        "shipped_difference": store_difference(trade, lines),
+        "returned_amount": store_money(amount),
+    }
     action = "unship-part" if any(exact(line[trade.shipped]) for line in lines) else "unship"
     reopens = trade.orders.machine.permits(order, action)
     state = {"status": trade.orders.machine.after(action)} if reopens else {}

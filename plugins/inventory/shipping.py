@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Route, Step, crud, exact, store_money
@@ -13,22 +13,45 @@ from plugins.api.business import compute_part
 from plugins.api.data import new_id
 from plugins.api.records import Hook
 from plugins.api.values import store_quantity
-from plugins.inventory.lines import Line, copy_line, count_unfinished, in_own_unit, in_stock, key_of, pick_lines
+from plugins.inventory.lines import (
+    Line,
+    copy_line,
+    count_tolerated,
+    count_unfinished,
+    in_own_unit,
+    in_stock,
+    key_of,
+    pick_lines,
+)
 from plugins.inventory.order_records import DELIVERIES, RECEIPTS
 from plugins.inventory.record_types import Warehouse
 from plugins.inventory.stock import Movements, Origin, take_turns
-from plugins.inventory.texts import MORE_THAN_OPEN, NOTHING_OPEN
-from plugins.inventory.trades import Shipped, Trade, add_up, date_movement, find_live, find_products, find_warehouse
+from plugins.inventory.texts import MORE_THAN_OPEN, MORE_THAN_TOLERATED, NOTHING_OPEN, TOO_MUCH_MISSING
+from plugins.inventory.trades import (
+    Shipped,
+    Trade,
+    add_up,
+    book_later,
+    date_movement,
+    find_live,
+    find_products,
+    find_warehouse,
+    store_difference,
+)
+
+SHIP_REFUSALS = (NOTHING_OPEN, MORE_THAN_OPEN, MORE_THAN_TOLERATED, TOO_MUCH_MISSING)
+_SMALLEST = Decimal("0.0001")
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is shipped of a line of an order: `net` is the amount without tax."""
+    """What is shipped of a line of an order: `net` is the amount without tax; `complete`: no more of it follows."""
 
     line: Line
     quantity: Decimal
     amount: Decimal
     net: Decimal
+    complete: bool
 
 
 async def ship_lines(
@@ -56,6 +79,7 @@ async def ship_lines(
                 "amount": store_money(part.amount),
                 "cost": store_money(cost),
                 "returned": store_quantity(Decimal(0)),
+                "complete": part.complete or None,
             }
         )
     await moves.enter()
@@ -85,7 +109,7 @@ def ship_with(trade: Trade) -> Hook:
             "remark": req.body.get("remark"),
         }
         live = await find_live(req, trade, order)
-        parts = _price_parts(trade, order, wanted, live)
+        parts = _price_parts(trade, order, wanted, live, _choose_completed(trade, order, req.body.get("lines") or ()))
         shipment |= await ship_lines(req, warehouse, shipment, parts, trade.incoming)
         shipment |= _add_freight(order, live, shipment)
         shipment = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
@@ -95,7 +119,10 @@ def ship_with(trade: Trade) -> Hook:
 
 
 async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[Any, Decimal]:
-    """Return the quantity of each line that is shipped now, by its key. Raises 40901 if it is more than is open."""
+    """Return the quantity of each line that is shipped now, by its key.
+
+    Raises 40901 if it is more than is open and tolerated.
+    """
     given = req.body.get("lines")
     if given is None:
         left = {key_of(line): count_unfinished(line, trade.shipped) for line in order["lines"]}
@@ -111,17 +138,42 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
         field = f"lines[{number}].quantity"
         if not unfinished:
             raise ApiError(CONFLICT, NOTHING_OPEN, data={"open": "0", "field": field})
-        if quantity > unfinished:
-            shown = format(store_quantity(unfinished).to_decimal(), "f")
-            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown, "field": field})
+        if quantity > unfinished + count_tolerated(line):
+            shown, most = _show(unfinished), _show(unfinished + count_tolerated(line))
+            message = MORE_THAN_OPEN if shown == most else MORE_THAN_TOLERATED
+            raise ApiError(CONFLICT, message.filled(open=shown, most=most), data={"open": shown, "field": field})
         wanted[key_of(line)] = quantity
     return wanted
 
 
-def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record]) -> list[Part]:
+def _choose_completed(trade: Trade, order: Record, given: Sequence[Line]) -> set[Any]:
+    """Return the keys of the lines that are complete with what is shipped now.
+
+    Raises 40901 for one of which more would be missing than is tolerated.
+    """
+    completed = set()
+    for number, (one, line) in enumerate(zip(given, pick_lines(order["lines"], given), strict=True)):
+        missing = count_unfinished(line, trade.shipped) - exact(one["quantity"])
+        if not one.get("complete") or missing <= 0:
+            continue
+        if missing > count_tolerated(line):
+            data = {"open": _show(missing), "field": f"lines[{number}].complete"}
+            raise ApiError(CONFLICT, TOO_MUCH_MISSING.filled(line=number + 1, open=data["open"]), data=data)
+        completed.add(key_of(line))
+    return completed
+
+
+def _show(quantity: Decimal) -> str:
+    return format(quantity.quantize(_SMALLEST, ROUND_DOWN).normalize(), "f")
+
+
+def _price_parts(
+    trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record], completed: Set[Any]
+) -> list[Part]:
     """Return the parts with their amounts. The parts of a line add up to its sums, to the cent.
 
     `live` are the shipments of the order that were not reversed. A part gets what they have left of the sums so far.
+    `completed` are the keys of lines of which no more follows.
     """
     shipped: defaultdict[Any, list[Record]] = defaultdict(list)
     for part in (part for one in live for part in one["lines"]):
@@ -136,7 +188,7 @@ def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: 
                 max(compute_part(line, after, field) - _add_up(shipped[key], stored), Decimal(0))
                 for field, stored in (("amount", "amount"), ("net", "cost"))
             )
-            parts.append(Part(line, wanted[key], amount, net))
+            parts.append(Part(line, wanted[key], amount, net, key in completed))
     return parts
 
 
@@ -150,26 +202,37 @@ def _add_up(records: Sequence[Record], field: str) -> Decimal:
     return sum((exact(one[field]) for one in records), Decimal(0))
 
 
-def add_shipment(trade: Trade, step: Step) -> Record:
+async def add_shipment(trade: Trade, step: Step) -> Record:
     """Return the update of the order for the shipment of the step."""
-    made = step.kept[Shipped]
-    shipped = add_up([*made.live, made.shipment], "amount")
+    made, lines = step.kept[Shipped], _list_lines(trade, step)
+    values = {
+        "lines": lines,
+        "shipped_amount": add_up([*made.live, made.shipment], "amount"),
+        "shipped_difference": store_difference(trade, lines),
+    }
+    after = {**step.record, **values, "status": trade.orders.machine.after(step.action)}
+    later = await book_later(step.service, trade, step.record, after, made.shipment["day"])
     # with `$set`, so that no product is looked up: the lines keep theirs
-    return {"$set": {"lines": _list_lines(trade, step), "shipped_amount": shipped}}
+    return {"$set": {**values, **later}}
 
 
 def _list_lines(trade: Trade, step: Step) -> list[Record]:
-    moved = {key_of(line): exact(line["quantity"]) for line in step.kept[Shipped].shipment["lines"]}
-    return [
-        {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) + moved.get(key_of(line), Decimal(0)))}
-        for line in step.record["lines"]
-    ]
+    moved = {key_of(line): line for line in step.kept[Shipped].shipment["lines"]}
+    return [_add(trade, line, moved.get(key_of(line))) for line in step.record["lines"]]
+
+
+def _add(trade: Trade, line: Record, part: Line | None) -> Record:
+    """Return a line of an order with a part of it shipped."""
+    if part is None:
+        return line
+    shipped = store_quantity(exact(line[trade.shipped]) + exact(part["quantity"]))
+    return {**line, trade.shipped: shipped, "completed": part["complete"]}
 
 
 def choose_shipping(trade: Trade, step: Step) -> str:
     """Return the action: `ship` if everything that was ordered is then shipped, else `ship-part`."""
     lines = _list_lines(trade, step)
-    return "ship" if all(exact(line[trade.shipped]) == exact(line["quantity"]) for line in lines) else "ship-part"
+    return "ship-part" if any(count_unfinished(line, trade.shipped) for line in lines) else "ship"
 
 
 ROUTES: tuple[Route, ...] = (

@@ -38,6 +38,14 @@ NOTHING_OPEN = Message("订单中该商品没有待收发的数量", "The order 
 MORE_THAN_OPEN = Message(
     "数量超过订单的待收发数量：{open}", "The quantity exceeds the open quantity of the order: {open}"
 )
+MORE_THAN_TOLERATED = Message(
+    "数量超过订单的待收发数量 {open}，含允差最多 {most}",
+    "The quantity exceeds the open quantity of the order, {open}, and with its tolerance at most {most} may be shipped",
+)
+TOO_MUCH_MISSING = Message(
+    "第 {line} 行还缺 {open}，超出允差，不能按完成处理",
+    "Line {line}: {open} would be missing, which is more than its tolerance, so it cannot be completed",
+)
 WAREHOUSE_GONE = Message("仓库或商品已被删除", "The warehouse or the product has been deleted")
 MORE_THAN_LEFT = Message(
     "第 {line} 行的退货数量超过可退数量：{open}", "Line {line}: the quantity exceeds what can still be returned: {open}"

@@ -13,12 +13,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
-from plugins.api import Collection, Event, Record, Request, Service, Step, day_of, exact, invalid, store_money
-from plugins.api.business import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, SERVICE, due_after
+from plugins.api import Actor, Collection, Event, Record, Request, Service, Step, day_of, exact, invalid, store_money
+from plugins.api.business import (
+    DATED,
+    PAYABLE_CHANGED,
+    RECEIVABLE_CHANGED,
+    SERVICE,
+    compute_part,
+    due_after,
+    find_booked_on,
+)
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import Announced, Numbering
-from plugins.api.values import RecordId
+from plugins.api.values import RecordId, StoredAmount
 from plugins.inventory.lines import Line, number_lines
 from plugins.inventory.numbers import (
     DELIVERY_NUMBERS,
@@ -266,8 +274,7 @@ def _describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> 
         "resource_id": str(order["id"]),
         "number": order["number"],
         "amount": store_money(owed),
-        "net": order["net_amount"],
-        "tax": order["tax_amount"],
+        **_sum_to_bill(trade, order),
         "undelivered": store_money(count_undelivered(trade, order, shipped)),
         **_describe_due(order, shipments),
         "creator_id": order["creator_id"],
@@ -278,8 +285,18 @@ def _describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> 
 def count_undelivered(trade: Trade, order: Record, shipped: Decimal) -> Decimal:
     """Return what is still to be shipped of an order, of which `shipped` is; nothing if no more will be."""
     # orders of earlier versions without `net_amount` do not say what may be invoiced
-    open_to = trade.orders.machine.permits(order, "ship") and order["net_amount"] is not None
-    return max(exact(order["amount"]) - shipped, Decimal(0)) if open_to else Decimal(0)
+    if not trade.orders.machine.permits(order, "ship") or order["net_amount"] is None:
+        return Decimal(0)
+    return max(exact(order["amount"]) + exact(order["shipped_difference"]) - shipped, Decimal(0))
+
+
+def _sum_to_bill(trade: Trade, order: Record) -> Record:
+    """Return `net` and `tax` of all that an order may be invoiced for; null in orders of earlier versions."""
+    net, tax = order["net_amount"], order["tax_amount"]
+    if net is None or order["shipped_difference"] is None:
+        return {"net": net, "tax": tax}
+    more, more_net = (count_difference(trade, order["lines"], name) for name in ("amount", "net"))
+    return {"net": store_money(exact(net) + more_net), "tax": store_money(exact(tax) + more - more_net)}
 
 
 def _get_owed(shipment: Record) -> Decimal:
@@ -300,6 +317,55 @@ def _describe_due(order: Record, shipments: Sequence[Record]) -> Record:
         "due_on": min(due, default=None),
         "schedule": parts if len(parts) > 1 else None,
     }
+
+
+def count_difference(trade: Trade, lines: Sequence[Line], field: str = "amount") -> Decimal:
+    """Return by how much more than ordered lines come to of which more was shipped, or less and no more follows.
+
+    `field` names the sum of the lines that is meant.
+    """
+    whole = [(line, exact(line["quantity"]), exact(line[trade.shipped])) for line in lines]
+    ended = [one for one in whole if one[0].get("completed") or one[2] > one[1]]
+    parts = (
+        compute_part(line, shipped, field) - compute_part(line, ordered, field) for line, ordered, shipped in ended
+    )
+    return sum(parts, Decimal(0))
+
+
+def store_difference(trade: Trade, lines: Sequence[Line]) -> StoredAmount | None:
+    """Return `shipped_difference` of an order with these lines."""
+    difference = count_difference(trade, lines)
+    return store_money(difference) if difference else None
+
+
+UNCOUNTED = ("draft", "pending", "cancelled")
+
+
+async def book_later(service: Service, trade: Trade, order: Record, after: Record, on: str) -> Record:
+    """Enter what an order counts more or less on the day `on`, in the transaction that makes it `after`.
+
+    Returns what else changes in the order; nothing is entered or changed while the month of the order is open.
+    """
+    ordered_on = order["ordered_on"]
+    change = _count(trade, after) - _count(trade, order)
+    if not change or ordered_on is None or await find_booked_on(service, ordered_on) == ordered_on:
+        return {}
+    creator = Actor(user_id=order["creator_id"], department_id=order["creator_department_id"])
+    values = {"order_id": order["id"], "order_number": order["number"], "day": on, "amount": store_money(change)}
+    await service.database.store(trade.changes, creator).create(values)
+    return {"booked_later": store_money(exact(order["booked_later"]) + change)}
+
+
+def _count(trade: Trade, order: Record) -> Decimal:
+    """Return what the figures count of an order as it is: its amount, or what was shipped of a closed one, less returns."""
+    if order["status"] in UNCOUNTED:
+        return Decimal(0)
+    amount = exact(order["amount"]) + exact(order["shipped_difference"])
+    if order["status"] == "closed":
+        amount = exact(order["shipped_amount"])
+        if order["shipped_amount"] is None:  # an earlier version stored the order
+            amount = sum((compute_part(line, exact(line[trade.shipped])) for line in order["lines"]), Decimal(0))
+    return amount - exact(order["returned_amount"])
 
 
 async def find_history(service: Service, trade: Trade, order: Record) -> list[tuple[str, list[Record]]]:

@@ -19,6 +19,7 @@ _LINES: Mapping[str, Mapping[str, object]] = {
     "lines.price_per": _NARROW,
     "lines.discount_amount": _NARROW,
     "lines.reference": _WIDE,
+    "lines.tolerance": _NARROW,
 }
 
 

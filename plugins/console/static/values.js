@@ -16,7 +16,7 @@ export const filters = {
     const shown = String(sum < 0n ? -sum : sum).padStart(digits + 1, "0"), point = shown.length - digits;
     return (sum < 0n ? "-" : "") + filters.amount(digits ? `${shown.slice(0, point)}.${shown.slice(point)}` : shown);
   },
-  open: (lines, done, ...names) => (lines ?? []).map((line) => ({ // what is left of lines of which a part is done
+  open: (lines, done, ...names) => (lines ?? []).filter((line) => !line.completed).map((line) => ({ // what is left of lines of which a part is done
     ...Object.fromEntries(names.map((name) => [name, line[name]])),
     quantity: String(Number((line.quantity - (line[done] ?? 0)).toFixed(4))),
   })).filter(({ quantity }) => quantity > 0),

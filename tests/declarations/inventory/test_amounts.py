@@ -202,3 +202,12 @@ def test_the_tax_of_a_document_is_that_of_its_sum_or_that_of_its_lines() -> None
         "document": [Decimal("0.01"), Decimal("0.01"), Decimal("0.00")],
         "line": [Decimal("0.01"), Decimal("0.01"), Decimal("0.01")],
     }
+
+
+def test_more_than_was_ordered_of_a_line_that_is_worth_nothing_comes_to_nothing() -> None:
+    line = {
+        "quantity": store_quantity(Decimal(1)),
+        "price": store_price(Decimal("0.0049"), 6),
+        "amount": store_money(0),
+    }
+    assert compute_part(line, Decimal("1.1")) == 0

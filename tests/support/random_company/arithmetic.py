@@ -41,7 +41,7 @@ def price(lines: Sequence[Row], with_tax: bool, discount: Decimal) -> list[Row]:
     left = [before - off for before, off in zip(values, share_out(discount, values), strict=True)]
     for line, value_left, tax in zip(lines, left, taxes(lines, left, with_tax), strict=True):
         net = value_left - tax if with_tax else value_left
-        priced.append({**line, "net": net, "amount": net + tax, "done": ZERO})
+        priced.append({**line, "net": net, "amount": net + tax, "done": ZERO, "ended": False})
     return priced
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from plugins.testing import eventually, expect
 from tests.support.random_company.arithmetic import ZERO
+from tests.support.random_company.goods import amount_of
 from tests.support.random_company.office import CRM, FINANCE, INVENTORY, Office, Person
 from tests.support.random_company.rounds import Tally
 
@@ -208,7 +209,7 @@ def _ordered(office: Office, order: Mapping[str, Any]) -> Decimal:
     shipments = [one for one in map(office.model.shipments.get, order["shipments"]) if one["live"]]
     if order["state"] == "cancelled":
         return ZERO
-    whole = sum((line["amount"] for line in order["lines"]), order["freight"])
+    whole = amount_of(order, "amount")
     shipped = sum((one["amount"] for one in shipments), ZERO)
     return (shipped if order["state"] == "closed" else whole) - sum((one["returned"] for one in shipments), ZERO)
 

@@ -25,6 +25,20 @@ def ensure(allowed: bool) -> None:
         raise Refused
 
 
+def unfinished(line: Row) -> Decimal:
+    """How much of a line of an order is still to come."""
+    return ZERO if line["ended"] else max(line["quantity"] - line["done"], ZERO)
+
+
+def amount_of(order: Row, name: str) -> Decimal:
+    """What an order comes to with what was shipped of lines beyond what was ordered, or less and no more follows."""
+    sums = order["freight"]
+    for line in order["lines"]:
+        units = line["done"] if line["ended"] else max(line["quantity"], line["done"])
+        sums += share(line[name], value(line, units), value(line, line["quantity"]))
+    return Decimal(sums)
+
+
 class Goods:
     """Stock, and what orders, shipments, returns and moves make of it; tables by the ids of the service."""
 
@@ -61,14 +75,19 @@ class Goods:
         cost = share(all_of_it, quantity, held) if worth is None else min(worth, all_of_it)
         return -self.put(product, place, day, -quantity, -(all_of_it if quantity == held else cost))
 
-    def ship(self, key: str, order_key: str, place: str, wanted: Quantities, day: str) -> Row:
+    def ship(self, key: str, order_key: str, place: str, wanted: Quantities, day: str, complete: bool = False) -> Row:
+        """Ship these quantities; with `complete`, no more of their lines follows."""
         order, moved, lines = self.orders[order_key], {}, []
         before = [one for one in map(self.shipments.get, order["shipments"]) if one["live"]]
         ensure(order["state"] == "open" and bool(wanted))
         for line in order["lines"]:
             product, done = line["product"], line["done"] + wanted.get(line["product"], ZERO)
-            ensure(done <= line["quantity"])
+            short, ended = line["quantity"] - done, line["ended"]
             if product in wanted:
+                tolerated = line["quantity"] * line["tolerance"]
+                ensure(short + wanted[product] > 0 and not ended and -short <= tolerated)
+                ensure(not complete or short <= tolerated)
+                ended = complete and short > 0
                 past = [one["lines"][product] for one in before if product in one["lines"]]
                 part, whole = value(line, done), value(line, line["quantity"])
                 amount = max(share(line["amount"], part, whole) - sum(one["amount"] for one in past), ZERO)
@@ -78,7 +97,7 @@ class Goods:
                 else:
                     cost = self.take(product, place, day, wanted[product])
                 moved[product] = {"quantity": wanted[product], "amount": amount, "cost": cost, "back": (ZERO,) * 3}
-            lines.append({**line, "done": done})
+            lines.append({**line, "done": done, "ended": ended})
         freight = order["freight"] - sum(one["freight"] for one in before)
         made = {"order": order_key, "place": place, "day": day, "lines": moved, "freight": freight, "returned": ZERO}
         amount = sum((one["amount"] for one in moved.values()), freight)
@@ -146,7 +165,9 @@ class Goods:
     def unship(self, shipment: Row) -> None:
         moved, order = shipment["lines"], self.orders[shipment["order"]]
         lines = [
-            {**line, "done": line["done"] - (moved[line["product"]]["quantity"] if line["product"] in moved else ZERO)}
+            {**line, "done": line["done"] - moved[line["product"]]["quantity"], "ended": False}
+            if line["product"] in moved
+            else line
             for line in order["lines"]
         ]
         self.change("orders", shipment["order"], lines=lines)
@@ -175,15 +196,14 @@ class Goods:
         if order is None:
             return ZERO, ZERO
         shipped = sum((one["amount"] for one in map(self.shipments.get, order["shipments"]) if one["live"]), ZERO)
-        ordered = order["freight"] + sum((line["amount"] for line in order["lines"]), ZERO)
-        comes = order["state"] == "open" and any(line["done"] < line["quantity"] for line in order["lines"])
-        return ordered - shipped if comes else ZERO, shipped
+        comes = order["state"] == "open" and any(map(unfinished, order["lines"]))
+        return amount_of(order, "amount") - shipped if comes else ZERO, shipped
 
     def count_reserved(self, product: str, place: str) -> Decimal:
         """What sales orders have still to get of a product from a place."""
         sales = [one for one in self.orders.values() if not one["incoming"] and one["state"] == "open"]
         lines = [line for one in sales if one["place"] == place for line in one["lines"] if line["product"] == product]
-        return sum((line["quantity"] - line["done"] for line in lines), ZERO)
+        return sum(map(unfinished, lines), ZERO)
 
     def sum_bills(self, key: str) -> tuple[Decimal, Decimal]:
         """What invoices that bill an item come to, and what they claim without their credit notes."""
@@ -195,8 +215,9 @@ class Goods:
 
     def end_order(self, key: str, action: str, day: str) -> Row:
         """Close an order that is shipped in part, or cancel one of which nothing is."""
-        done = [line["done"] / line["quantity"] for line in self.orders[key]["lines"]]
-        ensure(self.orders[key]["state"] == "open" and any(done) == (action == "close") and min(done) < 1)
+        lines = self.orders[key]["lines"]
+        begun = any(line["done"] for line in lines)
+        ensure(self.orders[key]["state"] == "open" and begun == (action == "close") and any(map(unfinished, lines)))
         self.change("orders", key, state="closed" if action == "close" else "cancelled")
         self.owe_order(key, day)
         return {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from tests.support.random_company.arithmetic import ZERO, Row
-from tests.support.random_company.goods import ensure
+from tests.support.random_company.goods import amount_of, ensure
 from tests.support.random_company.paying import Payments
 
 
@@ -79,8 +79,8 @@ class Company(Payments):
         ensure(net + tax <= min(whole, max(whole, invoiced) - (invoiced - claimed)) - claimed)
         if (order := self.orders.get(item)) is not None:
             bills = [one for one in self.invoices.values() if one["bills"] == item]
-            whole = {"net": order["freight"] + sum((line["net"] for line in order["lines"]), ZERO)}
-            whole["tax"] = order["freight"] + sum((line["amount"] for line in order["lines"]), ZERO) - whole["net"]
+            whole = {"net": amount_of(order, "net")}
+            whole["tax"] = amount_of(order, "amount") - whole["net"]
             for name, more in (("net", net), ("tax", tax)):
                 ensure(more <= whole[name] - sum((one[name] for one in bills), ZERO) + Decimal("0.05"))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from plugins.testing import expect
 from tests.support.random_company.arithmetic import ZERO, cents, price, value
+from tests.support.random_company.goods import unfinished
 from tests.support.random_company.model import Company
 from tests.support.random_company.office import INVENTORY, Office, Person
 from tests.support.random_company.steps import Outcome, Record, Step, amounts
@@ -18,6 +19,7 @@ _SHIPMENTS = {True: "receipts", False: "deliveries"}
 _RETURNS = {True: "purchase-returns", False: "sales-returns"}
 _NAMES = {True: "receipt", False: "delivery"}
 _ACTIONS = {True: "receive", False: "deliver"}
+_SMALLEST = Decimal("0.0001")
 Body = dict[str, Any]
 
 
@@ -89,6 +91,7 @@ def _draw_lines(office: Office, incoming: bool) -> list[dict[str, Any]]:
             "price": Decimal(chance.randint(50, 20000)).scaleb(-2),
             "discount": Decimal(chance.choice((0, 0, 5, 12))).scaleb(-2),
             "rate": Decimal(chance.choice((0, 6, 13))).scaleb(-2),
+            "tolerance": Decimal(chance.choice((0, 0, 10))).scaleb(-2),
         }
         for product in chance.sample(office.products, chance.randint(1, 3))
     ]
@@ -101,13 +104,22 @@ def ship(office: Office, person: Person, incoming: bool) -> Step | None:
     if not waiting:
         return None
     key = chance.choice(waiting[-12:])
-    lines = {line["product"]: line["quantity"] - line["done"] for line in model.orders[key]["lines"]}
-    wanted = _choose(office, {id: left for id, left in lines.items() if left > 0}, too_many=0.03)
+    lines = {line["product"]: line for line in model.orders[key]["lines"] if unfinished(line)}
+    wanted = _choose(office, {id: unfinished(line) for id, line in lines.items()}, too_many=0.03)
+    complete = chance.random() < 0.2
+    if complete or chance.random() < 0.2:  # by about the tolerance too few, or too many
+        wanted = {id: unfinished(lines[id]) for id in wanted}
+        by = (lines[id]["quantity"] * chance.choice((8, 10, 11)) / 100 for id in wanted)
+        wanted = {
+            id: max((left - less if complete else left + less).quantize(_SMALLEST), _SMALLEST)
+            for (id, left), less in zip(wanted.items(), by, strict=True)
+        }
     day, place = office.day(), model.orders[key]["place"]
     at = f"{INVENTORY}/{_ORDERS[incoming]}/{key}/{_ACTIONS[incoming]}"
 
     async def send() -> Outcome:
-        reply = await person.post(at, {"day": day, "lines": _lines(wanted)})
+        body = [{**line, "complete": complete} for line in _lines(wanted)]
+        reply = await person.post(at, {"day": day, "lines": body})
         if reply.code:
             return Outcome(reply)
         shipments = await person.every(f"{INVENTORY}/{_SHIPMENTS[incoming]}?order_id={key}")
@@ -117,7 +129,7 @@ def ship(office: Office, person: Person, incoming: bool) -> Step | None:
     def apply(model: Company, made: Record) -> Mapping[str, Any]:
         if made["id"] in model.shipments:  # that of somebody else who shipped the same order
             return {"taken": True}
-        return model.ship(made["id"], key, place, wanted, day)
+        return model.ship(made["id"], key, place, wanted, day, complete)
 
     return Step(_NAMES[incoming], send, apply, see_moved)
 
@@ -271,7 +283,7 @@ def see_moved(made: Record) -> Mapping[str, Any]:
 
 
 def _open(order: Mapping[str, Any]) -> bool:
-    return order["state"] == "open" and any(line["done"] < line["quantity"] for line in order["lines"])
+    return order["state"] == "open" and any(map(unfinished, order["lines"]))
 
 
 def _incoming(model: Company, shipment: Mapping[str, Any]) -> bool:
@@ -286,10 +298,7 @@ def _choose(office: Office, left: Mapping[str, Decimal], too_many: float) -> dic
         return {id: left[id] + 1 for id in chosen}
     if chance.random() < 0.5:
         return {id: left[id] for id in chosen}
-    return {
-        id: max((left[id] * chance.randint(1, 99) / 100).quantize(Decimal("0.0001")), Decimal("0.0001"))
-        for id in chosen
-    }
+    return {id: max((left[id] * chance.randint(1, 99) / 100).quantize(_SMALLEST), _SMALLEST) for id in chosen}
 
 
 def _lines(wanted: Mapping[str, Decimal]) -> list[Body]:
