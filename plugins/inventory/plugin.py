@@ -5,7 +5,18 @@ from __future__ import annotations
 from plugins.api import Message, Plugin, routes_of
 from plugins.api.business import PricedLines, Suppliers
 from plugins.api.records import Holding
-from plugins.inventory import demo, master_data, orders, prices, returns, shipping, stock, stock_documents, tables
+from plugins.inventory import (
+    demo,
+    master_data,
+    orders,
+    prices,
+    reordering,
+    returns,
+    shipping,
+    stock,
+    stock_documents,
+    tables,
+)
 from plugins.inventory.audits import AUDITS, DEBTS
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
@@ -21,13 +32,12 @@ from plugins.inventory.order_records import (
     SALES_ORDERS,
 )
 from plugins.inventory.prints import PRINTS
-from plugins.inventory.records import PRICE_LISTS, PRICES, PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, TAXES, WAREHOUSES
+from plugins.inventory.records import MASTER_DATA, PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.inventory.trades import PURCHASE, SALE
 from plugins.inventory.views import VIEWS
 
-_MASTER_DATA = (TAXES, PRODUCTS, PRICE_LISTS, PRICES, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
 _LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES)
 
@@ -39,7 +49,7 @@ plugin = Plugin(
     provides=(PricedLines, Suppliers),
     start=start,
     demo=demo.load,
-    collections=(*_MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
+    collections=(*MASTER_DATA, *_DOCUMENTS, *_LATER, STOCK, STOCK_ENTRIES),
     views=VIEWS,
     prints=PRINTS,
     emits=tuple(
@@ -57,7 +67,7 @@ plugin = Plugin(
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=routes_of(master_data, prices, orders, shipping, returns, stock_documents, stock, tables),
+    routes=routes_of(master_data, prices, orders, shipping, returns, stock_documents, stock, reordering, tables),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=(*OPTIONS, orders.TAX_ROUNDING),

@@ -149,9 +149,8 @@ def _price(line: Line, proposal: Proposal, priced: Mapping[tuple[Any, Decimal], 
 
 
 def _find_tolerance(line: Line, product: Product | None) -> StoredAmount | None:
-    if line.get("tolerance") is not None or product is None:
-        return line.get("tolerance")
-    return product["tolerance"]
+    own: StoredAmount | None = line.get("tolerance")
+    return product["tolerance"] if own is None and product is not None else own
 
 
 async def _find_own_tax(req: Request, order: Mapping[str, Any]) -> RecordId | None:

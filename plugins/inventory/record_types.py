@@ -48,6 +48,10 @@ class Product(TypedDict):
     category: str | None
     price: StoredAmount | None
     cost: StoredAmount | None
+    tolerance: StoredAmount | None
+    on_hand: StoredAmount | None
+    reserved: StoredAmount | None
+    available: StoredAmount | None
     tax_id: StoredId | None
     status: Literal["enabled", "disabled"]
     remark: str | None
@@ -148,6 +152,27 @@ class Supplier(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class ReorderLevel(TypedDict):
+    """A record of `inventory_reorder_levels`."""
+
+    id: StoredId
+    product_id: StoredId
+    warehouse_id: StoredId
+    level: StoredAmount
+    target: StoredAmount | None
+    lot: StoredAmount | None
+    status: Literal["enabled", "disabled"]
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
 class PurchaseOrderLine(TypedDict):
     """An object within `PurchaseOrder`."""
 
@@ -173,7 +198,9 @@ class PurchaseOrderLine(TypedDict):
     proposed_price: NotRequired[StoredAmount | None]
     price_list_id: NotRequired[StoredId | None]
     priced_by: NotRequired[int | None]
+    tolerance: NotRequired[StoredAmount | None]
     received: StoredAmount
+    completed: NotRequired[bool | None]
 
 
 class PurchaseOrder(TypedDict):
@@ -197,6 +224,7 @@ class PurchaseOrder(TypedDict):
     tax_amount: StoredAmount | None
     amount: StoredAmount
     shipped_amount: StoredAmount | None
+    shipped_difference: StoredAmount | None
     returned_amount: StoredAmount | None
     booked_later: StoredAmount | None
     status: Literal["draft", "pending", "ordered", "partly_received", "received", "closed", "cancelled"]
@@ -243,7 +271,11 @@ class SalesOrderLine(TypedDict):
     proposed_price: NotRequired[StoredAmount | None]
     price_list_id: NotRequired[StoredId | None]
     priced_by: NotRequired[int | None]
+    tolerance: NotRequired[StoredAmount | None]
     delivered: StoredAmount
+    completed: NotRequired[bool | None]
+    available: NotRequired[StoredAmount | None]
+    backordered: NotRequired[StoredAmount | None]
 
 
 class SalesOrder(TypedDict):
@@ -269,6 +301,7 @@ class SalesOrder(TypedDict):
     tax_amount: StoredAmount | None
     amount: StoredAmount
     shipped_amount: StoredAmount | None
+    shipped_difference: StoredAmount | None
     returned_amount: StoredAmount | None
     booked_later: StoredAmount | None
     status: Literal["draft", "confirmed", "partly_delivered", "delivered", "closed", "cancelled"]
@@ -303,6 +336,7 @@ class ReceiptLine(TypedDict):
     amount: StoredAmount
     cost: StoredAmount
     returned: NotRequired[StoredAmount | None]
+    complete: NotRequired[bool | None]
 
 
 class Receipt(TypedDict):
@@ -344,6 +378,7 @@ class DeliveryLine(TypedDict):
     amount: StoredAmount
     cost: StoredAmount
     returned: NotRequired[StoredAmount | None]
+    complete: NotRequired[bool | None]
 
 
 class Delivery(TypedDict):
@@ -572,6 +607,8 @@ class Stock(TypedDict):
     quantity: StoredAmount
     value: StoredAmount
     average_cost: StoredAmount
+    reserved: StoredAmount | None
+    available: StoredAmount | None
     moved_on: str | None
     warehouse_creator_id: int
     warehouse_department_id: int | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from plugins.api import (
     Collection,
     Field,
@@ -22,7 +24,17 @@ from plugins.api import (
 )
 from plugins.api.business import GOODS, MAX_QUANTITY, SERVICE, TAX_RATE, payment_terms, price
 from plugins.api.fields import record_code
-from plugins.inventory.record_types import ListedPrice, PriceList, Product, Stock, StockEntry, Supplier, Tax, Warehouse
+from plugins.inventory.record_types import (
+    ListedPrice,
+    PriceList,
+    Product,
+    ReorderLevel,
+    Stock,
+    StockEntry,
+    Supplier,
+    Tax,
+    Warehouse,
+)
 from plugins.inventory.texts import LIST_IN_USE, STILL_KEEPER, STOCK_LEFT, TAX_IN_USE
 
 ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count", "purchase_return", "sales_return")
@@ -340,6 +352,47 @@ STOCK: Collection[Stock] = Collection(
     ),
 )
 
+REORDER_LEVELS: Collection[ReorderLevel] = Collection(
+    name="inventory_reorder_levels",
+    title="ReorderLevel",
+    noun=Message("补货点", "reorder level"),
+    label="product_id",
+    fields={
+        "product_id": object_id(
+            label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="cascade", filter=True
+        ),
+        "warehouse_id": object_id(
+            label=("仓库", "Warehouse"), required=True, ref=WAREHOUSES.name, on_delete="cascade", filter=True
+        ),
+        "level": quantity(
+            label=("补货点数量", "Reorder level"),
+            minimum="0.0001",
+            maximum=MAX_QUANTITY,
+            required=True,
+            nullable=False,
+            description="The product is to be bought when what is available and on order together is below this.",
+            example="20",
+        ),
+        "target": quantity(
+            label=("补至数量", "Fill up to"),
+            minimum="0.0001",
+            maximum=MAX_QUANTITY,
+            description="How much there is to be then; not below `level`, which it is unless given.",
+            example="50",
+        ),
+        "lot": quantity(
+            label=("采购批量", "Lot"),
+            minimum="0.0001",
+            maximum=MAX_QUANTITY,
+            description="The quantity to be bought is so much, or a multiple of it.",
+            example="10",
+        ),
+        "status": _STATUS,
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
+    },
+    indexes=(Index("product_id", "warehouse_id", unique=True), Index("warehouse_id")),
+)
+
 STOCK_ENTRIES: Collection[StockEntry] = Collection(
     name="inventory_stock_entries",
     title="StockEntry",
@@ -376,4 +429,14 @@ STOCK_ENTRIES: Collection[StockEntry] = Collection(
         Index("document_id"),
         Index("day"),
     ),
+)
+
+MASTER_DATA: tuple[Collection[Any], ...] = (
+    TAXES,
+    PRODUCTS,
+    PRICE_LISTS,
+    PRICES,
+    WAREHOUSES,
+    SUPPLIERS,
+    REORDER_LEVELS,
 )

@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
-from plugins.api import Page, Record, Request, exact
+from plugins.api import Collection, Page, Record, Request, exact
 from plugins.api.business import GOODS
 from plugins.api.data import Filter
 from plugins.api.values import ReadOnlyRecord, RecordId, store_quantity
@@ -25,29 +25,35 @@ from plugins.rbac.api import Policy
 Place = tuple[RecordId, RecordId | None]  # a product and a warehouse; None: the order names no warehouse
 _OPEN, _SEES_STOCK = SALES_STATES.allows("ship"), "inventory:stock:list"
 _NOTHING, _SMALLEST = Decimal(0), Decimal("0.0001")
-_LEFT = {"$max": [{"$subtract": ["$lines.quantity", "$lines.delivered"]}, 0]}
-_UNFINISHED = {"$cond": ["$lines.completed", 0, _LEFT]}
 
 
-async def find_reserved(
-    req: Request, product_ids: Sequence[RecordId], where: Filter | None = None
+async def find_open(
+    req: Request, orders: Collection[Any], done: str, product_ids: Sequence[RecordId], where: Filter
 ) -> dict[Place, Decimal]:
-    """Return how much of these products open sales orders have still to get, in the products' own units.
+    """Return how much of these products is still to be shipped of the orders that match, in the products' own units.
 
-    `where` restricts the orders further. Whoever asks, all orders count.
+    `done` names the field of a line with what was shipped. Whoever asks, all orders count.
     """
     wanted = {"lines.product_id": {"$in": list(product_ids)}}
     place = {"product_id": "$lines.product_id", "warehouse_id": "$warehouse_id"}
-    quantity = {"$multiply": [_UNFINISHED, {"$ifNull": ["$lines.unit_factor", 1]}]}
-    found = await req.system_store(SALES_ORDERS).aggregate(
+    left = {"$max": [{"$subtract": ["$lines.quantity", f"$lines.{done}"]}, 0]}
+    quantity = {"$multiply": [{"$cond": ["$lines.completed", 0, left]}, {"$ifNull": ["$lines.unit_factor", 1]}]}
+    found = await req.system_store(orders).aggregate(
         [
-            {"$match": {**_OPEN, **wanted, **(where or {})}},
+            {"$match": {**wanted, **where}},
             {"$unwind": "$lines"},
             {"$match": {**wanted, "lines.kind": {"$in": [None, GOODS]}}},
             {"$group": {"_id": place, "quantity": {"$sum": quantity}}},
         ]
     )
     return {(one["_id"]["product_id"], one["_id"].get("warehouse_id")): exact(one["quantity"]) for one in found}
+
+
+async def find_reserved(
+    req: Request, product_ids: Sequence[RecordId], where: Filter | None = None
+) -> dict[Place, Decimal]:
+    """Return how much of these products open sales orders have still to get; `where` restricts the orders."""
+    return await find_open(req, SALES_ORDERS, "delivered", product_ids, {**_OPEN, **(where or {})})
 
 
 async def add_to_stock(req: Request, page: Page) -> Page:
@@ -66,7 +72,7 @@ def _describe(held: Decimal, reserved: Decimal) -> Record:
 
 async def list_products(req: Request) -> Page:
     """List the products with their stock in all warehouses that the caller sees."""
-    page = await req.store(PRODUCTS).page(req.query)
+    page: Page[Any] = await req.store(PRODUCTS).page(req.query)
     return replace(page, items=await _add_sums(req, page.items))
 
 

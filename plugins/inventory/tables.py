@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from plugins.api import Route, tables
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.records import PRICES, PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
+from plugins.inventory.records import PRICES, PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.reservations import list_products
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.stock import LIST_QUERY, list_stock
@@ -16,6 +16,7 @@ _LEDGER = tables(STOCK_ENTRIES, at="/api/v1/inventory/stock/ledger", resource="i
 ROUTES: tuple[Route, ...] = (
     *tables(PRODUCTS, at="/api/v1/inventory/products", resource="inventory:product", lister=list_products),
     *tables(PRICES, at="/api/v1/inventory/prices", resource="inventory:price"),
+    *tables(REORDER_LEVELS, at="/api/v1/inventory/reorder-levels", resource="inventory:reorder-level"),
     *tables(WAREHOUSES, at="/api/v1/inventory/warehouses", resource="inventory:warehouse"),
     *tables(SUPPLIERS, at="/api/v1/inventory/suppliers", resource="inventory:supplier"),
     *tables(

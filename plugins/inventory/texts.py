@@ -46,6 +46,9 @@ TOO_MUCH_MISSING = Message(
     "第 {line} 行还缺 {open}，超出允差，不能按完成处理",
     "Line {line}: {open} would be missing, which is more than its tolerance, so it cannot be completed",
 )
+NOT_BELOW_LEVEL = Message(
+    "该补货点已满足或已停用，无需采购", "The reorder level is reached, or not in use, so nothing is to be ordered"
+)
 WAREHOUSE_GONE = Message("仓库或商品已被删除", "The warehouse or the product has been deleted")
 MORE_THAN_LEFT = Message(
     "第 {line} 行的退货数量超过可退数量：{open}", "Line {line}: the quantity exceeds what can still be returned: {open}"
@@ -148,6 +151,14 @@ MENUS = (
     page("inventory:tax", ("税种", "Taxes"), "/inventory/taxes", "lucide:percent", 13),
     page("inventory:price-list", ("价目表", "Price lists"), "/inventory/price-lists", "lucide:tags", 14),
     page("inventory:price", ("价目", "Prices"), "/inventory/prices", "lucide:tag", 15),
+    page("inventory:reorder-level", ("补货点", "Reorder levels"), "/inventory/reorder-levels", "lucide:target", 16),
+    page(
+        "inventory:reorder-proposal",
+        ("补货建议", "Reorder proposals"),
+        "/inventory/reorder-proposals",
+        "lucide:list-checks",
+        17,
+    ),
     page("inventory:sales-return", ("销售退货", "Sales returns"), "/inventory/sales-returns", "lucide:redo-2", 12),
 )
 

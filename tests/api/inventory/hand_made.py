@@ -99,6 +99,16 @@ async def reverse_movement(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]), {"reason": "录入错误"}, record=made)
 
 
+async def proposal(maker: Maker, route: Route) -> Exercise:
+    goods = await Goods.fresh(maker.admin)
+    body = {"product_id": goods.product_id, "warehouse_id": goods.warehouse_id, "level": "5"}
+    level = expect(await maker.admin.post(f"{AT}/reorder-levels", body))
+    asked = {"supplier_id": await goods.supplier()}
+    if "{id}" not in route.path:
+        return Exercise(maker.admin, route, route.path, {"proposals": [{**asked, "level_id": level["id"]}]})
+    return Exercise(maker.admin, route, path_with(route, level["id"]), asked, record=level)
+
+
 async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
     goods = await Goods.stocked(maker.admin, 5)
     return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
@@ -124,6 +134,8 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {SALES}/{{id}}/close": close_sale,
     f"POST {PURCHASES}/{{id}}/release": held_order,
     f"POST {SALES}/{{id}}/release": held_order,
+    f"POST {AT}/reorder-proposals/order": proposal,
+    f"POST {AT}/reorder-proposals/{{id}}/order": proposal,
     f"POST {AT}/transfers": transfer,
     f"GET {AT}/receipts/{{id}}": read_receipt,
     f"GET {AT}/deliveries/{{id}}": read_delivery,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugins.testing import Client, expect
+from plugins.testing import Client, expect, unique
 from tests.api.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -97,6 +97,7 @@ async def test_an_invoice_bills_what_was_delivered_too_much(admin: Client) -> No
     trade = await Trade.begin(admin, incoming=False)
     await trade.ship(104)
     (item,) = expect(await admin.get(f"/api/v1/finance/receivables?q={trade.order['number']}"))["items"]
-    invoice = expect(await admin.post("/api/v1/finance/invoices", {"open_item_id": item["id"]}))
+    body = {"direction": "out", "number": unique("INV"), "open_item_id": item["id"]}
+    invoice = expect(await admin.post("/api/v1/finance/invoices", body))
     assert (invoice["total"], invoice["lines"][0]["quantity"]) == ("208.00", "104")
     expect(await admin.post(f"/api/v1/finance/invoices/{invoice['id']}/confirm"))

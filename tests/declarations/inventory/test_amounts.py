@@ -208,6 +208,6 @@ def test_more_than_was_ordered_of_a_line_that_is_worth_nothing_comes_to_nothing(
     line = {
         "quantity": store_quantity(Decimal(1)),
         "price": store_price(Decimal("0.0049"), 6),
-        "amount": store_money(0),
+        "amount": store_money(Decimal(0)),
     }
     assert compute_part(line, Decimal("1.1")) == 0
