@@ -71,11 +71,13 @@ class Columns:
     """The columns of `collection`: its id, the fields that clients write, then those that they only read.
 
     An import ignores the read-only ones, so that an export can be imported again; if it is `strict`, it refuses them.
-    `lines` names a list of objects whose fields are columns.
+    `lines` names a list of objects whose fields are columns; the column `document` then says to which document a row
+    belongs, whoever numbers the documents.
     """
 
     def __init__(self, collection: Collection, *, strict: bool = False, lines: str = "") -> None:
-        self.all = tuple(_unambiguous(list(_list_columns(collection, lines))))
+        self.document = collection.code_field if lines else ""
+        self.all = tuple(_unambiguous(list(_list_columns(collection, lines, self.document))))
         self._imported = [one for one in self.all if one.writable or one.name == ID or not strict]
         self.by_name: Mapping[str, TableColumn] = {column.name: column for column in self.all}
 
@@ -94,6 +96,11 @@ class Columns:
     def names(self) -> Mapping[str, TableColumn]:
         """Columns by their names as headers."""
         return {header_key(column.name): column for column in self._imported}
+
+    @cached_property
+    def of_document(self) -> tuple[str, ...]:
+        """The headers of the column that says to which document a row belongs."""
+        return tuple(key for key, column in self.keyed.items() if column.name == self.document)
 
     def widths(self, *, names_only: bool) -> dict[str, int]:
         """Return the maximum number of characters of a cell by header, for the reader of the file."""
@@ -115,7 +122,7 @@ class Columns:
         return [column for column in found if column is not None]
 
 
-def _list_columns(collection: Collection, lines: str) -> Iterator[TableColumn]:
+def _list_columns(collection: Collection, lines: str, document: str) -> Iterator[TableColumn]:
     yield TableColumn(ID, collection.id_field, Message("ID", "ID"), writable=False, required=False)
     shown = {name: field for name, field in collection.fields.items() if _fits(field)}
     if lines in collection.fields:
@@ -123,6 +130,10 @@ def _list_columns(collection: Collection, lines: str) -> Iterator[TableColumn]:
         shown[lines] = collection.fields[lines].but(
             kind="object", fields=of_line.fields if of_line else None, items=None
         )
+    if document:
+        field = shown.pop(document)
+        label = field.label or Message(document, document)
+        yield TableColumn(document, field, label, writable=True, required=field.required)
     for name, field in shown.items():
         if not field.read_only:
             yield from _columns_of(name, field)
@@ -145,7 +156,8 @@ def _columns_of(name: str, field: Field) -> Iterator[TableColumn]:
         inner = child.label or Message(part, part)
         both = Message(f"{label.zh}（{inner.zh}）", f"{label.en} ({inner.en})")
         required = field.required and child.required
-        yield TableColumn(f"{name}.{part}", child, both, writable=not field.read_only, required=required)
+        writable = not (field.read_only or child.read_only)
+        yield TableColumn(f"{name}.{part}", child, both, writable=writable, required=required)
     if not parts:
         yield TableColumn(name, field, label, writable=not field.read_only, required=field.required)
 

@@ -24,7 +24,10 @@ _LINE_BYTES = 256 << 10
 _CUT = "…"  # marks a cell that is too long: its row is refused, so the rest need not be kept
 _TEXTS = "sharedstrings.xml"
 _CHUNK = 64 << 10
+_DOCUMENT_CHARACTERS = 2 << 20  # in UTF-8 fewer bytes than a record of the database may have
+MAX_LINES = 1_000  # of a document
 Row = tuple[int, list[str]]
+Document = tuple[int, list[Row]]
 
 
 class Unreadable(ValueError):
@@ -35,11 +38,23 @@ class TooManyRows(ValueError):
     """The table has more rows than a worksheet can have."""
 
 
-def read_table(pieces: Iterator[bytes], source: str, target: str, widths: Mapping[str, int]) -> bytes:
+class DocumentTooLarge(ValueError):
+    """The rows of one document are more than can be kept together."""
+
+
+def read_table(
+    pieces: Iterator[bytes],
+    source: str,
+    target: str,
+    widths: Mapping[str, int],
+    document: Sequence[str] | None = None,
+) -> bytes:
     """Write the rows of `source` to `target`, and return the number of rows.
 
     `widths` maps each known header, as `header_key` gives it, to the maximum number of characters of a cell. If a
-    header is unknown or duplicate, only the headers are written. Raises `Unreadable` and `TooManyRows`.
+    header is unknown or duplicate, only the headers are written. With `document`, the headers of the column that says to
+    which document a row belongs, documents are written and counted: each the number of its first row, and its rows. Raises
+    `Unreadable`, `TooManyRows` and `DocumentTooLarge`.
     """
     rows = _read_rows(Path(source))
     headers = _trim_headers(next(rows, None), len(widths))
@@ -48,10 +63,16 @@ def read_table(pieces: Iterator[bytes], source: str, target: str, widths: Mappin
     with Path(target).open("wb") as file:
         file.write(orjson.dumps(headers) + b"\n")
         if set(keys) <= set(widths) and len(set(keys)) == len(keys):
-            for line, count in _batch_lines(_limit_widths(rows, [widths[key] for key in keys])):
+            limited = _limit_widths(rows, [widths[key] for key in keys])
+            found = limited if document is None else _join_documents(limited, _find(keys, document))
+            for line, count in _batch_lines(found):
                 file.write(line)
                 total += count
     return b"%d" % total
+
+
+def _find(keys: Sequence[str], wanted: Sequence[str]) -> int | None:
+    return next((place for place, key in enumerate(keys) if key in wanted), None)
 
 
 def _trim_headers(first: Row | None, known: int) -> list[str]:
@@ -76,7 +97,29 @@ def _limit_widths(rows: Iterator[Row], widths: Sequence[int]) -> Iterator[Row]:
         yield number, kept + beyond
 
 
-def _batch_lines(rows: Iterator[Row]) -> Iterator[tuple[bytes, int]]:
+def _join_documents(rows: Iterator[Row], place: int | None) -> Iterator[Document]:
+    """Yield the documents of rows that follow one another with the same cell at `place`, or with none there.
+
+    Without a place each row is a document. Of a document that has too many lines to be accepted, not all are kept.
+    """
+    key, size, joined = "", 0, list[Row]()
+    for number, cells in rows:
+        own = cells[place].strip() if place is not None and place < len(cells) else ""
+        if joined and (place is None or own not in ("", key)):
+            yield joined[0][0], joined
+            joined = []
+        if not joined:
+            key, size = own, 0
+        size += sum(map(len, cells))
+        if size > _DOCUMENT_CHARACTERS:
+            raise DocumentTooLarge
+        if len(joined) <= MAX_LINES:
+            joined.append((number, cells))
+    if joined:
+        yield joined[0][0], joined
+
+
+def _batch_lines(rows: Iterator[Row | Document]) -> Iterator[tuple[bytes, int]]:
     """Yield lines with a limited number of rows and bytes, each with its number of rows."""
     waiting: list[bytes] = []
     size = 0

@@ -88,11 +88,12 @@ async def _read(req: Request, table: Table, upload: _Upload) -> _Lines:
     """Read a table in a worker process. Raises 41500 for a file of another kind, 41300 for one that is too large."""
     path, target = upload.path, upload.path.with_suffix(".lines")
     widths = table.columns.widths(names_only=upload.names_only)
+    keys = [*table.columns.of_document] if table.lines else None
     try:
         if await asyncio.to_thread(is_archive, path):
             await asyncio.to_thread(check_archive, path)
         function = "handlers.tables.reading:read_table"
-        total = await req.part(Lanes).reading.run(function, b"", str(path), str(target), widths, request=req)
+        total = await req.part(Lanes).reading.run(function, b"", str(path), str(target), widths, keys, request=req)
     except NoWorkbook as error:
         raise ApiError(MEDIA_TYPE, UNREADABLE) from error
     except (TooLargeUnpacked, TooCostly) as error:
@@ -107,6 +108,7 @@ def _errors_by_name() -> dict[str, Exception]:
     return {
         "Unreadable": ApiError(MEDIA_TYPE, UNREADABLE),
         "TooManyRows": ApiError(TOO_LARGE, TOO_MANY_ROWS.filled(rows=MAX_ROWS)),
+        "DocumentTooLarge": ApiError(TOO_LARGE, TABLE_TOO_LARGE),
         "OSError": ApiError(TOO_LARGE, TABLE_TOO_LARGE),  # the worker process reached its limit of file size
     }
 

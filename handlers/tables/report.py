@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from handlers.schema.errors import DUPLICATE, ApiError, ValidationFailed
+from handlers.schema.errors import DUPLICATE, ApiError, FieldError, ValidationFailed
 from handlers.schema.messages import RULES, Language, Message
 from handlers.schema.values import Record
 from handlers.tables.columns import TableColumn
@@ -15,6 +15,14 @@ from handlers.tables.conversion import locate_errors
 from handlers.tables.records import MAX_FAULTS
 
 TableRows = Sequence[tuple[int, list[str]]]
+
+
+class FaultsOfRows(ValidationFailed):
+    """The faults of a document, which has several rows: for each its row, its column and the rule."""
+
+    def __init__(self, faults: Sequence[tuple[int, str, str]]) -> None:
+        super().__init__([FieldError(column, rule) for _, column, rule in faults])
+        self.faults = faults
 
 
 @dataclass
@@ -28,7 +36,9 @@ class ImportReport:
     def add_failure(self, row: int, error: ApiError, columns: Sequence[TableColumn]) -> None:
         """Count a row as failed, and add the errors of its columns, or the message of a refusal."""
         self.counts["failed"] += 1
-        if isinstance(error, ValidationFailed):
+        if isinstance(error, FaultsOfRows):
+            self.errors += [{"row": number, "column": name, "rule": rule} for number, name, rule in error.faults]
+        elif isinstance(error, ValidationFailed):
             found = locate_errors(error, columns)
             self.errors += [{"row": row, "column": name, "rule": rule} for name, rule in found]
         elif error.kind is DUPLICATE and isinstance(error.data, dict):

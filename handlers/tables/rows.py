@@ -31,7 +31,7 @@ from handlers.tables.report import ImportReport, RowFailed, TableRows
 from handlers.tables.table import Table
 from handlers.tables.values import ValueLabels
 
-_YIELD_EVERY = 10
+YIELD_EVERY = 10
 _REHEARSED = "rehearsed"  # not a fault: without the dry run the record would exist
 
 
@@ -68,7 +68,7 @@ class RecordWriter:
         references = await TableReferences.load(req, self._columns, values)
         known = await _Known.load(req, self._table.collection, values)
         for place, ((line, _), row) in enumerate(zip(rows, values, strict=True)):
-            if place % _YIELD_EVERY == 0:
+            if place % YIELD_EVERY == 0:
                 await asyncio.sleep(0)  # yield to other requests
             try:
                 outcome = await self._write_row(req, place, row, references, known, dry_run)
@@ -101,7 +101,7 @@ class RecordWriter:
                 return "unchanged"
             await self._check_permission(req, route, known.key(row))
         if not pending:
-            result = await _handle(req, route, place, checked, existing)
+            result = await handle(req, route, place, checked, existing)
             self._note(row, known, result if isinstance(result, dict) else {}, dry_run)
         return "created" if existing is None else "updated"
 
@@ -185,7 +185,8 @@ class RecordWriter:
         return await references.find(req, column, cell)
 
 
-async def _handle(req: Request, route: Route, place: int, checked: Record, existing: Record | None) -> Any:
+async def handle(req: Request, route: Route, place: int, checked: Record, existing: Record | None) -> Any:
+    """Return what the handler of a route makes of the checked body of a row. Raises `RowFailed`."""
     version = {} if existing is None else {"version": existing["version"]}
     path = {} if existing is None else {"id": str(existing["id"])}
     try:

@@ -1,4 +1,4 @@
-"""Tables of inventory. Documents are exported with a row for each line, and cannot be imported."""
+"""Tables of inventory. Documents have a row for each line; orders can be imported, as drafts."""
 
 from __future__ import annotations
 
@@ -33,12 +33,9 @@ ROUTES: tuple[Route, ...] = (
         PURCHASE_ORDERS,
         at="/api/v1/inventory/purchase-orders",
         resource="inventory:purchase-order",
-        only=_EXPORT,
         lines="lines",
     ),
-    *tables(
-        SALES_ORDERS, at="/api/v1/inventory/sales-orders", resource="inventory:sales-order", only=_EXPORT, lines="lines"
-    ),
+    *tables(SALES_ORDERS, at="/api/v1/inventory/sales-orders", resource="inventory:sales-order", lines="lines"),
     *tables(RECEIPTS, at="/api/v1/inventory/receipts", resource="inventory:receipt", only=_EXPORT, lines="lines"),
     *tables(DELIVERIES, at="/api/v1/inventory/deliveries", resource="inventory:delivery", only=_EXPORT, lines="lines"),
     *tables(

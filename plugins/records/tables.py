@@ -18,6 +18,7 @@ from handlers.schema.messages import Message
 from handlers.schema.values import Record
 from handlers.service import Service
 from handlers.tables.columns import TableColumn
+from handlers.tables.documents import DocumentWriter
 from handlers.tables.exporting import MEDIA
 from handlers.tables.handlers import Export, ListImports, ReadImport, StartImport, Template, columns_of
 from handlers.tables.records import TABLE_IMPORTS, form_of, summary_of
@@ -74,12 +75,13 @@ def tables(
     Their permissions are `<resource>:export` and `<resource>:import`. `at/export` streams what the caller sees, with
     the filters of the list; `at/template` is an empty table, `at/import` takes a filled one, and `at/imports` reports
     its outcome. `only` leaves one of the two actions out: records that are not created by one body, such as documents
-    of several steps, can only be exported.
+    of several steps, can only be exported. Of records with `lines`, each is a row.
     """
     imports = options.get("imports", TABLE_IMPORTS)
     own = imports is not TABLE_IMPORTS
     noun = at.rpartition("/")[2]
-    given: TableOptions = {"writer": RecordWriter, "tell": ImportNotices(), **options}
+    writer = DocumentWriter if options.get("lines") else RecordWriter
+    given: TableOptions = {"writer": writer, "tell": ImportNotices(), **options}
     table = Table(collection, resource, noun, summary=summary_of(imports) if own else _SUMMARY, **given)
     made = {
         "export": (_declare_export(table, at, resource),),
