@@ -52,8 +52,8 @@ TOLERANCE = quantity(
     "product unless given.",
     example="0.05",
 )
-_RESERVED = quantity(label=("预留数量", "Reserved"), read_only=True)
-_AVAILABLE = quantity(label=("可用数量", "Available"), read_only=True)
+_RESERVED = quantity(label=("预留数量", "Reserved"), read_only=True, history=False)
+_AVAILABLE = quantity(label=("可用数量", "Available"), read_only=True, history=False)
 
 
 TAXES: Collection[Tax] = Collection(
@@ -163,6 +163,7 @@ PRODUCTS: Collection[Product] = Collection(
         "on_hand": quantity(
             label=("库存数量", "Quantity on hand"),
             read_only=True,
+            history=False,
             description="In all warehouses whose stock the caller sees; null without the permission to list stock, in "
             "responses of other requests than to list and read products, and for services.",
         ),

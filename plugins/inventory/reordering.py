@@ -56,13 +56,14 @@ PROPOSAL = obj(
     {
         "id": object_id(label=REORDER_LEVELS.noun, ref=REORDER_LEVELS.name, read_only=True, nullable=False),
         **service_fields(
-            **{name: _LEVEL[name].but(on_delete=None) for name in ("product_id", "warehouse_id", "level")},
+            **{name: _LEVEL[name].but(on_delete=None) for name in ("product_id", "warehouse_id")},
+            quantity=quantity(label=("建议采购数量", "Quantity to order")),
             available=quantity(label=("可用数量", "Available"), description="On hand, less what is reserved."),
             ordered=quantity(
                 label=("在途数量", "On order"),
                 description="What purchase orders have still to bring to the warehouse, also those not yet confirmed.",
             ),
-            quantity=quantity(label=("建议采购数量", "Quantity to order")),
+            level=_LEVEL["level"],
         ),
         "supplier_id": object_id(
             label=("供应商", "Supplier"),
@@ -285,7 +286,8 @@ ROUTES: tuple[Route, ...] = (
         access="inventory:reorder-proposal:list",
         paged=True,
         query={
-            **{name: REORDER_LEVELS.list_query[name] for name in ("page", "page_size", "cursor", "with_total")},
+            **{name: REORDER_LEVELS.list_query[name] for name in ("page", "page_size", "with_total")},
+            "cursor": REORDER_LEVELS.list_query["cursor"].but(example="20"),  # the number of the proposals before
             "product_id": object_id(label=("商品", "Product"), ref=PRODUCTS.name),
             "warehouse_id": object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name),
             "supplier_id": object_id(label=("供应商", "Supplier"), ref=SUPPLIERS.name),

@@ -85,6 +85,7 @@ TAKEN: Mapping[str, str] = {
     "inventory.deliveries": "reverse",
     "inventory.purchase-returns": "reverse",
     "inventory.sales-returns": "reverse",
+    "inventory.reorder-proposals": "order",
     "print.templates": "DELETE",  # whose source is a program
     "system.sessions": "DELETE",
     "system.webhooks": "DELETE",  # which a service account must exist for

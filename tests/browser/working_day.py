@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from plugins.boot.runtime import Running
 from plugins.console.site import Subject
 from plugins.testing import PASSWORD, Client, expect, unique
+from tests.api.inventory.goods import Goods
 from tests.browser.browser import Console, do
 from tests.browser.work import PEOPLE, SITE, Work, taken_at, work_of
 from tests.support.valid_requests import Maker
@@ -81,6 +82,8 @@ async def _row_to_act_on(name: str, admin: Client, maker: Maker) -> tuple[str, s
     """A record that nobody makes by a form: its id where it has a page, or what its row shows."""
     if name == "system.sessions":
         return "", (await maker.person()).user["username"]
+    if name == "inventory.reorder-proposals":
+        return "", await _make_proposal(admin)
     if name == "finance.payables":  # the demo has some
         return "", ""
     if name == "finance.periods":
@@ -89,6 +92,14 @@ async def _row_to_act_on(name: str, admin: Client, maker: Maker) -> tuple[str, s
     collection = SITE.subjects[name].collection
     assert collection is not None
     return str((await maker.record(collection.name))["id"]), ""
+
+
+async def _make_proposal(admin: Client) -> str:
+    """The name of a product that was bought before, and is to be bought again."""
+    goods = await Goods.fresh(admin, name=unique("product"))
+    await goods.purchase(1)
+    level = {"product_id": goods.product_id, "warehouse_id": goods.warehouse_id, "level": "5"}
+    return str(expect(await admin.post("/api/v1/inventory/reorder-levels", level))["product_name"])
 
 
 def _act(console: Console, subject: Subject, record: str, row: str) -> None:

@@ -11,7 +11,7 @@ from handlers.route import Route
 from plugins.boot.runtime import Running
 from plugins.testing import Client
 from tests.api.crm.tables import CUSTOMERS, as_csv, as_xlsx, import_table, read_csv, read_xlsx
-from tests.api.every.test_every_table import EVERY_IMPORT, filled, sent, stored, table_of
+from tests.api.every.test_every_table import EVERY_CHANGE, filled, sent, stored, table_of
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})( [0-9]{2}:[0-9]{2}.*)?")
@@ -30,7 +30,7 @@ def saved(cell: str, language: str) -> str:
     return cell.upper() if cell in ("true", "false") else cell
 
 
-@EVERY_IMPORT
+@EVERY_CHANGE
 async def test_an_export_that_excel_saved_changes_nothing(route: Route, chief: Client, elsewhere: Running) -> None:
     before = await filled(route, chief, elsewhere)
     for language in DAYS:

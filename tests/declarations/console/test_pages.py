@@ -291,7 +291,7 @@ def test_a_part_of_a_whole_is_a_percentage() -> None:
     ]
     assert set(shown) == {"${tax_rate | percent | html}"}
     typed = {one["name"] for one in nodes(WHOLE["inventory.sales-order"]) if one.get("type") == "percent"}
-    assert typed == {"discount", "tax_rate"}
+    assert typed == {"discount", "tax_rate", "tolerance"}
 
 
 def test_prices_are_not_added_up() -> None:
