@@ -129,8 +129,9 @@ def _decode_day(field: Field, value: Any) -> str:
         date.fromisoformat(value)  # the schema accepts the year 0, which Python does not
     except ValueError as error:
         raise Undecodable("format") from error
-    if not FIRST_DAY <= value <= LAST_DAY:
-        raise Undecodable("bounds")
+    earliest = field.rules.get("formatMinimum", FIRST_DAY)
+    if not earliest <= value <= LAST_DAY:
+        raise Undecodable("bounds" if earliest == FIRST_DAY else "minimum" if value < earliest else "maximum")
     return str(value)
 
 

@@ -368,9 +368,9 @@ def timestamp(**options: Unpack[FieldOptions]) -> Field:
     return _field("timestamp", {}, options)
 
 
-def day(**options: Unpack[FieldOptions]) -> Field:
-    """Declare a calendar day in the business time zone, such as `2026-11-20`, from `FIRST_DAY` to `LAST_DAY`."""
-    return _field("day", {}, options)
+def day(*, earliest: str = FIRST_DAY, **options: Unpack[FieldOptions]) -> Field:
+    """Declare a calendar day in the business time zone, such as `2026-11-20`, from `earliest` to `LAST_DAY`."""
+    return _field("day", {"formatMinimum": earliest if earliest != FIRST_DAY else None}, options)
 
 
 def object_id(**options: Unpack[FieldOptions]) -> Field:

@@ -54,7 +54,9 @@ _CONTACT = obj(
 )
 _DETAILS: dict[str, Field] = {
     "identity_number": text(label=("证件号码", "Identity number"), max_length=40, example="110101199003070011"),
-    "birth_day": day(label=("出生日期", "Day of birth"), example="1990-03-07"),
+    "birth_day": day(
+        earliest="1900-01-01", label=("出生日期", "Day of birth"), example="1968-03-07", description="From 1900 on."
+    ),
     "bank_name": text(label=("开户银行", "Bank"), max_length=100, example="招商银行上海分行"),
     "bank_account": text(label=("银行账号", "Bank account"), max_length=40, example="6225880123456789"),
     "emergency_contacts": array(_CONTACT, label=("紧急联系人", "Emergency contacts"), max_items=5),
