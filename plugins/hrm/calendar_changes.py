@@ -28,7 +28,7 @@ from plugins.api import (
 from plugins.api.data import undone
 from plugins.api.values import RecordId, Typed, start_of, store_quantity
 from plugins.hrm.calendars import load_calendars
-from plugins.hrm.closing import MAX_DAYS, find_open_day
+from plugins.hrm.closing import MAX_DAYS, load_closed_days
 from plugins.hrm.leave_counts import Span, find_recounted, recount
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.record_types import Employee
@@ -135,13 +135,14 @@ async def _compare(req: Request, change: Change[Any], kept: Sequence[str]) -> Re
     leave_days = await _sum_leave(req, counted, _around(req, changed.days))
     calendars = await load_calendars(req.service, counted)
     today = day_of(req.now, req.service.settings.zone)
-    first, last = await find_open_day(req.service, today - timedelta(days=MAX_DAYS)), today
+    first, last = today - timedelta(days=MAX_DAYS), today
     if changed.days:
         first, last = max(first, min(changed.days) - _ONE_DAY), min(last, max(changed.days) + _ONE_DAY)
-    items = []
+    items, closed_days = [], await load_closed_days(req.service, [one["id"] for one in counted])
     for employee in counted:
-        calendar = calendars[employee["id"]]
-        computed = await compute(req.service, employee, calendar, first, last, req.now) if calendar else {}
+        calendar, closed = calendars[employee["id"]], closed_days.of(employee["id"])
+        since = max(first, closed + _ONE_DAY) if closed else first
+        computed = await compute(req.service, employee, calendar, since, last, req.now) if calendar else {}
         row = _describe(employee, computed, leave_days.get(employee["id"], Decimal(0)))
         if row["results"] or exact(row["leave_days"]):
             items.append(row)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import cast
 
@@ -18,6 +18,7 @@ from plugins.api import (
     day_of,
     utc_now,
 )
+from plugins.api.values import RecordId
 from plugins.hrm.closing_records import CLOSINGS
 from plugins.hrm.messages import CLOSED
 from plugins.hrm.record_types import AttendanceClosing
@@ -35,29 +36,75 @@ CLOSING = Option(
 )
 
 
-async def get_closed_day(service: Service) -> date | None:
-    """Return the last day that is closed, or None."""
-    chosen = await service.part(Configs).value(CLOSED_TO)
-    return date.fromisoformat(chosen) if chosen else None
+@dataclass(frozen=True)
+class ClosedDays:
+    """The last closed day of everyone, and of the employees for whom it is another one; None if none is closed."""
+
+    of_everyone: date | None
+    apart: Mapping[RecordId, date | None]
+
+    def of(self, employee_id: RecordId) -> date | None:
+        """Return the last closed day of an employee, or None."""
+        return self.apart.get(employee_id, self.of_everyone)
 
 
-async def find_open_day(service: Service, day: date) -> date:
-    """Return `day`, or the first open day if `day` is closed."""
-    closed = await get_closed_day(service)
+async def get_closed_day(service: Service, employee_id: RecordId = None) -> date | None:
+    """Return the last day that is closed for an employee, or else for everyone; None if there is none."""
+    if employee_id is None:
+        return _parse(await service.part(Configs).value(CLOSED_TO))
+    return (await load_closed_days(service, [employee_id])).of(employee_id)
+
+
+async def load_closed_days(service: Service, employee_ids: Sequence[RecordId] | None = None) -> ClosedDays:
+    """Return the last closed days of everyone, and of whom among these employees, or all, it is another one."""
+    store, of_everyone = service.database.store(CLOSINGS), await get_closed_day(service)
+    whose = {"members.employee_id": {"$ne": None} if employee_ids is None else {"$in": list(employee_ids)}}
+    last = await store.find({"people": None}, sort="-id", limit=1, fields=["id"])
+    since = {"_id": {"$gte": last[0]["id"]}} if last else {}
+    wanted, apart = set(employee_ids or ()), dict[RecordId, date | None]()
+    for closing in await store.find({**since, **whose}, sort="id"):
+        for one in members_of(closing):
+            if employee_ids is None or one["employee_id"] in wanted:
+                apart[one["employee_id"]] = _day_after(closing, one["closed_to"])
+    return ClosedDays(of_everyone, {id: day for id, day in apart.items() if day != of_everyone})
+
+
+def members_of(closing: AttendanceClosing) -> Sequence[Record]:
+    """Return the people whom a closing names, each with their last closed day before it, `closed_to`."""
+    return cast(Sequence[Record], closing.get("members") or ())
+
+
+def _day_after(closing: AttendanceClosing, before: str | None) -> date | None:
+    """Return the last closed day after a closing or reopening of somebody who had `before`; each only goes its way."""
+    days = (closing["closed_to"] or "", before or "")
+    return _parse(min(days) if closing["reopened"] else max(days))
+
+
+def _parse(day: str | None) -> date | None:
+    return date.fromisoformat(day) if day else None
+
+
+async def find_open_day(service: Service, day: date, employee_id: RecordId) -> date:
+    """Return `day`, or the first open day of an employee if `day` is closed."""
+    closed = await get_closed_day(service, employee_id)
     return max(day, closed + _ONE_DAY) if closed else day
 
 
-async def refuse_closed(service: Service, day: date, *, after_closing: object = False) -> None:
-    """Raise 40901 if `day` is closed; with `after_closing`, only if a difference of it cannot be booked."""
-    closed = await get_closed_day(service)
-    if closed is None or day > closed or (after_closing and await _takes_difference(service, day)):
-        return
-    raise ApiError(CONFLICT, CLOSED.filled(day=closed.isoformat()))
+async def refuse_closed(service: Service, day: date, *employee_ids: RecordId, after_closing: object = False) -> None:
+    """Raise 40901 if `day` is closed for one of these employees, without any of them for everyone.
+
+    With `after_closing`, only if a difference of it cannot be booked.
+    """
+    closed_days = await load_closed_days(service, employee_ids)
+    for id in employee_ids or (None,):
+        closed = closed_days.of(id)
+        if closed is not None and day <= closed and not (after_closing and await _takes_difference(service, day, id)):
+            raise ApiError(CONFLICT, CLOSED.filled(day=closed.isoformat()))
 
 
-async def _takes_difference(service: Service, day: date) -> bool:
+async def _takes_difference(service: Service, day: date, employee_id: RecordId) -> bool:
     recent = day >= first_known(service)
-    return recent and closing_of(day, await load_closings(service)) is not None
+    return recent and closing_of(day, await load_closings(service, employee_id)) is not None
 
 
 def first_known(service: Service) -> date:
@@ -65,10 +112,18 @@ def first_known(service: Service) -> date:
     return day_of(utc_now(), service.settings.zone) - timedelta(days=MAX_DAYS)
 
 
-async def load_closings(service: Service) -> list[AttendanceClosing]:
-    """Return the closings of the days of which a difference can be booked, the newest first."""
+async def load_closings(service: Service, employee_id: RecordId) -> list[AttendanceClosing]:
+    """Return the closings of an employee's days of which a difference can be booked, the newest first.
+
+    `previous` of each is the last closed day of the employee before it.
+    """
     recent = {"reopened": False, "closed_to": {"$gte": first_known(service).isoformat()}}
-    return await service.database.store(CLOSINGS).find(recent, sort="-id")
+    theirs = {"$or": [{"people": None}, {"members.employee_id": employee_id}]}
+    closings = await service.database.store(CLOSINGS).find({**recent, **theirs}, sort="-id")
+    for closing in closings:
+        own = (one["closed_to"] for one in members_of(closing) if one["employee_id"] == employee_id)
+        closing["previous"] = next(own, closing["previous"])
+    return closings
 
 
 def closing_of(day: date, closings: Sequence[AttendanceClosing]) -> AttendanceClosing | None:

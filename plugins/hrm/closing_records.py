@@ -6,6 +6,7 @@ from plugins.api import (
     Collection,
     Index,
     Message,
+    array,
     boolean,
     day,
     integer,
@@ -18,7 +19,9 @@ from plugins.api import (
 )
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.record_types import AttendanceClosing, AttendanceCorrection
-from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.records import EMPLOYEES, GROUPS
+
+MOST_NAMED = 1000
 
 CLOSING_MENU = page(
     "hrm:attendance-closing",
@@ -43,25 +46,55 @@ CLOSINGS: Collection[AttendanceClosing] = Collection(
         "previous": day(
             label=("此前封账至", "Closed before up to"),
             read_only=True,
-            description="The last day that was closed before; null if none was.",
+            description="The last day that was closed for everyone before; null if none was.",
         ),
         **service_fields(
             reopened=boolean(label=("重新开放", "Reopened"), filter=True, description="Whether days were reopened.")
         ),
+        "group_ids": array(
+            object_id(ref=GROUPS.name),
+            label=("考勤组", "Attendance groups"),
+            min_items=1,
+            max_items=MOST_NAMED,
+            description="Only for the members of these groups; without groups and employees, for everyone.",
+        ),
+        "employee_ids": array(
+            object_id(ref=EMPLOYEES.name),
+            label=("员工", "Employees"),
+            min_items=1,
+            max_items=MOST_NAMED,
+            description="Only for these employees.",
+        ),
+        "people": integer(
+            label=("人数", "People"),
+            minimum=0,
+            read_only=True,
+            description="Whose days were closed or reopened; null if everyone's were.",
+        ),
+        "not_agreed": integer(
+            label=("未确认人数", "Not agreed"),
+            minimum=0,
+            read_only=True,
+            description="How many sheets of the months that end in the closed days were not agreed on; null after reopening.",
+        ),
     },
-    indexes=(Index("closed_to"),),
-    # the hours and working days of groups, and the hours of shifts, as they were
-    internal=("weeks", "shifts"),
+    indexes=(Index("closed_to"), Index("people"), Index("members.employee_id")),
+    # the hours and working days of groups, and the hours of shifts, as they were; whom it names, or who had another last
+    # closed day than everyone, each with it
+    internal=("weeks", "shifts", "members"),
 )
+_WHOM = {name: CLOSINGS.fields[name].but(nullable=False) for name in ("group_ids", "employee_ids")}
 CLOSE_BODY = shape(
     "AttendanceClose",
     closed_to=CLOSINGS.fields["closed_to"].but(required=True, nullable=False, description="A day that is over."),
     reason=CLOSINGS.fields["reason"],
+    **_WHOM,
 )
 REOPEN_BODY = shape(
     "AttendanceReopen",
     closed_to=CLOSINGS.fields["closed_to"].but(description="The last day that stays closed; null reopens all days."),
     reason=text(label=("原因", "Reason"), required=True, min_length=1, max_length=500, example="漏录病假"),
+    **_WHOM,
 )
 
 # what is compared of a closed day

@@ -17,13 +17,15 @@ _ON_DAYS_OFF = ("worked_minutes", "overtime_minutes", "compensatory_minutes")
 _NOTHING: Record = dict.fromkeys(FIGURES)
 
 
-async def book(service: Service, employee: Employee, known: Mapping[date, Record], closed: date, now: datetime) -> None:
+async def book(
+    service: Service, employee: Employee, known: Mapping[date, Record], closed: date, now: datetime
+) -> str | None:
     """Book what is now known of closed days otherwise than before, within the caller's transaction.
 
-    `known` has the values of a daily result by day, none if there is no result. `closed` is the last closed day.
+    Return the day on which it is booked, or None if nothing is. `known` has the values of a daily result by day, none if there is no result. `closed` is the last closed day.
     """
     if not known:
-        return
+        return None
     days = {"$gte": min(known).isoformat(), "$lte": max(known).isoformat()}
     of_days = {"employee_id": employee["id"], "day": days}
     before: dict[str, ReadOnlyRecord] = {row["day"]: row for row in await service.database.store(DAYS).find(of_days)}
@@ -38,6 +40,7 @@ async def book(service: Service, employee: Employee, known: Mapping[date, Record
             made.append({**of_day, "day": day.isoformat(), "booked_on": booked_on, "before": was, "after": after})
     if made:
         await store.create_many(made)
+    return booked_on if made else None
 
 
 def _figures(result: ReadOnlyRecord) -> Record:
@@ -81,9 +84,13 @@ def _overtime(day: str, result: ReadOnlyRecord, sign: int, booked_on: str) -> Ov
     return Overtime(date.fromisoformat(day), str(result["overtime_day"]), minutes, date.fromisoformat(booked_on))
 
 
-async def withdraw(req: Request, closed_to: str) -> Sequence[RecordId]:
-    """Delete what was booked about days after `closed_to`, which are open again; return the ids of its employees."""
-    reopened = {"day": {"$gt": closed_to}}
+async def withdraw(req: Request, closed_to: str, employee_ids: Sequence[RecordId] | None) -> Sequence[RecordId]:
+    """Delete what was booked about days after `closed_to`, which are open again for these employees, or for everyone.
+
+    Return the ids of the employees of whom something was.
+    """
+    theirs = {"employee_id": {"$in": list(employee_ids)}} if employee_ids is not None else {}
+    reopened = {"day": {"$gt": closed_to}, **theirs}
     store = req.system_store(CORRECTIONS)
     ids = list({row["employee_id"] for row in await store.find(reopened, fields=["employee_id"])})
     await store.update_many(reopened, {"$set": {"deleted": True, "deleted_at": req.now}})

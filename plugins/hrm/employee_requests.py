@@ -209,7 +209,7 @@ async def _refuse_invalid(
     await lock(req.service, employee["id"])
     calendar = await load_calendar(req.service, employee)
     first, last = _days(req.service, calendar or OFFICE, request)
-    await refuse_closed(req.service, first, after_closing=after_closing)
+    await refuse_closed(req.service, first, employee["id"], after_closing=after_closing)
     if first.isoformat() < employee["hired_on"] or (employee["left_on"] and employee["left_on"] < last.isoformat()):
         raise ApiError(CONFLICT, REQUEST_NOT_EMPLOYED)
     if request["kind"] == "overtime" and not request["minutes"]:
@@ -278,9 +278,10 @@ async def _recompute(
         return
     await lock(service, employee["id"])
     first, last = _days(service, calendar, request)
-    await refuse_closed(service, first, after_closing=after_closing)
+    await refuse_closed(service, first, employee["id"], after_closing=after_closing)
     today = day_of(at.now, service.settings.zone) + _ONE_DAY  # an early shift of tomorrow may have begun
-    await recompute(service, employee, calendar, await find_open_day(service, first), min(last, today), at.now)
+    opens = await find_open_day(service, first, employee["id"])
+    await recompute(service, employee, calendar, opens, min(last, today), at.now)
     await correct(service, employee, calendar, first, min(last, today), at.now)
 
 

@@ -189,7 +189,7 @@ async def _reassign(
         employee = await req.store(EMPLOYEES).get(req.path["id"])
         timeline = await load_timeline(req.service, employee)
         since = first_day(timeline)
-        await refuse_closed(req.service, date.fromisoformat(since))
+        await refuse_closed(req.service, date.fromisoformat(since), employee["id"])
         change(timeline)
         if version is not None:
             await store.update(req.path["assignment_id"], {}, version=version)

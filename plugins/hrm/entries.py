@@ -53,7 +53,7 @@ async def enter_punch(req: Request) -> Punch:
         day = calendar.day_of(at.astimezone(zone)) if calendar else day_of(at, zone)
         if calendar is None or not (calendar.attends_on(day) and _attends(employee, day.isoformat())):
             raise ApiError(CONFLICT, NOT_ATTENDED_THEN)
-        await refuse_closed(req.service, day, after_closing=req.body.get("after_closing"))
+        await refuse_closed(req.service, day, employee["id"], after_closing=req.body.get("after_closing"))
         during = {"$gt": at - _SAME_PUNCH, "$lt": at + _SAME_PUNCH}
         known = {"employee_id": employee["id"], "at": during, "counts": True}
         if await req.system_store(PUNCHES).find_one(known):
@@ -74,7 +74,7 @@ async def enter_punch(req: Request) -> Punch:
                 "entered_by": req.actor.user_id,
             }
         )
-        if day == await find_open_day(req.service, day):
+        if day == await find_open_day(req.service, day, employee["id"]):
             await recompute(req.service, employee, calendar, day, day, req.now)
         await correct(req.service, employee, calendar, day, day, req.now)
         return made

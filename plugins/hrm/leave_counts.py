@@ -10,7 +10,7 @@ from plugins.api import NOTIFY, Record, Service, day_of, exact, utc_now
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord, rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendars
-from plugins.hrm.closing import MAX_DAYS, get_closed_day
+from plugins.hrm.closing import MAX_DAYS, load_closed_days
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
 from plugins.hrm.record_types import Employee, Leave
@@ -91,9 +91,11 @@ async def find_recounted(
     service: Service, employees: Sequence[Employee], around: Span | None = None
 ) -> list[tuple[Leave, Record]]:
     """Return the leave of these employees that takes other days than noted, with what it takes by their calendars."""
-    closed, calendars = await get_closed_day(service), await load_calendars(service, employees)
+    calendars = await load_calendars(service, employees)
+    closed_days = await load_closed_days(service, list(calendars))
     year_ago = day_of(utc_now(), service.settings.zone) - timedelta(days=MAX_DAYS)
-    since = start_of(max(year_ago, closed or year_ago), service.settings.zone)
+    opens = min((closed_days.of(id) or year_ago for id in calendars), default=year_ago)
+    since = start_of(max(year_ago, opens), service.settings.zone)
     where: Record = {"employee_id": {"$in": list(calendars)}, "status": {"$ne": "cancelled"}}
     where |= (
         {"ends_at": {"$gt": max(since, around[0])}, "starts_at": {"$lt": around[1]}}
@@ -102,7 +104,9 @@ async def find_recounted(
     )
     found = []
     for leave in await service.database.store(LEAVES).find(where, sort="id"):
-        calendar = calendars[leave["employee_id"]] or OFFICE
+        calendar, closed = calendars[leave["employee_id"]] or OFFICE, closed_days.of(leave["employee_id"])
+        if closed and leave["ends_at"] <= start_of(closed, service.settings.zone):
+            continue
         taken = days_taken(service, calendar, leave) if closed else []
         kept = [one for one in taken if closed and one["day"] <= closed.isoformat()]
         counted = count(service, calendar, leave, kept)

@@ -140,9 +140,10 @@ async def recompute_results(service: Service, leave: Leave, now: datetime, *, af
         return
     await lock(service, employee["id"])
     if leave["status"] in _OF_RESULTS:
-        await _refuse_closed(service, calendar, leave, after_closing)
+        await _refuse_closed(service, calendar, employee, leave, after_closing)
     first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
-    since, today = await find_open_day(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
+    since = await find_open_day(service, first - timedelta(days=1), employee["id"])
+    today = day_of(now, service.settings.zone)
     await recompute(service, employee, calendar, since, min(last, today), now)
     await correct(service, employee, calendar, first - timedelta(days=1), min(last, today), now)
 
@@ -179,7 +180,7 @@ async def refuse_invalid(req: Request, leave: ReadOnlyRecord, *, after_closing: 
     if employee is not None:
         await lock(req.service, employee["id"])
         calendar = await load_calendar(req.service, employee) or OFFICE
-        await _refuse_closed(req.service, calendar, leave, after_closing)
+        await _refuse_closed(req.service, calendar, employee, leave, after_closing)
         _refuse_not_employed(req.service, calendar, employee, leave)
         await _refuse_part_days(req.service, calendar, leave)
         await check_balance(req.service, employee, leave)
@@ -193,8 +194,11 @@ async def refuse_invalid(req: Request, leave: ReadOnlyRecord, *, after_closing: 
         raise ApiError(CONFLICT, ON_DUTY.filled(day=day_of(duty["starts_at"], req.service.settings.zone)))
 
 
-async def _refuse_closed(service: Service, calendar: Calendar, leave: ReadOnlyRecord, after_closing: object) -> None:
-    await refuse_closed(service, begins_on(calendar, *to_local(service, leave)), after_closing=after_closing)
+async def _refuse_closed(
+    service: Service, calendar: Calendar, employee: Employee, leave: ReadOnlyRecord, after_closing: object
+) -> None:
+    first = begins_on(calendar, *to_local(service, leave))
+    await refuse_closed(service, first, employee["id"], after_closing=after_closing)
 
 
 async def _refuse_part_days(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> None:

@@ -22,6 +22,16 @@ FIRST_ASSIGNMENT = Message(
 )
 NO_ASSIGNMENT = Message("该员工没有这条任职记录", "The employee has no such assignment")
 NOT_OVER = Message("{day} 尚未结束，不能封账", "{day} is not over, so its attendance cannot be closed")
+NOT_AGREED_YET = Message(
+    "还有 {count} 份考勤确认单未确认，不能封账",
+    "{count} attendance {count:sheet|sheets} {count:is|are} not agreed on yet, so attendance cannot be closed",
+)
+SHEET_OF_OTHERS = Message("只能由员工本人答复", "Only the employee can answer for themselves")
+SHEET_ASKED = Message("请确认您 {month} 的考勤", "Please check your attendance of {month} and agree, or object")
+SHEET_CHANGED = Message(
+    "您 {month} 的考勤数据在答复后有变更，请重新确认",
+    "Your attendance of {month} has changed since your answer; please check it again",
+)
 EVERYBODYS = Message(
     "全员适用的假期额度只能由可查看全部数据的人员维护",
     "Only people who can see all data may change allowances for all employees",

@@ -1,4 +1,4 @@
-"""Options of hrm: limits for the evidence of punches, the closed days, the rest between shifts."""
+"""Options of hrm: limits for the evidence of punches, the closed days and agreement on them, the rest between shifts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from plugins.api import Message, Option, Service, integer
 from plugins.hrm.closing import CLOSING
 from plugins.hrm.evidence import Limits
 from plugins.hrm.roster_records import MIN_REST
+from plugins.hrm.sheet_records import REQUIRED
 from plugins.system.api import Configs
 
 _ACCURACY, _AGE, _SPEED = "hrm_max_accuracy_metres", "hrm_max_fix_age_seconds", "hrm_max_speed_kmh"
@@ -13,6 +14,7 @@ _ACCURACY, _AGE, _SPEED = "hrm_max_accuracy_metres", "hrm_max_fix_age_seconds", 
 OPTIONS = (
     CLOSING,
     MIN_REST,
+    REQUIRED,
     Option(
         _ACCURACY,
         integer(minimum=5, maximum=10_000, default=200, nullable=False),

@@ -26,6 +26,7 @@ from plugins.hrm import (
     roster_patterns,
     roster_week,
     rosters,
+    sheets,
     shifts,
     special_days,
 )
@@ -41,6 +42,7 @@ from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.request_records import REQUESTS
 from plugins.hrm.roster_records import ROSTER_PATTERNS, ROSTERS
+from plugins.hrm.sheet_records import SHEETS
 from plugins.hrm.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.hrm.views import VIEWS
 
@@ -54,7 +56,7 @@ plugin = Plugin(
     demo=demo.load,
     collections=(
         *(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, ASSIGNMENTS, SPECIAL_DAYS, PUNCHES, DAYS, MARKS),
-        *(LEAVES, LEAVE_TYPES, ALLOWANCES, ADJUSTMENTS, REQUESTS, CLOSINGS, CORRECTIONS),
+        *(LEAVES, LEAVE_TYPES, ALLOWANCES, ADJUSTMENTS, REQUESTS, CLOSINGS, CORRECTIONS, SHEETS),
         *(ROSTERS, ROSTER_PATTERNS, contracts.CONTRACTS, private_details.PRIVATE),
     ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES, "PUNCH": PUNCHES, "EMPLOYEE_REQUEST": REQUESTS},
@@ -67,9 +69,8 @@ plugin = Plugin(
     migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN, monthly.HOURS_OF_LEAVE),
     routes=(
         *routes_of(employees, contracts, private_details, shifts, special_days, places, punches, attendance, monthly),
-        *routes_of(closings, corrections),
         *routes_of(leaves, entries, employee_requests, leave_types, allowances, leave_balances),
-        *routes_of(rosters, roster_week, roster_patterns),
+        *routes_of(closings, corrections, sheets, rosters, roster_week, roster_patterns),
         # leave and daily results come from requests and punches
         *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),
     ),

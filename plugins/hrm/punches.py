@@ -209,7 +209,7 @@ async def _decide(req: Request, *, counts: bool) -> Punch:
         calendar = await load_calendar(req.service, employee)
         if employee is not None and calendar is not None:
             day = calendar.day_of(punch["at"].astimezone(req.service.settings.zone))
-            await refuse_closed(req.service, day)
+            await refuse_closed(req.service, day, employee["id"])
             await recompute(req.service, employee, calendar, day, day, req.now)
         await _notify(req, changed)
         return changed

@@ -469,6 +469,10 @@ class AttendanceClosing(TypedDict):
     reason: str | None
     previous: str | None
     reopened: bool
+    group_ids: list[StoredId] | None
+    employee_ids: list[StoredId] | None
+    people: int | None
+    not_agreed: int | None
     version: int
     creator_id: int
     creator_department_id: int | None
@@ -477,6 +481,7 @@ class AttendanceClosing(TypedDict):
     updater_id: int
     weeks: NotRequired[object]
     shifts: NotRequired[object]
+    members: NotRequired[object]
     deleted: NotRequired[bool]
     deleted_at: NotRequired[datetime]
 
@@ -527,6 +532,122 @@ class AttendanceCorrection(TypedDict):
     booked_on: str
     before: ResultBefore | None
     after: ResultAfter | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class OvertimePaid(TypedDict):
+    """An object within `AttendanceSheet`."""
+
+    working_day: StoredAmount
+    rest_day: StoredAmount
+    holiday: StoredAmount
+
+
+class OvertimeCompensatory(TypedDict):
+    """An object within `AttendanceSheet`."""
+
+    working_day: StoredAmount
+    rest_day: StoredAmount
+    holiday: StoredAmount
+
+
+class LeaveByType(TypedDict):
+    """An object within `AttendanceSheet`."""
+
+    annual: StoredAmount
+    sick: StoredAmount
+    personal: StoredAmount
+    compensatory: StoredAmount
+    marriage: StoredAmount
+    maternity: StoredAmount
+    bereavement: StoredAmount
+    other: StoredAmount
+
+
+class LeaveHoursByType(TypedDict):
+    """An object within `AttendanceSheet`."""
+
+    annual: StoredAmount
+    sick: StoredAmount
+    personal: StoredAmount
+    compensatory: StoredAmount
+    marriage: StoredAmount
+    maternity: StoredAmount
+    bereavement: StoredAmount
+    other: StoredAmount
+
+
+class AttendanceDifference(TypedDict):
+    """An object within `AttendanceSheet`."""
+
+    month: str
+    working_days: int
+    present: int
+    late: int
+    early_leave: int
+    missed: int
+    absent: float
+    leave: float
+    late_minutes: int
+    early_minutes: int
+    trip_days: int
+    outside_days: int
+    rest_days_worked: int
+    hours: NotRequired[StoredAmount | None]
+    overtime: NotRequired[StoredAmount | None]
+    overtime_paid: NotRequired[OvertimePaid | None]
+    overtime_compensatory: NotRequired[OvertimeCompensatory | None]
+    overtime_unproven: NotRequired[StoredAmount | None]
+    leave_by_type: NotRequired[LeaveByType | None]
+    leave_by_own_type: NotRequired[dict[str, StoredAmount] | None]
+    leave_hours_by_type: NotRequired[LeaveHoursByType | None]
+    leave_hours_by_own_type: NotRequired[dict[str, StoredAmount] | None]
+
+
+class AttendanceSheet(TypedDict):
+    """A record of `hrm_attendance_sheets`."""
+
+    id: StoredId
+    employee_id: StoredId
+    employee_name: str
+    month: str
+    user_id: int | None
+    department_id: int | None
+    status: Literal["open", "agreed", "objected", "changed"]
+    reason: str | None
+    note: str | None
+    answered_at: datetime | None
+    answered_by: int | None
+    asked_at: datetime | None
+    working_days: int
+    present: int
+    late: int
+    early_leave: int
+    missed: int
+    absent: float
+    leave: float
+    late_minutes: int
+    early_minutes: int
+    trip_days: int
+    outside_days: int
+    rest_days_worked: int
+    hours: StoredAmount | None
+    overtime: StoredAmount | None
+    overtime_paid: OvertimePaid | None
+    overtime_compensatory: OvertimeCompensatory | None
+    overtime_unproven: StoredAmount | None
+    leave_by_type: LeaveByType | None
+    leave_by_own_type: dict[str, StoredAmount] | None
+    leave_hours_by_type: LeaveHoursByType | None
+    leave_hours_by_own_type: dict[str, StoredAmount] | None
+    differences: list[AttendanceDifference]
     version: int
     creator_id: int
     creator_department_id: int | None

@@ -37,6 +37,7 @@ from plugins.hrm.messages import RESULTS_CHANGED
 from plugins.hrm.record_types import AttendanceMark, DailyResult, Employee
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.request_effects import load_granted
+from plugins.hrm.sheets import refresh
 from plugins.hrm.timetable import (
     Calendar,
     DayResult,
@@ -125,7 +126,7 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     first = today - timedelta(days=MAX_DAYS)
     # tomorrow's early shift may have begun
     last = max(today, calendar.day_of(now.astimezone(service.settings.zone)))
-    closed = await get_closed_day(service)
+    closed = await get_closed_day(service, employee_id)
     opens = closed + _ONE_DAY if closed else first
     if not before["stale"] and before["attended_to"]:
         # the last day may be over by now; today is started even if it is already closed
@@ -134,9 +135,10 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
         first = max(first, opens)
         await _delete_outside(service, employee, first, last, closed, now)
     computed = await compute(service, employee, calendar, first, last, now)
-    await _write(service, computed, now)
+    await _write(service, employee, computed, now)
     if before["stale"]:
         await correct(service, employee, calendar, today - timedelta(days=MAX_DAYS), today, now)
+        await refresh(service, employee, None, now)
         await _notify(service, employee, computed, today)
     done = employee["left_on"] is not None and employee["left_on"] < (today - 2 * _ONE_DAY).isoformat()
     await marks.upsert(employee_id, {"stale": False, "attended_to": None if done else today.isoformat()})
@@ -169,7 +171,7 @@ async def recompute(
 ) -> dict[date, DayResult]:
     """Recompute and return the results of the days of attendance from `first` to `last`. Call `lock` first."""
     computed = await compute(service, employee, calendar, first, last, now)
-    await _write(service, computed, now)
+    await _write(service, employee, computed, now)
     return {day: one.result for day, one in computed.items() if one.result is not None}
 
 
@@ -180,9 +182,12 @@ async def correct(
 
     Their shifts are those of the closing. What was closed before the employee was registered stays as it is.
     """
-    closed, closings = await get_closed_day(service), await load_closings(service)
+    closed = await get_closed_day(service, employee["id"])
+    if closed is None:
+        return
+    closings = await load_closings(service, employee["id"])
     closings = [one for one in closings if one["created_at"] >= employee["created_at"]]
-    if closed is None or not closings:
+    if not closings:
         return
     first, last = max(first, day_of(now, service.settings.zone) - timedelta(days=MAX_DAYS)), min(last, closed)
     days = (first + number * _ONE_DAY for number in range((last - first).days + 1))
@@ -192,7 +197,9 @@ async def correct(
     computed = await compute(service, employee, freeze(calendar, closings), frozen[0], frozen[-1], now)
     values = {day: (computed[day].values if day in computed else None) or {} for day in frozen}
     # the night shift of the last closed day may still be under way
-    await book(service, employee, {day: one for day, one in values.items() if not one.get("settles_at")}, closed, now)
+    known = {day: one for day, one in values.items() if not one.get("settles_at")}
+    if booked_on := await book(service, employee, known, closed, now):
+        await refresh(service, employee, [booked_on[:7]], now)
 
 
 @dataclass(frozen=True)
@@ -248,13 +255,15 @@ async def compute(
     return computed
 
 
-async def _write(service: Service, computed: Mapping[date, ComputedDay], now: datetime) -> None:
+async def _write(service: Service, employee: Employee, computed: Mapping[date, ComputedDay], now: datetime) -> None:
     rows = service.database.store(DAYS, now=now)
     for one in computed.values():
         if one.stored is not None and one.changes:
             await (rows.delete(one.stored["id"]) if one.values is None else rows.update(one.stored["id"], one.values))
     if new := [one.values for one in computed.values() if one.stored is None and one.values is not None]:
         await rows.create_many(new)
+    written = [day for day, one in computed.items() if one.changes or (one.stored is None and one.values is not None)]
+    await refresh(service, employee, [day.isoformat()[:7] for day in written], now)
 
 
 async def _notify(service: Service, employee: Employee, computed: Mapping[date, ComputedDay], today: date) -> None:

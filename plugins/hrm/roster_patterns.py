@@ -10,13 +10,14 @@ from plugins.api import Record, Request, Route, conflicts, crud, invalid, route
 from plugins.api.values import RecordId
 from plugins.hrm.calendar_changes import Changed, change_and_recompute, rehearse
 from plugins.hrm.calendars import load_calendars
+from plugins.hrm.closing import refuse_closed
 from plugins.hrm.messages import CLOSED
 from plugins.hrm.record_types import Employee, RosterPattern
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import lock
 from plugins.hrm.roster_conflicts import find_conflicts
 from plugins.hrm.roster_records import APPLY_BODY, MOST_DAYS, MOST_ROWS, PLAN, PLAN_FIELDS, ROSTER_PATTERNS, ROSTERS
-from plugins.hrm.rosters import ROSTER_REHEARSAL, Plan, attends, refuse_day, row_of
+from plugins.hrm.rosters import ROSTER_REHEARSAL, Plan, attends, refuse_far, row_of
 
 _AT = "/api/v1/hrm/roster-patterns"
 
@@ -32,7 +33,7 @@ async def rehearse_application(req: Request) -> Record:
 
 
 async def _apply(req: Request) -> Changed[Plan]:
-    days, pattern = await _days_of(req), await req.store(ROSTER_PATTERNS).get(req.path["id"])
+    days, pattern = _days_of(req), await req.store(ROSTER_PATTERNS).get(req.path["id"])
     employees = await _find_people(req)
     if len(days) * len(employees) > MOST_ROWS:
         raise invalid("to", "maximum")
@@ -40,6 +41,7 @@ async def _apply(req: Request) -> Changed[Plan]:
         await lock(req.service, employee["id"])
     rows = await _plan(req, pattern, employees, days)
     ids = [one["id"] for one in employees]
+    await refuse_closed(req.service, min(days), *ids)
     await _store(req, ids, days, rows)
     by_person: dict[RecordId, set[date]] = defaultdict(set)
     for row in rows:
@@ -80,12 +82,12 @@ async def _store(req: Request, ids: Sequence[RecordId], days: Sequence[date], ro
         await store.create_many(new)
 
 
-async def _days_of(req: Request) -> Sequence[date]:
+def _days_of(req: Request) -> Sequence[date]:
     first, last = (date.fromisoformat(req.body[name]) for name in ("from", "to"))
     if not first <= last < first + timedelta(days=MOST_DAYS):
         raise invalid("to", "minimum" if last < first else "maximum")
-    await refuse_day(req, first, "from")
-    await refuse_day(req, last, "to")
+    refuse_far(req, first, "from")
+    refuse_far(req, last, "to")
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 

@@ -50,7 +50,7 @@ from plugins.hrm.roster_records import (
     SWAP_ASKED,
     SWAP_OF_OTHERS,
 )
-from plugins.hrm.rosters import attends, refuse_day, row_of
+from plugins.hrm.rosters import attends, refuse_far, row_of
 from plugins.hrm.timetable import Calendar
 
 _ONE_DAY = timedelta(days=1)
@@ -69,12 +69,13 @@ async def measure_swap(req: Request, employee: Employee, values: ReadOnlyRecord)
             raise invalid(name, "required")
     days = _days_of(values)
     for name, day in zip(("day", "swap_day"), days, strict=True):
-        await refuse_day(req, day, name)
+        refuse_far(req, day, name)
     asked = {"_id": values["swap_with"]}
     other = await req.system_store(EMPLOYEES).find_one({"$and": [asked, _colleagues_of(employee)]})
     other = other or await req.store(EMPLOYEES).find_one(asked)
     if other is None or other["id"] == employee["id"]:
         raise invalid("swap_with", "reference" if other is None else "invalid")
+    await refuse_closed(req.service, min(days), employee["id"], other["id"])
     zone, calendars = req.service.settings.zone, await _load(req.service, (employee, other), days)
     return {
         "swap_day": days[1].isoformat(),
@@ -118,7 +119,7 @@ async def refuse_swap(service: Service, request: ReadOnlyRecord) -> _People:
     Raises 40901 for a closed day, without the other one's consent, if the rosters have changed, and for conflicts.
     """
     people, days = await _lock(service, request), _days_of(request)
-    await refuse_closed(service, min(days))
+    await refuse_closed(service, min(days), *(one["id"] for one in people))
     if request.get("agreed_at") is None and request.get("entered_by") is None:
         raise ApiError(CONFLICT, NOT_AGREED)
     calendars = await _load(service, people, days)
@@ -172,7 +173,7 @@ async def _write(service: Service, request: EmployeeRequest, people: _People) ->
 
 
 async def _take_back(service: Service, request: EmployeeRequest, people: _People) -> None:
-    await refuse_closed(service, min(_days_of(request)))
+    await refuse_closed(service, min(_days_of(request)), *(one["id"] for one in people))
     calendars, store = await load_calendars(service, people), service.database.store(ROSTERS)
     exchanged = request["exchanged"] or []
     made = {(row["employee_id"], row["day"]): row for row in await store.find({"request_id": request["id"]})}
@@ -198,7 +199,7 @@ async def _compute(service: Service, people: _People, days: Sequence[date], now:
     for one in people:
         calendar = calendars[one["id"]]
         if calendar is not None:
-            await recompute(service, one, calendar, await find_open_day(service, first), until, now)
+            await recompute(service, one, calendar, await find_open_day(service, first, one["id"]), until, now)
 
 
 async def ask_colleague(req: Request, request: EmployeeRequest) -> None:

@@ -62,12 +62,11 @@ def attends(employee: Employee, calendar: Calendar | None, day: date) -> bool:
     return employed and calendar is not None and calendar.attends_on(day)
 
 
-async def refuse_day(req: Request, day: date, field: str = "day") -> None:
-    """Raise 40901 for a closed day, and 40001 for one of over a year ago, or more than two years ahead."""
+def refuse_far(req: Request, day: date, field: str = "day") -> None:
+    """Raise 40001 for a day of over a year ago, or more than two years ahead."""
     today = day_of(req.now, req.service.settings.zone)
     if not today - timedelta(days=MAX_DAYS) <= day <= today + timedelta(days=2 * MAX_DAYS):
         raise invalid(field, "minimum" if day < today else "maximum")
-    await refuse_closed(req.service, day)
 
 
 def row_of(employee: Employee, calendar: Calendar, day: date, shift_id: RecordId) -> Record:
@@ -80,7 +79,8 @@ def row_of(employee: Employee, calendar: Calendar, day: date, shift_id: RecordId
 async def _derive(req: Request, values: ReadOnlyRecord) -> Record:
     """Return the values that follow from those of a roster. Raises what makes it impossible."""
     day = date.fromisoformat(values["day"])
-    await refuse_day(req, day)
+    refuse_far(req, day)
+    await refuse_closed(req.service, day, values.get("employee_id"))
     if values.get("employee_id") is None:
         if values.get("shift_id") is None:
             raise invalid("shift_id", "required")
@@ -110,21 +110,21 @@ async def _update(req: Request) -> Changed[Roster]:
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(ROSTERS).get(req.path["id"])
-    await refuse_closed(req.service, date.fromisoformat(before["day"]))
+    await refuse_closed(req.service, date.fromisoformat(before["day"]), before["employee_id"])
     derived = await _derive(req, {**before, **values}) if _TOLD & values.keys() else {}
     return _affected(before, await req.store(ROSTERS).update(before["id"], {**values, **derived}, version=version))
 
 
 async def _delete(req: Request) -> Changed[Roster]:
     before = await req.store(ROSTERS).get(req.path["id"])
-    await refuse_closed(req.service, date.fromisoformat(before["day"]))
+    await refuse_closed(req.service, date.fromisoformat(before["day"]), before["employee_id"])
     await req.store(ROSTERS).delete(before["id"])
     return _affected(before)
 
 
 async def _restore(req: Request) -> Changed[Roster]:
     restored = await restore_record(req.service.database, req.store(ROSTERS), req.path["id"])
-    await refuse_closed(req.service, date.fromisoformat(restored["day"]))
+    await refuse_closed(req.service, date.fromisoformat(restored["day"]), restored["employee_id"])
     return _affected(restored)
 
 
@@ -199,7 +199,7 @@ async def _take(req: Request) -> Changed[Roster]:
     found = await rosters.get(req.path["id"])
     day = date.fromisoformat(found["day"])
     _refuse_taking(req, found, employee)
-    await refuse_closed(req.service, day)
+    await refuse_closed(req.service, day, employee["id"])
     calendar = await load_calendar(req.service, employee, day)
     if calendar is None or not attends(employee, calendar, day):
         raise ApiError(CONFLICT, NOT_ATTENDED_THEN)

@@ -117,6 +117,14 @@ MENUS = (
     ),
     *ROSTER_MENUS,
     CLOSING_MENU,
+    page(
+        "hrm:attendance-sheet",
+        ("考勤确认", "Attendance sheets"),
+        "/hrm/attendance-sheets",
+        "lucide:file-check",
+        17,
+        granted_with="hrm:attendance:punch",
+    ),
 )
 
 PERMISSIONS = {
@@ -125,6 +133,7 @@ PERMISSIONS = {
     "hrm:punch:enter": Message("补卡", "Enter a punch"),
     "hrm:leave:enter": Message("代录", "Enter for others"),
     "hrm:attendance-closing:reopen": Message("重新开放", "Reopen"),
+    "hrm:attendance-closing:agreement": Message("员工确认", "Agreements of employees"),
     "hrm:request:enter": Message("代录", "Enter for others"),
     "hrm:employee:contract": Message("劳动合同", "Contracts"),
     "hrm:employee:private": Message("隐私信息", "Private details"),

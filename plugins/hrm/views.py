@@ -8,6 +8,7 @@ from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.leave_types import LEAVE_TYPES
 from plugins.hrm.request_records import REQUEST_VIEW
 from plugins.hrm.roster_records import ROSTER_VIEWS
+from plugins.hrm.sheet_records import SHEET_VIEW
 
 # the position is the browser's, which fills in the rest; a page knows no WiFi
 _NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id", "attempt")
@@ -45,5 +46,6 @@ VIEWS = (
         },
     ),
     REQUEST_VIEW,
+    SHEET_VIEW,
     *ROSTER_VIEWS,
 )

@@ -1071,6 +1071,20 @@ export const STATE_MACHINES = {
    "reverse": {"from": ["booked"], "to": "reversed", "zh": "冲销", "en": "Reverse"}
   }
  },
+ "hrm_attendance_sheet": {
+  "initial": "open",
+  "states": {
+   "open": {"zh": "待确认", "en": "Not answered"},
+   "agreed": {"zh": "已确认", "en": "Agreed"},
+   "objected": {"zh": "有异议", "en": "Objected"},
+   "changed": {"zh": "数据已变更", "en": "Changed since"}
+  },
+  "actions": {
+   "agree": {"from": ["open", "objected", "changed"], "to": "agreed", "zh": "确认", "en": "Agree"},
+   "object": {"from": ["open", "agreed", "changed"], "to": "objected", "zh": "提出异议", "en": "Object"},
+   "change": {"from": ["agreed", "objected"], "to": "changed", "zh": "数据已变更", "en": "Changed since"}
+  }
+ },
  "hrm_daily_result": {
   "initial": "pending",
   "states": {
@@ -1459,6 +1473,7 @@ export const PERMISSIONS = {
  "finance:voucher:list": {"zh": "查询收支凭证", "en": "list vouchers"},
  "finance:voucher:read": {"zh": "查看收支凭证", "en": "read vouchers"},
  "finance:voucher:reverse": {"zh": "收支凭证：冲销", "en": "reverse (vouchers)"},
+ "hrm:attendance-closing:agreement": {"zh": "考勤封账：员工确认", "en": "agreements of employees (closed attendance)"},
  "hrm:attendance-closing:create": {"zh": "新增考勤封账", "en": "create closed attendance"},
  "hrm:attendance-closing:list": {"zh": "查询考勤封账", "en": "list closed attendance"},
  "hrm:attendance-closing:read": {"zh": "查看考勤封账", "en": "read closed attendance"},
@@ -1471,6 +1486,8 @@ export const PERMISSIONS = {
  "hrm:attendance-group:read": {"zh": "查看考勤组", "en": "read attendance groups"},
  "hrm:attendance-group:restore": {"zh": "恢复考勤组", "en": "restore attendance groups"},
  "hrm:attendance-group:update": {"zh": "修改考勤组", "en": "edit attendance groups"},
+ "hrm:attendance-sheet:list": {"zh": "查询考勤确认", "en": "list attendance sheets"},
+ "hrm:attendance-sheet:read": {"zh": "查看考勤确认", "en": "read attendance sheets"},
  "hrm:attendance:export": {"zh": "导出考勤", "en": "export attendance"},
  "hrm:attendance:list": {"zh": "查询考勤", "en": "list attendance"},
  "hrm:attendance:punch": {"zh": "考勤：打卡", "en": "punch (attendance)"},
