@@ -42,7 +42,7 @@ from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.request_records import REQUESTS
 from plugins.hrm.roster_records import ROSTER_PATTERNS, ROSTERS
-from plugins.hrm.sheet_records import SHEETS
+from plugins.hrm.sheet_records import ANSWERS, SHEETS
 from plugins.hrm.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.hrm.views import VIEWS
 
@@ -61,7 +61,7 @@ plugin = Plugin(
     ),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES, "PUNCH": PUNCHES, "EMPLOYEE_REQUEST": REQUESTS},
     holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
-    dictionaries=(*DICTIONARIES, *leave_types.DICTIONARIES, leave_balances.KINDS, monthly.READING),
+    dictionaries=(*DICTIONARIES, *leave_types.DICTIONARIES, leave_balances.KINDS, monthly.READING, ANSWERS),
     views=VIEWS,
     dashboards=DASHBOARDS,
     listens=(closings.NOTED, leave_types.RESTORED),

@@ -257,9 +257,13 @@ async def compute(
 
 async def _write(service: Service, employee: Employee, computed: Mapping[date, ComputedDay], now: datetime) -> None:
     rows = service.database.store(DAYS, now=now)
-    for one in computed.values():
-        if one.stored is not None and one.changes:
-            await (rows.delete(one.stored["id"]) if one.values is None else rows.update(one.stored["id"], one.values))
+    different = [one for one in computed.values() if one.changes]
+    changes = [(one.stored, one.values) for one in different if one.stored is not None and one.values is not None]
+    if changes:
+        await rows.update_each(changes)
+    for one in different:
+        if one.stored is not None and one.values is None:
+            await rows.delete(one.stored["id"])
     if new := [one.values for one in computed.values() if one.stored is None and one.values is not None]:
         await rows.create_many(new)
     written = [day for day, one in computed.items() if one.changes or (one.stored is None and one.values is not None)]

@@ -13,6 +13,7 @@ from plugins.api import (
     array,
     boolean,
     choice,
+    dictionary,
     integer,
     object_id,
     service_fields,
@@ -88,6 +89,9 @@ SHEETS: Collection[AttendanceSheet] = Collection(
     },
     indexes=(Index("employee_id", "month", unique=True), Index("month", "status"), Index("-month")),
     states=SHEET_STATES,
+)
+ANSWERS = dictionary(
+    "hrm_sheet_answer", ("员工答复", "Answer to a sheet"), agree=("确认", "Agrees"), object=("有异议", "Objects")
 )
 _REASON = ("员工意见", "Employee's words")
 OBJECTION = {

@@ -44,7 +44,6 @@ from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.sheet_records import ASK_BODY, ASKED, ENTERED, OBJECTION, REQUIRE_AGREEMENT, SHEET_STATES, SHEETS
 from plugins.system.api import Configs
 
-_AT = "/api/v1/hrm/attendance/sheets"
 _AT_ONCE = 200  # people in a transaction
 _MOST_MONTHS = 12
 _SILENT = ("open", "changed")
@@ -208,12 +207,12 @@ def _choose(step: Step[AttendanceSheet]) -> str:
 
 _OF_OTHERS = (Refusal(FORBIDDEN, SHEET_OF_OTHERS),)
 ROUTES: tuple[Route, ...] = (
-    *crud(SHEETS, at=_AT, resource="hrm:attendance-sheet", only=("list", "read")),
-    *tables(SHEETS, at=_AT, resource="hrm:attendance", only=("export",)),
+    *crud(SHEETS, at="/api/v1/hrm/attendance/sheets", resource="hrm:attendance-sheet", only=("list", "read")),
+    *tables(SHEETS, at="/api/v1/hrm/attendance/sheets", resource="hrm:attendance", only=("export",)),
     *transitions(
         SHEETS,
         Action(
-            f"POST {_AT}/{{id}}/agree",
+            "POST /api/v1/hrm/attendance/sheets/{id}/agree",
             access="hrm:attendance:punch",
             summary="Agree on my sheet of a month",
             before=_refuse_others,
@@ -221,7 +220,7 @@ ROUTES: tuple[Route, ...] = (
             refusals=_OF_OTHERS,
         ),
         Action(
-            f"POST {_AT}/{{id}}/object",
+            "POST /api/v1/hrm/attendance/sheets/{id}/object",
             access="hrm:attendance:punch",
             summary="Object to my sheet of a month",
             body=OBJECTION,
@@ -230,7 +229,7 @@ ROUTES: tuple[Route, ...] = (
             refusals=_OF_OTHERS,
         ),
         Action(
-            f"POST {_AT}/{{id}}/enter",
+            "POST /api/v1/hrm/attendance/sheets/{id}/enter",
             access="hrm:attendance-closing:agreement",
             does=("agree", "object"),
             choose=_choose,
@@ -242,7 +241,7 @@ ROUTES: tuple[Route, ...] = (
         ),
     ),
     route(
-        f"POST {_AT}/ask",
+        "POST /api/v1/hrm/attendance/sheets/ask",
         ask,
         summary="Ask employees to agree on their sheets of a month",
         title=("发起或催办确认", "Ask or remind"),

@@ -572,6 +572,10 @@ export const DICTIONARIES = {
    "trip": {"zh": "出差", "en": "Business trip", "color": "orange"}
   }
  },
+ "hrm_sheet_answer": {
+  "title": {"zh": "员工答复", "en": "Answer to a sheet"},
+  "items": {"agree": {"zh": "确认", "en": "Agrees", "color": ""}, "object": {"zh": "有异议", "en": "Objects", "color": ""}}
+ },
  "hrm_special_day_kind": {
   "title": {"zh": "特殊日期类型", "en": "Kind of special day"},
   "items": {
