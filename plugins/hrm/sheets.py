@@ -47,6 +47,7 @@ from plugins.system.api import Configs
 _AT_ONCE = 200  # people in a transaction
 _MOST_MONTHS = 12
 _SILENT = ("open", "changed")
+_REMINDED_AFTER = timedelta(hours=1)
 
 
 async def find_attending(service: Service, month: str, group_ids: Sequence[RecordId] | None = None) -> Filter:
@@ -162,28 +163,29 @@ async def ask(req: Request) -> Record:
 async def _ask(req: Request, month: str, employees: Sequence[Employee]) -> tuple[int, int]:
     store, ids = req.system_store(SHEETS), [one["id"] for one in employees]
     of_month = {"employee_id": {"$in": ids}, "month": month}
-    known = {sheet["employee_id"]: sheet for sheet in await store.find(of_month)}
-    new = [one for one in employees if one["id"] not in known]
-    figures = await load_figures(req.service, [one["id"] for one in new], month)
-    timelines, last = await load_timelines(req.service, new), month_range(month)[1]
-    if new:
-        await store.create_many(
-            [
-                {
-                    **{"employee_id": one["id"], **_person(one), "month": month, "status": SHEET_STATES.initial},
-                    "department_id": timelines[one["id"]].values_on(last)["department_id"],
-                    "asked_at": req.now,
-                    **figures[one["id"]],
-                }
-                for one in new
-            ]
-        )
-    silent = {**of_month, "status": {"$in": [*_SILENT]}}
-    await store.update_many({**silent, "asked_at": {"$ne": req.now}}, {"$set": {"asked_at": req.now}}, unversioned=True)
-    asked = [one for one in employees if one["id"] not in known or known[one["id"]]["status"] in _SILENT]
-    accounts = [one["user_id"] for one in asked if one["user_id"] is not None]
-    await _notify(req.service, accounts, SHEET_ASKED, month)
-    return len(new), len(accounts)
+    known = {sheet["employee_id"] for sheet in await store.find(of_month, fields=["employee_id"])}
+    if new := [one for one in employees if one["id"] not in known]:
+        await _create(req, month, new)
+    silent = {**of_month, "status": {"$in": [*_SILENT]}, "asked_at": {"$not": {"$gt": req.now - _REMINDED_AFTER}}}
+    asked = [sheet["user_id"] for sheet in await store.find(silent) if sheet["user_id"] is not None]
+    await store.update_many(silent, {"$set": {"asked_at": req.now}}, unversioned=True)
+    await _notify(req.service, asked, SHEET_ASKED, month)
+    return len(new), len(asked)
+
+
+async def _create(req: Request, month: str, employees: Sequence[Employee]) -> None:
+    figures = await load_figures(req.service, [one["id"] for one in employees], month)
+    timelines, last = await load_timelines(req.service, employees), month_range(month)[1]
+    await req.system_store(SHEETS).create_many(
+        [
+            {
+                **{"employee_id": one["id"], **_person(one), "month": month, "status": SHEET_STATES.initial},
+                "department_id": timelines[one["id"]].values_on(last)["department_id"],
+                **figures[one["id"]],
+            }
+            for one in employees
+        ]
+    )
 
 
 async def _refuse_others(step: Step[AttendanceSheet]) -> None:
@@ -251,6 +253,7 @@ ROUTES: tuple[Route, ...] = (
         collection=SHEETS.name,
         refusals=conflicts(NOT_OVER),
         description="Makes a sheet for each visible employee who attends in the month and has none, and notifies those "
-        "with an account who have not answered.",
+        "with an account who have not answered. Nobody is notified twice within an hour, so asking again goes on where a "
+        "time limit has cut it.",
     ),
 )
