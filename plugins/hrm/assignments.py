@@ -17,7 +17,7 @@ from plugins.api import CONFLICT, NOT_FOUND, ApiError, Record, Service, Store, d
 from plugins.api.data import Filter, Migration, Stage
 from plugins.api.values import ReadOnlyRecord, RecordId
 from plugins.hrm.assignment_records import ASSIGNED, ASSIGNMENTS
-from plugins.hrm.departments import past_departments
+from plugins.hrm.departments import follow_department, past_departments
 from plugins.hrm.messages import FIRST_ASSIGNMENT
 from plugins.hrm.record_types import Assignment
 from plugins.hrm.records import EMPLOYEES
@@ -215,6 +215,7 @@ async def _move_on(service: Service, employee_id: RecordId, today: date) -> None
     values = current_values(employee, timeline, today)
     if any(employee.get(name) != value for name, value in values.items()):
         await employees.update(employee_id, values)
+        await follow_department(service, employee_id, values["department_id"])
 
 
 def _stages(service: Service) -> Iterator[Stage]:

@@ -177,8 +177,9 @@ PUNCH_REPLY = shape(
     ),
     day_status=choice(*DAY_STATES.states, description="The result of the day so far."),
 )
-REVIEW_BODY = shape("PunchReview", counts=boolean(required=True, nullable=False), remark=text(max_length=500))
-REVIEW_REMARK_BODY = shape("PunchReviewRemark", remark=text(label=("复核意见", "Review remarks"), max_length=500))
+_REVIEW = {"remark": text(label=("复核意见", "Review remarks"), max_length=500), **AFTER_CLOSING}
+REVIEW_BODY = shape("PunchReview", counts=boolean(required=True, nullable=False), **_REVIEW)
+REVIEW_REMARK_BODY = shape("PunchReviewRemark", **_REVIEW)
 
 ENTER_PUNCH_BODY = shape(
     "PunchEntry",

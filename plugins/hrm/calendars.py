@@ -41,8 +41,7 @@ async def load_calendars(
     attended = [id for id, timeline in timelines.items() if timeline.attended]
     rostered = await _load_rostered(service, attended, near)
     return {
-        id: _build_calendar(timeline, weeks, rostered.get(id, {})) if timeline.attended else None
-        for id, timeline in timelines.items()
+        one["id"]: _build_calendar(one, timelines[one["id"]], weeks, rostered.get(one["id"], {})) for one in employees
     }
 
 
@@ -69,8 +68,13 @@ async def _load_rostered(
 
 
 def _build_calendar(
-    timeline: Timeline, weeks: Mapping[tuple[Any, Any], WorkingWeek | None], rostered: _Rostered
-) -> Calendar:
+    employee: ReadOnlyRecord,
+    timeline: Timeline,
+    weeks: Mapping[tuple[Any, Any], WorkingWeek | None],
+    rostered: _Rostered,
+) -> Calendar | None:
+    if not timeline.attended:
+        return None
     return Calendar(
         tuple(
             Period(
@@ -82,6 +86,8 @@ def _build_calendar(
             for piece in timeline.pieces
         ),
         rostered,
+        date.fromisoformat(employee["hired_on"]),
+        date.fromisoformat(employee["left_on"]) if employee["left_on"] else date.max,
     )
 
 

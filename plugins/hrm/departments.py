@@ -1,4 +1,4 @@
-"""The departments of an employee in the past, as the assignments say; by them, figures of the past count."""
+"""The departments of an employee: those of the past, by which figures count, and today's, by which others see records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import Any
 
+from plugins.api import Actor, Collection, Request, Service, Store
 from plugins.api.data import Filter
+from plugins.api.values import RecordId, Typed
+from plugins.hrm.attendance_records import PUNCHES
+from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.record_types import Employee
+from plugins.hrm.request_records import REQUESTS
 
 _ONE_DAY = timedelta(days=1)
 
@@ -47,3 +53,17 @@ def began_in(ids: Iterable[int]) -> Filter:
             {"past_departments.0.department_id": these},
         ]
     }
+
+
+def store_of(req: Request, collection: Collection[Typed], employee: Employee) -> Store[Typed]:
+    """Return a store whose new records are as if the employee had made them, in the department where they are employed."""
+    actor = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
+    return req.service.database.store(collection, actor, now=req.now)
+
+
+async def follow_department(service: Service, employee_id: RecordId, department_id: int | None) -> None:
+    """Let who sees a department see the leave, requests and punches of an employee who is in it now."""
+    moved = {"employee_id": employee_id, "creator_department_id": {"$ne": department_id}}
+    changed = {"$set": {"creator_department_id": department_id}}
+    for theirs in (LEAVES, REQUESTS, PUNCHES):
+        await service.database.store(theirs).update_many(moved, changed, unversioned=True)

@@ -13,7 +13,6 @@ from plugins.api import (
     CONFLICT,
     NOTIFY,
     Action,
-    Actor,
     ApiError,
     Approval,
     Message,
@@ -36,6 +35,7 @@ from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import MAX_DAYS, find_open_day, refuse_closed
+from plugins.hrm.departments import store_of
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import (
     ALREADY_PUNCHED,
@@ -95,7 +95,7 @@ async def create(req: Request) -> EmployeeRequest:
     values = {**req.body, **_of(employee)}
     values |= await _measure(req, employee, values)
     # the only reference that is given is `swap_with`, which may be a colleague whom the caller does not see
-    return await _asked(req, await req.system_store(REQUESTS).create(values))
+    return await _asked(req, await store_of(req, REQUESTS, employee).create(values))
 
 
 async def update(req: Request) -> EmployeeRequest:
@@ -142,9 +142,8 @@ async def enter(req: Request) -> EmployeeRequest:
         values |= await _measure(req, employee, values)
         await _refuse_invalid(req, employee, values, after_closing=after_closing)
         values |= {"status": REQUEST_STATES.after("approve"), "submitted_at": req.now}
-        person = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
-        store = req.service.database.store(REQUESTS, person, now=req.now)
-        made = await store.create({**values, "decided_at": req.now, "decided_by": req.actor.user_id})
+        decided = {"decided_at": req.now, "decided_by": req.actor.user_id}
+        made = await store_of(req, REQUESTS, employee).create({**values, **decided})
         await _recompute(req.service, made, req, after_closing=after_closing)
         await req.emit(REQUEST_STATES.transitions["approve"].event, employee_request=made)
         await _notify(req, made)

@@ -28,6 +28,7 @@ from plugins.hrm.assignment_records import ASSIGNED, ASSIGNMENT_BODY, ASSIGNMENT
 from plugins.hrm.assignments import Timeline, current_values, load_timeline, new_timeline, save
 from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.closing import refuse_closed
+from plugins.hrm.departments import follow_department
 from plugins.hrm.leave_counts import recount
 from plugins.hrm.leave_owners import adopt, follow_account
 from plugins.hrm.messages import CLOSED, FIRST_ASSIGNMENT, NO_ASSIGNMENT
@@ -77,6 +78,7 @@ async def update(req: Request) -> Employee:
         changed = await store.update(before["id"], {**values, **derived}, version=version)
         if moved:
             await save(req.system_store(ASSIGNMENTS), before["id"], moved, _today(req))
+            await follow_department(req.service, before["id"], changed["department_id"])
         if _OF_RESULTS & values.keys():
             await mark_stale(req.service, before["id"])
             await follow_account(req.service, before, changed)
@@ -198,6 +200,7 @@ async def _reassign(
         current = current_values(employee, timeline, _today(req))
         if any(employee.get(name) != value for name, value in current.items()):
             employee = await req.system_store(EMPLOYEES).update(employee["id"], current)
+            await follow_department(req.service, employee["id"], employee["department_id"])
         await mark_stale(req.service, employee["id"])
         await recount(req.service, [employee])
         days = {"employee_id": employee["id"], "from": {"$lte": since}}

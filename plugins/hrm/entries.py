@@ -9,22 +9,19 @@ from datetime import timedelta
 
 from plugins.api import (
     CONFLICT,
-    Actor,
     ApiError,
-    Collection,
     Request,
     Route,
-    Store,
     conflicts,
     day_of,
     invalid,
     route,
 )
-from plugins.api.values import Typed
 from plugins.hrm import leaves
 from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import MAX_DAYS, find_open_day, refuse_closed
+from plugins.hrm.departments import store_of
 from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
 from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.record_types import Employee, Leave, Punch
@@ -58,7 +55,7 @@ async def enter_punch(req: Request) -> Punch:
         known = {"employee_id": employee["id"], "at": during, "counts": True}
         if await req.system_store(PUNCHES).find_one(known):
             raise ApiError(CONFLICT, ALREADY_PUNCHED)
-        made = await _store_of(req, PUNCHES, employee).create(
+        made = await store_of(req, PUNCHES, employee).create(
             {
                 **PUNCHES.defaults,
                 "employee_id": employee["id"],
@@ -97,7 +94,7 @@ async def enter_leave(req: Request) -> Leave:
         }
         values |= await leaves.measure(req, values)
         await leaves.refuse_invalid(req, values, after_closing=after_closing)
-        leave = await _store_of(req, LEAVES, employee).create(
+        leave = await store_of(req, LEAVES, employee).create(
             {
                 **values,
                 "status": LEAVE_STATES.after("approve"),
@@ -127,11 +124,6 @@ async def _get_employee(req: Request) -> Employee:
 def _attends(employee: Employee, day: str) -> bool:
     begins: str = max(employee["hired_on"], employee["attends_from"] or "")
     return begins <= day and (employee["left_on"] is None or day <= str(employee["left_on"]))
-
-
-def _store_of(req: Request, collection: Collection[Typed], employee: Employee) -> Store[Typed]:
-    actor = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
-    return req.service.database.store(collection, actor, now=req.now)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 
-from plugins.api import NOTIFY, Record, Service, day_of, exact, utc_now
+from plugins.api import NOTIFY, Record, Service, day_of, exact
 from plugins.api.requests import as_json
-from plugins.api.values import ReadOnlyRecord, rounded, start_of, store_quantity
+from plugins.api.values import ReadOnlyRecord, RecordId, rounded, start_of, store_quantity
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendars
-from plugins.hrm.closing import MAX_DAYS, load_closed_days
+from plugins.hrm.closing import closing_of, first_known, freeze, load_closed_days, load_closings
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_RECOUNTED
-from plugins.hrm.record_types import Employee, Leave
+from plugins.hrm.record_types import AttendanceClosing, Employee, Leave
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import Calendar, taken_days
 
@@ -33,16 +33,37 @@ def of_person(employee: Employee | None, user_id: int | None) -> Record:
     return {"employee_id": employee["id"]} if employee else {"employee_id": None, "user_id": user_id}
 
 
-def count(service: Service, calendar: Calendar, leave: ReadOnlyRecord, kept: Sequence[Record] = ()) -> Record:
-    """Return the working days and hours that leave takes by a calendar, and what of them is taken on which day.
+def count(service: Service, calendar: Calendar, leave: ReadOnlyRecord) -> Record:
+    """Return the working days and hours that leave takes by a calendar, and what of them is taken on which day."""
+    return _counted(_by_calendar(service, calendar, leave))
 
-    `kept`: what it takes of closed days, in order; only the days after them are counted.
-    """
-    by_day = [
-        *kept,
-        *(one for one in _by_calendar(service, calendar, leave) if not kept or one["day"] > kept[-1]["day"]),
-    ]
-    return {**_sums(by_day), "by_day": by_day}
+
+def _counted(by_day: Sequence[Record]) -> Record:
+    return {**_sums(by_day), "by_day": list(by_day)}
+
+
+def _count_anew(
+    service: Service,
+    calendar: Calendar,
+    leave: ReadOnlyRecord,
+    closed: date | None,
+    closings: Sequence[AttendanceClosing],
+) -> Record:
+    """Return what leave takes now. Of closed days it takes what is noted, unless they are known to be no working days."""
+    now = _by_calendar(service, calendar, leave)
+    if closed is None:
+        return _counted(now)
+    first, last = first_known(service).isoformat(), closed.isoformat()
+    known = {one["day"]: one for one in _by_calendar(service, freeze(calendar, closings), leave)}
+    noted = {one["day"]: one for one in days_taken(service, calendar, leave)}
+
+    def is_known(day: str) -> bool:
+        return day >= first and closing_of(date.fromisoformat(day), closings) is not None
+
+    kept = {day: one for day, one in noted.items() if not is_known(day) or day in known}
+    more = {day: one for day, one in known.items() if is_known(day)}
+    of_closed = [one for day, one in sorted({**more, **kept}.items()) if day <= last]
+    return _counted([*of_closed, *(one for one in now if one["day"] > last)])
 
 
 def _sums(by_day: Sequence[Record]) -> Record:
@@ -80,8 +101,8 @@ def _by_calendar(service: Service, calendar: Calendar, leave: ReadOnlyRecord) ->
 async def recount(service: Service, employees: Sequence[Employee], around: Span | None = None) -> None:
     """Count the leave of these employees anew, within the caller's transaction, and notify whom it concerns.
 
-    What it takes of closed days stays, because wages were paid by it; so does leave of over a year ago. `around`: only
-    leave between these moments.
+    Leave of over a year ago stays, and of days whose closing was not recorded. `around`: only leave between these
+    moments.
     """
     for leave, counted in await find_recounted(service, employees, around):
         await _replace(service, leave, counted)
@@ -91,11 +112,9 @@ async def find_recounted(
     service: Service, employees: Sequence[Employee], around: Span | None = None
 ) -> list[tuple[Leave, Record]]:
     """Return the leave of these employees that takes other days than noted, with what it takes by their calendars."""
-    calendars = await load_calendars(service, employees)
+    calendars, closings = await load_calendars(service, employees), dict[RecordId, list[AttendanceClosing]]()
     closed_days = await load_closed_days(service, list(calendars))
-    year_ago = day_of(utc_now(), service.settings.zone) - timedelta(days=MAX_DAYS)
-    opens = min((closed_days.of(id) or year_ago for id in calendars), default=year_ago)
-    since = start_of(max(year_ago, opens), service.settings.zone)
+    since = start_of(first_known(service), service.settings.zone)
     where: Record = {"employee_id": {"$in": list(calendars)}, "status": {"$ne": "cancelled"}}
     where |= (
         {"ends_at": {"$gt": max(since, around[0])}, "starts_at": {"$lt": around[1]}}
@@ -104,12 +123,11 @@ async def find_recounted(
     )
     found = []
     for leave in await service.database.store(LEAVES).find(where, sort="id"):
-        calendar, closed = calendars[leave["employee_id"]] or OFFICE, closed_days.of(leave["employee_id"])
-        if closed and leave["ends_at"] <= start_of(closed, service.settings.zone):
-            continue
-        taken = days_taken(service, calendar, leave) if closed else []
-        kept = [one for one in taken if closed and one["day"] <= closed.isoformat()]
-        counted = count(service, calendar, leave, kept)
+        id = leave["employee_id"]
+        closed = closed_days.of(id)
+        if closed is not None and id not in closings:
+            closings[id] = await load_closings(service, id)
+        counted = _count_anew(service, calendars[id] or OFFICE, leave, closed, closings.get(id, ()))
         if any(leave.get(name) != value for name, value in counted.items()):
             found.append((leave, counted))
     return found

@@ -38,6 +38,7 @@ from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.closing import find_open_day, refuse_closed
+from plugins.hrm.departments import store_of
 from plugins.hrm.leave_balances import check_balance
 from plugins.hrm.leave_counts import count, days_taken, find_person, of_person, to_local
 from plugins.hrm.leave_records import LEAVES, REJECT_BODY
@@ -77,7 +78,8 @@ async def create(req: Request) -> Leave:
     await _refuse_others_type(req, employee, req.body["type"])
     theirs = {"employee_id": employee["id"], "employee_name": employee["name"]} if employee else {}
     values = {"employee_name": req.actor.name, **theirs, **req.body, "user_id": req.actor.user_id}
-    return await req.store(LEAVES).create({**values, **await measure(req, values)})
+    leaves = store_of(req, LEAVES, employee) if employee else req.store(LEAVES)
+    return await leaves.create({**values, **await measure(req, values)})
 
 
 async def update(req: Request) -> Leave:

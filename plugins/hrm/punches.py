@@ -29,7 +29,8 @@ from plugins.hrm.attendance_records import (
     REVIEW_REMARK_BODY,
 )
 from plugins.hrm.calendars import find_employee, load_calendar
-from plugins.hrm.closing import refuse_closed
+from plugins.hrm.closing import find_open_day, refuse_closed
+from plugins.hrm.departments import store_of
 from plugins.hrm.evidence import Finding, demands_of, evaluate, position_of, to_point
 from plugins.hrm.messages import (
     ACCEPTED_AT,
@@ -50,7 +51,7 @@ from plugins.hrm.punch_checks import ATTEMPTS, find_risks
 from plugins.hrm.punch_policy import REVIEWED_FROM, RISKS, risk_of
 from plugins.hrm.record_types import AttendanceGroup, AttendanceMark, AttendancePlace, Employee, Punch
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES
-from plugins.hrm.results import lock, recompute
+from plugins.hrm.results import correct, lock, recompute
 
 # a second tap within this time is the same punch
 _REPEAT_SECONDS = 60
@@ -86,7 +87,7 @@ async def _record_punch(req: Request, body: Record) -> Record:
         return await _build_reply(req, before, None, repeated=True)
     counts = finding.result == "accepted" or (finding.result == "outside" and group["outside_counts"])
     risk = risk_of(finding.risks)
-    made = await req.store(PUNCHES).create(
+    made = await store_of(req, PUNCHES, employee).create(
         {
             **{name: value for name, value in evidence.items() if name != "attempt"},
             "point": evidence["point"]
@@ -191,10 +192,11 @@ async def reject(req: Request) -> Punch:
 
 
 async def _decide(req: Request, *, counts: bool) -> Punch:
+    body = req.body or {}
     decision = {
         "counts": counts,
         "review": "accepted" if counts else "rejected",
-        "review_remark": (req.body or {}).get("remark"),
+        "review_remark": body.get("remark"),
         "reviewed_by": req.actor.user_id,
         "reviewed_at": req.now,
     }
@@ -209,8 +211,10 @@ async def _decide(req: Request, *, counts: bool) -> Punch:
         calendar = await load_calendar(req.service, employee)
         if employee is not None and calendar is not None:
             day = calendar.day_of(punch["at"].astimezone(req.service.settings.zone))
-            await refuse_closed(req.service, day, employee["id"])
-            await recompute(req.service, employee, calendar, day, day, req.now)
+            await refuse_closed(req.service, day, employee["id"], after_closing=body.get("after_closing"))
+            if day == await find_open_day(req.service, day, employee["id"]):
+                await recompute(req.service, employee, calendar, day, day, req.now)
+            await correct(req.service, employee, calendar, day, day, req.now)
         await _notify(req, changed)
         return changed
 

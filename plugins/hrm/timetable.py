@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 from plugins.api.values import start_of
 
 DAY = 1440
+_REST = 8 * 60  # nobody is expected sooner after a shift, or before one
 Span = tuple[int, int]
 
 
@@ -101,11 +102,14 @@ class Period:
 class Calendar:
     """The working time of an employee by day: `periods` are in order, and the first applies to earlier days too.
 
-    `rostered`: the hours of single days, which come before those of the group; None for a day off.
+    `rostered`: the hours of single days, which come before those of the group; None for a day off. `first`, `last`: the
+    days of employment.
     """
 
     periods: Sequence[Period]
     rostered: Mapping[date, Timetable | None] = field(default_factory=dict)
+    first: date = date.min
+    last: date = date.max
 
     @cached_property
     def _firsts(self) -> list[date]:
@@ -139,9 +143,18 @@ class Calendar:
         return self.timetable_of(day).shift_id if self.works_on(day) else None
 
     def begin_of(self, day: date) -> int:
-        """Return from when on punches belong to a day: the middle of the time off between its shift and the last one."""
-        start, before = self.timetable_of(day).start, self.timetable_of(day - timedelta(days=1)).end
-        return start - (start + DAY - before) // 2
+        """Return from when on punches belong to a day: the middle of the time off between its shift and the last one.
+
+        The hours of a day off are only assumed, so they give way to the shift of the day before or after.
+        """
+        previous = day - timedelta(days=1)
+        start, before = self.timetable_of(day).start, self.timetable_of(previous).end - DAY
+        works, worked = self.works_on(day), self.works_on(previous)
+        if worked and not works:
+            start = max(start, before + _REST)
+        elif works and not worked:
+            before = min(before, start - _REST)
+        return start - (start - before) // 2
 
     def end_of(self, day: date, zone: ZoneInfo) -> int:
         """Return the minutes that pass from the midnight at which a day begins until no more punches belong to it."""
@@ -276,10 +289,10 @@ def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
 
 
 def _days_between(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[date]:
-    """Yield each working day that leave may touch."""
+    """Yield each working day of the employment that leave may touch."""
     # a night shift of the day before may reach into the first day
-    day = starts.date() - timedelta(days=1)
-    while day <= ends.date():
+    day = max(starts.date() - timedelta(days=1), calendar.first)
+    while day <= min(ends.date(), calendar.last):
         if calendar.works_on(day):
             yield day
         day += timedelta(days=1)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from bson import ObjectId
 
+from handlers.data.database import utc_now
 from plugins.boot.runtime import Running
 from plugins.hrm.assignment_records import ASSIGNMENTS
 from plugins.hrm.assignments import _store_timelines, move_on
@@ -55,6 +56,24 @@ async def test_nights_before_a_move_to_the_day_shift_stay_as_they_were_worked(
     expect(await admin.patch(path, {"version": now["version"], "attendance_group_id": staff.group["id"]}))
     await reconcile(tradewind.service)
     assert sorted((await staff.days()).items()) == rows
+
+
+async def test_the_leader_of_the_department_to_which_hr_moves_somebody_decides_on_their_leave(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    before, now = await people.department(), await people.department()
+    rights = [f"hrm:leave:{one}" for one in ("list", "read", "approve")]
+    former, leader = [await people.person(rights, "department", one) for one in (before, now)]
+    staff = await Staff.hire(admin, department_id=before)
+    asked = await staff.leave(f"{day()}T01:00:00Z", f"{day()}T10:00:00Z", "submit")
+    expect(await leader.post(f"{AT}/leaves/{asked['id']}/approve"), 40400)
+    today = f"{utc_now() + timedelta(hours=8):%Y-%m-%d}"
+    path = f"{AT}/employees/{staff.employee['id']}/assignments"
+    expect(await admin.post(path, {"from": today, "department_id": now}))
+    expect(await former.get(f"{AT}/leaves/{asked['id']}"), 40400)
+    expect(await leader.post(f"{AT}/leaves/{asked['id']}/approve"))
+    later = await staff.leave(f"{day(1)}T01:00:00Z", f"{day(1)}T10:00:00Z", "submit")
+    assert later["id"] in [one["id"] for one in expect(await leader.get(f"{AT}/leaves?status=pending"))["items"]]
 
 
 async def test_an_assignment_begins_on_its_day(admin: Client, tradewind: Running) -> None:

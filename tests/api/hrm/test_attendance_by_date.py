@@ -45,11 +45,20 @@ class Model:
         weekday = date.fromisoformat(day(number)).isoweekday()
         return self.special.get(number, weekday in self.on(number).weekdays)
 
+    def hours(self, number: int) -> tuple[int, int]:
+        """The shift of a day; that of a day off keeps eight hours away from the shifts beside it."""
+        start, end = (number * 1440 + minute for minute in self.on(number).shift)
+        if not self.works(number) and self.works(number - 1):
+            start = max(start, (number - 1) * 1440 + self.on(number - 1).shift[1] + 480)
+        if not self.works(number) and self.works(number + 1):
+            end = min(end, (number + 1) * 1440 + self.on(number + 1).shift[0] - 480)
+        return start, end
+
     def day_of(self, punch: int) -> int:
         """A punch belongs to the nearest shift, the later one in the middle between two."""
 
         def distance(number: int) -> int:
-            start, end = (number * 1440 + minute for minute in self.on(number).shift)
+            start, end = self.hours(number)
             return max(start - punch, 0, punch - end)
 
         return min(range(-1, self.days + 2), key=lambda number: (distance(number), -number))

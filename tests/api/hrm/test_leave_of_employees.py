@@ -105,24 +105,33 @@ async def test_leave_is_counted_by_the_group_to_which_its_employee_moves(admin: 
     assert await taken(staff) == "3"
 
 
-async def test_leave_of_closed_days_keeps_its_days(admin: Client) -> None:
+async def test_a_holiday_that_is_declared_after_closing_gives_the_day_of_leave_back(admin: Client) -> None:
     staff = await Staff.hire(admin)
     await staff.leave(*WEEK, "submit", "approve")
     async with configured(admin, hrm_attendance_closed_to=day(6)):
         await declare(staff, day(2))
-        assert await taken(staff) == "5"
+        assert await taken(staff) == "4"
 
 
-async def test_leave_from_a_closed_month_into_an_open_one_is_counted_anew_after_the_closed_day(admin: Client) -> None:
+async def test_leave_after_the_last_day_of_work_takes_nothing(admin: Client) -> None:
+    staff = await Staff.hire(admin)
+    await staff.leave(*WEEK, "submit", "approve")
+    await change(staff, left_on=day(2))
+    assert await taken(staff) == "3"
+    await change(staff, left_on=None)
+    assert await taken(staff) == "5"
+
+
+async def test_leave_from_a_closed_month_into_an_open_one_is_counted_anew_in_both(admin: Client) -> None:
     staff = await Staff.hire(admin)
     leave = await staff.leave(*WEEK, "submit", "approve")
     async with configured(admin, hrm_attendance_closed_to=day(1)):
         await declare(staff, day(0), day(1), day(3))
         counted = expect(await admin.get(f"{AT}/leaves/{leave['id']}"))
-        assert (counted["days"], counted["hours"], await taken(staff)) == ("4", "36", "4")
+        assert (counted["days"], counted["hours"], await taken(staff)) == ("2", "18", "2")
 
 
-async def test_older_leave_into_an_open_month_is_counted_anew_after_the_closed_day_too(
+async def test_older_leave_keeps_what_was_noted_of_closed_days_that_were_worked(
     admin: Client, tradewind: Running
 ) -> None:
     staff = await Staff.hire(admin)
@@ -132,18 +141,18 @@ async def test_older_leave_into_an_open_month_is_counted_anew_after_the_closed_d
     assert older is not None
     assert await _note_days(tradewind.service, [{**older, "_id": id}]) == 1
     async with configured(admin, hrm_attendance_closed_to=day(1)):
-        await declare(staff, day(0), day(3))
-        assert await taken(staff) == "3.5"
+        await declare(staff, day(1), day(3))
+        assert await taken(staff) == "2.5"
 
 
-async def test_leave_over_the_turn_of_the_year_keeps_the_days_of_the_closed_year(admin: Client) -> None:
+async def test_leave_over_the_turn_of_the_year_gives_each_year_its_holiday_back(admin: Client) -> None:
     staff = await Staff.hire(admin)
     await staff.leave("2025-12-29T01:00:00Z", "2026-01-02T10:00:00Z", "submit", "approve")
     async with configured(admin, hrm_attendance_closed_to="2025-12-31"):
         await declare(staff, "2025-12-31", "2026-01-01")
         balances = f"{AT}/employees/{staff.employee['id']}/leave-balances?year="
         taken = [expect(await admin.get(f"{balances}{year}"))["items"][0]["taken"] for year in (2025, 2026)]
-        assert taken == ["3", "1"]
+        assert taken == ["2", "1"]
 
 
 async def test_leave_of_over_a_year_ago_keeps_its_days(admin: Client) -> None:

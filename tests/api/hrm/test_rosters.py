@@ -57,6 +57,15 @@ async def test_a_roster_comes_before_the_shift_and_the_days_off_of_the_group(adm
     assert (await statuses(staff, tradewind))[0] == "late"
 
 
+async def test_a_night_before_a_day_off_keeps_its_departure(admin: Client, tradewind: Running) -> None:
+    staff = await Staff.hire(admin, {"start": "06:00", "end": "14:00"}, attends_from=day(), left_on=day(2))
+    for number, shift in ((0, await night(admin)), (1, None)):
+        await create(admin, "rosters", day=day(number), shift_id=shift, employee_id=staff.employee["id"])
+    for hours in (21.9, 30.1, 53.9):  # the night, and an arrival after the day off
+        await staff.punch_at(tradewind, MONDAY + timedelta(hours=hours))
+    assert await statuses(staff, tradewind) == ["normal", "rest", "missed"]
+
+
 async def test_a_pattern_is_rehearsed_with_its_conflicts_and_then_written(admin: Client, tradewind: Running) -> None:
     staff = await Staff.hire(admin, name="Ann", **WEEK)
     other = await create(

@@ -14,7 +14,7 @@ from plugins.boot.runtime import Running
 from plugins.hrm.results import reconcile
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import configured
-from tests.api.hrm.staff import AT, Staff, create
+from tests.api.hrm.staff import AT, OFFICE, Staff, create
 from tests.api.hrm.week import MONDAY, MONTH, at, day
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -122,6 +122,17 @@ async def test_a_punch_and_a_cancelled_leave_are_known_after_closing(admin: Clie
         paid, known = await month_of(staff), await month_of(staff, reading="known")
         assert (paid["leave"], paid["present"], paid["hours"]) == (1, 1, "8")
         assert (known["leave"], known["present"], known["hours"]) == (0, 2, "16")
+
+
+async def test_a_doubtful_punch_that_is_accepted_after_closing_is_known(admin: Client, tradewind: Running) -> None:
+    staff = await hired(admin, tradewind)
+    vague = {"location": OFFICE, "accuracy": 900}
+    made = await staff.punch_at(tradewind, MONDAY + timedelta(hours=33), **vague)
+    async with configured(admin, **CLOSED):
+        expect(await admin.post(f"{AT}/punches/{made['id']}/accept", {}), 40901)
+        expect(await admin.post(f"{AT}/punches/{made['id']}/accept", LATE))
+        paid, known = await month_of(staff), await month_of(staff, reading="known")
+        assert [(one["missed"], one["absent"]) for one in (paid, known)] == [(0, 1), (1, 0)]
 
 
 async def test_reopening_says_why_and_gives_days_what_was_known(admin: Client, tradewind: Running) -> None:
