@@ -17,6 +17,7 @@ from plugins.api.business import Debt, Due
 from plugins.api.records import Catalogue
 from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.api.values import ReadOnlyRecord
+from plugins.finance.bills import BILLS_NOTHING, billing, find_item_ids, get_share, list_lines
 from plugins.finance.books import compute_balance_changes
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items import BILLING, CLAIM, INVOICE, get_document_amount, get_status, sum_bills, sum_owed
@@ -217,6 +218,10 @@ _OWED_TWICE = Message(
     "{noun} {number} ({id}): no invoice bills it, but the invoice {invoice} of the same party and amount bills nothing: "
     "both may be owed for the same goods",
 )
+_SHARE = Message(
+    "{noun} {number}：某一款项的开票金额为 {found}，其明细合计为 {expected}",
+    "{noun} {number} ({id}): it claims {found} of an open item, and its lines of that come to {expected}",
+)
 _NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
 _NO_ITEM = Message(
     "{noun} {number}：应有金额为 {expected} 的应收应付款项，但未找到",
@@ -294,9 +299,26 @@ async def check_invoices(piece: Piece) -> AsyncIterator[Difference]:
     for invoice in piece.records:
         id, total = invoice["id"], exact(invoice["amount"]) + exact(invoice["tax"])
         # an invoice that bills an open item is paid by what is paid of that item
-        own = {"paid": paid[id]} if invoice["open_item_id"] is None else {}
-        for found in compare(INVOICES, invoice, {**own, "credited": credited[id], "total": total}):
+        own = {} if find_item_ids(invoice) else {"paid": paid[id]}
+        for found in (
+            *compare(INVOICES, invoice, {**own, "credited": credited[id], "total": total}),
+            *_compare_shares(invoice),
+        ):
             yield found
+
+
+def _compare_shares(invoice: ReadOnlyRecord) -> Iterator[Difference]:
+    """Yield where the shares of an invoice that bills several items differ from it, or from their lines."""
+    shares = invoice["billed_items"] or ()
+    if shares:
+        names = ("amount", "tax", "total", "paid", "credited", "credited_tax", "adjusted")
+        sums = {name: sum((exact(share[name]) for share in shares), _ZERO) for name in names}
+        yield from compare(INVOICES, invoice, sums)
+    for share in shares:
+        net = sum((exact(line["net"]) for line in list_lines(invoice, share["open_item_id"])), _ZERO)
+        if net != exact(share["amount"]):
+            values = {"found": f"{share['amount']}", "expected": f"{net:f}"}
+            yield difference(INVOICES, invoice, "billed_items", _SHARE, **values)
 
 
 async def check_claims(piece: Piece) -> AsyncIterator[Difference]:
@@ -343,10 +365,10 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
 
 async def check_bills(piece: Piece) -> AsyncIterator[Difference]:
     """Check that the invoices that bill an item name its party, claim no more than it, and that it counts them all."""
-    found = await piece.store(INVOICES).find({"open_item_id": {"$in": piece.ids}, **BILLING})
     bills = defaultdict(list)
-    for invoice in found:
-        bills[invoice["open_item_id"]].append(invoice)
+    for invoice in await piece.store(INVOICES).find({**billing(piece.ids), **BILLING}):
+        for id in find_item_ids(invoice):
+            bills[id].append(get_share(invoice, id))
     alone = await _find_alone(piece)
     for item in piece.records:
         for one in _compare_bills(item, bills[item["id"]]):
@@ -362,7 +384,7 @@ async def _find_alone(piece: Piece) -> Mapping[Any, Sequence[str]]:
     theirs = [{name: {"$in": ids}} for name, ids in parties.items() if ids]
     if not theirs:
         return {}
-    alone = {"open_item_id": None, "credited": {"$in": [None, store_money(_ZERO)]}, "$or": theirs, **BILLING}
+    alone = {**BILLS_NOTHING, "credited": {"$in": [None, store_money(_ZERO)]}, "$or": theirs, **BILLING}
     found = await piece.store(INVOICES).find(alone, fields=(*_PARTY_IDS, "total", "number"))
     numbers = defaultdict(list)
     for invoice in found:
@@ -384,9 +406,11 @@ def _compare_bills(item: Mapping[str, Any], bills: Sequence[Invoice]) -> Iterato
             OPEN_ITEMS, item, "invoiced", _MORE_INVOICED, found=f"{invoiced - credited:f}", expected=f"{whole:f}"
         )
     for one in bills:
-        if any(one.get(name) != item[name] for name in PARTY_FIELDS if item[name]):
-            names = {"found": one["counterparty"], "expected": item["counterparty"] or "", "invoice": one["number"]}
-            yield difference(OPEN_ITEMS, item, "counterparty", _OTHER_PARTY, **names)
+        # the documents on one invoice may call their customer by different names
+        names = _PARTY_IDS if one["billed_items"] and any(item[name] for name in _PARTY_IDS) else PARTY_FIELDS
+        if any(one.get(name) != item[name] for name in names if item[name]):
+            said = {"found": one["counterparty"], "expected": item["counterparty"] or "", "invoice": one["number"]}
+            yield difference(OPEN_ITEMS, item, "counterparty", _OTHER_PARTY, **said)
 
 
 async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
@@ -395,7 +419,7 @@ async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
     return {
         one["id"]: Due(_ZERO if one["status"] == "void" else exact(one["total"]) - credited[one["id"]], paid[one["id"]])
         for one in piece.records
-        if one["status"] != "draft" and one["open_item_id"] is None
+        if one["status"] != "draft" and not find_item_ids(one)
     }
 
 

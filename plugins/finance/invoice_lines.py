@@ -6,6 +6,7 @@ all units billed by then, less what was billed before: the invoices of a line ad
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +17,9 @@ from plugins.api import CONFLICT, ApiError, Record, Request, exact, invalid, sto
 from plugins.api.business import BillableOrder, PricedLines, compute_part, compute_value, share_out
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import ReadOnlyRecord, store_quantity
+from plugins.finance.bills import billing, count_left, find_item_ids, get_share, list_lines, split
 from plugins.finance.messages import MORE_UNITS_THAN_BILLED, MORE_UNITS_THAN_OPEN, NOTHING_TO_BILL
-from plugins.finance.record_types import Invoice
+from plugins.finance.record_types import Invoice, OpenItem
 from plugins.finance.records import INVOICES
 
 Line = Mapping[str, Any]
@@ -26,6 +28,7 @@ _OF_ORDER = ("product_id", "kind", "unit", "price", "price_per", "discount", "ta
 _NUMBERS = frozenset({"price", "price_per", "discount", "tax_rate"})
 _WORDS = ("description", "reference")
 _OF_SHIPMENTS = ("order_line", "shipment_id")
+_PLACE = re.compile(r"lines\[(\d+)\]")
 
 
 @dataclass
@@ -38,7 +41,9 @@ class Billed:
     of_shipments: defaultdict[tuple[Any, int], Decimal] = field(default_factory=lambda: defaultdict(Decimal))
 
     def add(self, line: Line) -> None:
-        """Add a line of an invoice."""
+        """Add a line of an invoice, unless it is of no line of an order."""
+        if line.get("order_line") is None:
+            return
         number, units = line["order_line"], exact(line["quantity"]) - exact(line.get("credited_quantity"))
         self.units[number] += units
         self.amounts[number] += exact(line["amount"]) - exact(line.get("credited"))
@@ -54,34 +59,47 @@ class Billed:
         return max(left, _ZERO)
 
 
-async def derive(req: Request, values: ReadOnlyRecord, item: ReadOnlyRecord | None, given: ReadOnlyRecord) -> Record:
-    """Return `lines`, `amount` and `tax` of an invoice with these values, or nothing if it has no lines.
+@dataclass(frozen=True)
+class Source:
+    """An open item that an invoice bills: its order, if that has lines to bill, and what other invoices bill of these."""
 
-    `item` is the open item that it bills, `given` the body. Raises 40001 for lines that contradict themselves, their order
-    or the amount, and 40901 for more than is open of an order, line by line.
+    item: OpenItem
+    order: BillableOrder | None
+    billed: Billed
+
+
+Rows = Sequence[tuple[int, Line]]  # lines with their places in the body
+
+
+async def derive(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem], given: ReadOnlyRecord) -> Record:
+    """Return `lines`, `amount`, `tax` and `billed_items` of an invoice with these values; no lines if it has only sums.
+
+    `items` are the open items that it bills, `given` the body. Raises 40001 for lines that contradict themselves, their
+    order or the amount, and 40901 for more than is open of an order, line by line.
     """
     shipments, asked = given.get("shipment_ids"), given.get("lines")
-    order = await _find_order(req, item)
-    if shipments and order is None:
+    several = values.get("open_item_id") is None and bool(items)
+    sources = await _find_sources(req, items, values.get("id"))
+    of_orders = bool(sources) and all(one.order is not None for one in sources)
+    if shipments and not of_orders:
         raise invalid("shipment_ids", "invalid")
-    if order is not None and (asked is not None or shipments or values.get("amount") is None):
-        billed = await _sum_billed(req, item, values.get("id"))
-        asked = list(_propose(order, billed, shipments)) if asked is None else asked
-        found: Record = _bill(order, billed, asked)
+    if several or (of_orders and (asked is not None or shipments or values.get("amount") is None)):
+        asked = list(_propose(sources, shipments)) if asked is None else asked
+        lines = await _bill(req, values, sources, asked)
     elif asked is not None:
-        found = await _price(req, values, asked)
+        lines = await _price(req, values, [*enumerate(asked)])
     elif values.get("amount") is None:
         raise invalid("amount", "required")
     else:
-        return {}
-    sums = sum_lines(found["lines"])
+        return {"billed_items": None}
+    sums = sum_lines(lines)
     for name, value in sums.items():
         stated = exact(given.get(name))
         if stated and stated != exact(value):
             raise invalid(name, "invalid")
     if not exact(sums["amount"]):
         raise invalid("amount", "minimum")
-    return {**found, **sums}
+    return {"lines": lines, "billed_items": split(lines) if several else None, **sums}
 
 
 def sum_lines(lines: Sequence[Line]) -> Record:
@@ -92,66 +110,115 @@ def sum_lines(lines: Sequence[Line]) -> Record:
     }
 
 
-async def renew(req: Request, invoice: Invoice, item: ReadOnlyRecord) -> Record:
-    """Return what changes in an invoice whose lines bill an order when it is confirmed, after others were.
+async def renew(req: Request, invoice: Invoice, items: Sequence[OpenItem]) -> Record:
+    """Return what changes in an invoice whose lines bill orders when it is confirmed, after others were.
 
-    Call it in the transaction that has locked the item. Raises 40901 for more units than are open.
+    Call it in the transaction that has locked the items. Raises 40901 for more units than are open.
     """
-    order = await _find_order(req, item) if invoice["lines"] else None
-    if order is None or not invoice["lines"]:
+    if not invoice["lines"]:
         return {}
-    lines = _bill(order, await _sum_billed(req, item, invoice["id"]), invoice["lines"], renewing=True)["lines"]
+    sources = await _find_sources(req, items, invoice["id"])
+    lines: list[Record] = [{**line} for line in invoice["lines"]]
+    for source in sources:
+        theirs = [(at, one) for at, one in enumerate(lines) if _is_of(one, invoice, source)]
+        for at, line in _bill_order(source, theirs, renewing=True) if source.order is not None else ():
+            lines[at] = {**line, "line": at + 1, "open_item_id": lines[at].get("open_item_id")}
     if lines == invoice["lines"]:
         return {}
     sums = sum_lines(lines)
-    return {"lines": lines, **sums, "total": store_money(exact(sums["amount"]) + exact(sums["tax"]))}
+    shares = {"billed_items": split(lines)} if invoice["billed_items"] else {}
+    return {"lines": lines, **shares, **sums, "total": store_money(exact(sums["amount"]) + exact(sums["tax"]))}
 
 
-async def _find_order(req: Request, item: ReadOnlyRecord | None) -> BillableOrder | None:
-    if item is None:
-        return None
-    return await req.part(PricedLines).find_billable(req, item["biz_type"], item["resource_id"])
+def _is_of(line: Line, invoice: Invoice, source: Source) -> bool:
+    """Return whether a line of an invoice bills one of the order of a source."""
+    ours = not invoice["billed_items"] or line["open_item_id"] == source.item["id"]
+    return ours and line.get("order_line") is not None
 
 
-async def _sum_billed(req: Request, item: ReadOnlyRecord | None, except_id: Any) -> Billed:
-    """Return what the other confirmed invoices of an item bill of its order."""
-    known = {"status": {"$nin": ["draft", "void"]}, "_id": {"$ne": except_id}, "lines": {"$type": "array"}}
-    billed = Billed()
-    for invoice in await req.system_store(INVOICES).find({"open_item_id": item and item["id"], **known}):
-        for line in invoice["lines"] or ():
-            billed.add(line)
-    return billed
+async def _find_sources(req: Request, items: Sequence[OpenItem], except_id: Any) -> list[Source]:
+    """Return what an invoice bills, with what other confirmed invoices bill of it."""
+    sources = []
+    for item in items:
+        order = await req.part(PricedLines).find_billable(req, item["biz_type"], item["resource_id"])
+        billed = Billed()
+        if order is not None:
+            known = {"status": {"$nin": ["draft", "void"]}, "_id": {"$ne": except_id}, "lines": {"$type": "array"}}
+            for invoice in await req.system_store(INVOICES).find({**billing([item["id"]]), **known}):
+                for line in list_lines(invoice, item["id"]):
+                    billed.add(line)
+        sources.append(Source(item, order, billed))
+    return sources
 
 
-def _propose(order: BillableOrder, billed: Billed, shipments: Sequence[Any] | None) -> Iterator[Record]:
-    """Yield all that is open of an order, or of these shipments of it. Raises 40001 for a shipment of another order."""
+def _propose(sources: Sequence[Source], shipments: Sequence[Any] | None) -> Iterator[Record]:
+    """Yield all that is open of orders, or of these shipments of them.
+
+    Raises 40001 for a shipment of another order, and for what has no lines that could be proposed.
+    """
     for place, id in enumerate(shipments or ()):
-        if id not in order.shipped:
+        if not any(one.order is not None and id in one.order.shipped for one in sources):
             raise invalid(f"shipment_ids[{place}]", "reference")
     proposed = False
-    for id in shipments or (None,):
-        for line in order.lines:
-            left = billed.count_open(order, line["line"], id)
-            if left:
-                proposed = True
-                yield {"order_line": line["line"], "shipment_id": id, "quantity": store_quantity(left)}
+    for source in sources:
+        if source.order is None:
+            raise invalid("lines", "required")
+        shipped = source.order.shipped
+        for id in [one for one in shipments if one in shipped] if shipments else (None,):
+            for line in source.order.lines:
+                left = source.billed.count_open(source.order, line["line"], id)
+                if left:
+                    proposed = True
+                    asked = {"order_line": line["line"], "shipment_id": id, "quantity": store_quantity(left)}
+                    yield {**asked, "open_item_id": source.item["id"]}
     if not proposed:
         raise ApiError(CONFLICT, NOTHING_TO_BILL, data={"open": "0.00", "field": "lines"})
 
 
-def _bill(order: BillableOrder, billed: Billed, asked: Sequence[Line], *, renewing: bool = False) -> Record:
-    """Return the asked lines of an order as those of an invoice. `renewing`: they are those of a draft.
+async def _bill(req: Request, values: ReadOnlyRecord, sources: Sequence[Source], asked: Sequence[Line]) -> list[Record]:
+    """Return the asked lines as those of an invoice: of orders as agreed there, of other sources with their own prices.
+
+    Each names its source where there are several. Raises 40001 and 40901 as `derive` does.
+    """
+    only = sources[0] if values.get("open_item_id") is not None else None
+    rows: dict[Any, list[tuple[int, Line]]] = {source.item["id"]: [] for source in sources}
+    faults = []
+    for place, line in enumerate(asked):
+        id = line.get("open_item_id")
+        if id in rows or (only is not None and id is None):
+            rows[only.item["id"] if only is not None else id].append((place, line))
+        else:
+            faults.append(FieldError(f"lines[{place}].open_item_id", "required" if id is None else "reference"))
+    if faults:
+        raise ValidationFailed(faults)
+    made: dict[int, Record] = {}
+    for source in sources:
+        theirs = rows[source.item["id"]]
+        of = {"open_item_id": source.item["id"] if only is None else None}
+        if source.order is not None:
+            made |= {place: {**line, **of} for place, line in _bill_order(source, theirs)}
+        elif theirs:
+            priced = await _price(req, values, theirs)
+            made |= {place: {**line, **of} for (place, _), line in zip(theirs, priced, strict=True)}
+    return [{**made[place], "line": number} for number, place in enumerate(sorted(made), 1)]
+
+
+def _bill_order(source: Source, asked: Rows, *, renewing: bool = False) -> Iterator[tuple[int, Record]]:
+    """Yield the asked lines of an order as those of an invoice, with their places. `renewing`: they are of a draft.
 
     Raises 40001 for lines that are not those of the order, and 40901 for more units than are open.
     """
+    order, billed = source.order, source.billed
+    if order is None:
+        return
     known = {line["line"]: line for line in order.lines}
-    faults = [one for place, line in enumerate(asked) for one in _list_faults(f"lines[{place}]", line, known)]
-    keys = [tuple(line.get(name) for name in _OF_SHIPMENTS) for line in asked]
-    faults += [FieldError(f"lines[{at}].order_line", "duplicate") for at, key in enumerate(keys) if key in keys[:at]]
+    faults = [one for place, line in asked for one in _list_faults(f"lines[{place}]", line, known)]
+    keys = [tuple(line.get(name) for name in _OF_SHIPMENTS) for _, line in asked]
+    repeated = [asked[at][0] for at, key in enumerate(keys) if key in keys[:at]]
+    faults += [FieldError(f"lines[{place}].order_line", "duplicate") for place in repeated]
     if faults and not renewing:
         raise ValidationFailed(faults)
-    lines = []
-    for place, line in enumerate(asked):
+    for place, line in asked:
         of_order, shipment_id = known[line["order_line"]], line.get("shipment_id")
         left = billed.count_open(order, of_order["line"], shipment_id)
         units = left if line.get("quantity") is None else exact(line["quantity"])
@@ -160,9 +227,8 @@ def _bill(order: BillableOrder, billed: Billed, asked: Sequence[Line], *, renewi
             raise ApiError(CONFLICT, MORE_UNITS_THAN_OPEN.filled(line=place + 1, open=data["open"]), data=data)
         made = _bill_line(of_order, units, billed)
         words = {name: line[name] if line.get(name) is not None else of_order.get(name) for name in _WORDS}
-        lines.append({**made, **words, "line": place + 1, "shipment_id": shipment_id})
-        billed.add(lines[-1])
-    return {"lines": lines}
+        yield place, {**made, **words, "shipment_id": shipment_id}
+        billed.add(made | {"shipment_id": shipment_id})
 
 
 def _list_faults(at: str, line: Line, known: Mapping[int, Line]) -> Iterator[FieldError]:
@@ -201,38 +267,50 @@ def _bill_line(line: Line, units: Decimal, billed: Billed) -> Record:
     }
 
 
-async def _price(req: Request, values: ReadOnlyRecord, asked: Sequence[Line]) -> Record:
-    """Return the lines of an invoice that bills no order, with prices and taxes. Raises 40001."""
+async def _price(req: Request, values: ReadOnlyRecord, asked: Rows) -> list[Record]:
+    """Return lines of an invoice that are of no order, with prices and taxes. Raises 40001."""
     wrong = [
         FieldError(f"lines[{place}].{name}", "invalid")
-        for place, line in enumerate(asked)
+        for place, line in asked
         for name in _OF_SHIPMENTS
         if line.get(name) is not None
     ]
     wrong += [
         FieldError(f"lines[{place}].quantity", "required")
-        for place, line in enumerate(asked)
+        for place, line in asked
         if line.get("quantity") is None and any(line.get(name) is not None for name in ("price", "unit_price"))
     ]
     if wrong:
         raise ValidationFailed(wrong)
-    priced = await req.part(PricedLines).compute(req, values["direction"], [dict(line) for line in asked], values)
+    lines = [{name: value for name, value in line.items() if name != "open_item_id"} for _, line in asked]
+    try:
+        priced = await req.part(PricedLines).compute(req, values["direction"], lines, values)
+    except ValidationFailed as error:
+        raise _name_places(error, [place for place, _ in asked]) from error
     if priced is None:
         raise invalid("lines", "invalid")
-    return {"lines": priced["lines"]}
+    return list(priced["lines"])
 
 
-def credit(
-    invoice: Invoice, asked: Sequence[Line] | None, left: Mapping[str, Decimal]
-) -> tuple[list[Record], list[Record]]:
+def _name_places(error: ValidationFailed, places: Sequence[int]) -> ValidationFailed:
+    """Return the error for some of the lines of a body, naming the places that they have there."""
+    found = [(one, _PLACE.match(one.field)) for one in error.errors]
+    named = [
+        one if at is None else FieldError(f"lines[{places[int(at[1])]}]{one.field[at.end() :]}", one.rule)
+        for one, at in found
+    ]
+    return ValidationFailed(named, error.reason)
+
+
+def credit(invoice: Invoice, asked: Sequence[Line] | None) -> tuple[list[Record], list[Record]]:
     """Return the lines of a credit note, and those of its invoice after it.
 
-    Without `asked` lines all that is `left` of the invoice is credited: its `amount` and `tax`. Raises 40001 for a line that
-    the invoice has not, or that is named twice, and 40901 for more units than are left of one.
+    Without `asked` lines all that is left of the invoice is credited. Raises 40001 for a line that the invoice has not, or
+    that is named twice, and 40901 for more units than are left of one.
     """
     lines = [*(invoice["lines"] or ())]
     units = _choose_units(lines, asked)
-    parts = _share_rest(lines, left) if asked is None else {at: _part(lines[at], count) for at, count in units.items()}
+    parts = _share_rest(invoice) if asked is None else {at: _part(lines[at], count) for at, count in units.items()}
     made, after = [], [{**line} for line in lines]
     for at, count in units.items():
         net, tax = parts[at]
@@ -266,18 +344,22 @@ def _part(line: Line, units: Decimal) -> tuple[Decimal, Decimal]:
     return amount - tax, tax
 
 
-def _share_rest(lines: Sequence[Line], left: Mapping[str, Decimal]) -> dict[int, tuple[Decimal, Decimal]]:
+def _share_rest(invoice: Invoice) -> dict[int, tuple[Decimal, Decimal]]:
     """Return what is left of an invoice by the place of its lines: also if amounts without lines were credited before."""
-    rests = [
-        (
-            exact(line["net"]) - (exact(line.get("credited")) - exact(line.get("credited_tax"))),
-            exact(line["tax"]) - exact(line.get("credited_tax")),
-        )
-        for line in lines
-    ]
-    nets = share_out(left["amount"], [net for net, _ in rests])
-    taxes = share_out(left["tax"], [tax for _, tax in rests])
-    return dict(enumerate(zip(nets, taxes, strict=True)))
+    rests: dict[int, tuple[Decimal, Decimal]] = {}
+    for id in find_item_ids(invoice) if invoice["billed_items"] else [None]:
+        theirs = [line["line"] - 1 for line in list_lines(invoice, id)]
+        lines = [_count_rest((invoice["lines"] or [])[at]) for at in theirs]
+        net, tax = count_left(get_share(invoice, id))
+        nets, taxes = share_out(net, [one for one, _ in lines]), share_out(tax, [one for _, one in lines])
+        rests |= dict(zip(theirs, zip(nets, taxes, strict=True), strict=True))
+    return rests
+
+
+def _count_rest(line: Line) -> tuple[Decimal, Decimal]:
+    return count_left(
+        {**line, **{name: line.get(name) for name in ("credited", "credited_tax")}, "amount": line["net"]}
+    )
 
 
 def _describe_credit(line: Line, units: Decimal, net: Decimal, tax: Decimal) -> Record:

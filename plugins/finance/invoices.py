@@ -38,6 +38,7 @@ from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
 from plugins.api.values import ReadOnlyRecord
 from plugins.finance import invoice_lines, open_items
+from plugins.finance.bills import Parts, add_credited, count_left, find_item_ids, spread, sum_parts
 from plugins.finance.books import check_open, get_day
 from plugins.finance.entering import pay
 from plugins.finance.messages import (
@@ -122,6 +123,7 @@ async def _complete(service: Service, rows: Sequence[Record]) -> int:
 
 _ZERO = store_money(Decimal(0))
 _DECIDE_LINES = ("open_item_id", "direction", "prices_include_tax")
+_BEGIN_LINES = ("shipment_ids", "open_item_ids")
 _DRAFT = {"status": "draft"}
 
 
@@ -129,10 +131,11 @@ async def create(req: Request) -> Invoice:
     """Create a draft. Its total is the amount plus the tax."""
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     _check_party(values)
-    item = await open_items.find_billed(req, values)
-    values |= open_items.describe_billed(values, item)
-    values |= await invoice_lines.derive(req, values, item, req.body)
-    values.pop("shipment_ids", None)
+    items = await open_items.find_billed(req, values)
+    values |= open_items.describe_billed(values, items)
+    values |= await invoice_lines.derive(req, values, items, req.body)
+    for name in _BEGIN_LINES:
+        values.pop(name, None)
     values["counterparty"] = values.get("counterparty") or await open_items.find_party_name(req, values)
     if values["counterparty"] is None:
         given = next((name for name in ("customer_id", "supplier_id") if values.get(name) is not None), None)
@@ -181,10 +184,12 @@ async def update(req: Request) -> Invoice:
         values["day"] = get_day(req)
     after = {**before, **values}
     _check_party(after)
-    item = await open_items.find_billed(req, after)
-    values |= open_items.describe_billed(after, item)
-    values |= await _change_lines(req, before, after, item)
-    values.pop("shipment_ids", None)
+    begins = any(name in values for name in ("open_item_id", *_BEGIN_LINES))
+    items = await open_items.find_billed(req, {**after, "lines": values.get("lines")} if begins else after)
+    values |= open_items.describe_billed(after, items)
+    values |= await _change_lines(req, before, after, items)
+    for name in _BEGIN_LINES:
+        values.pop(name, None)
     if "counterparty" not in values and any(
         values.get(name) not in (None, before[name]) for name in ("customer_id", "supplier_id")
     ):
@@ -200,13 +205,13 @@ async def update(req: Request) -> Invoice:
         raise name_number(error) from error
 
 
-async def _change_lines(req: Request, before: Invoice, after: Record, item: OpenItem | None) -> Record:
+async def _change_lines(req: Request, before: Invoice, after: Record, items: Sequence[OpenItem]) -> Record:
     """Return what a change of a draft changes in its lines and sums: they agree, whichever of them the body has."""
     given = req.body
-    if given.get("lines") is not None or given.get("shipment_ids"):
-        return await invoice_lines.derive(req, after, item, given)
+    if given.get("lines") is not None or any(given.get(name) for name in _BEGIN_LINES):
+        return await invoice_lines.derive(req, after, items, given)
     if not before["lines"] or ("lines" in given and given.get("amount") is not None):
-        return {}
+        return {"billed_items": None}
     if "lines" in given:
         raise invalid("amount", "required")
     if any(after[name] != before.get(name) for name in _DECIDE_LINES):
@@ -240,22 +245,22 @@ async def _take_number(step: Step[Invoice]) -> Record:
 async def _update_item(step: Step[Invoice]) -> None:
     """Change what is owed for an invoice. Raises 40901 if its day is in a closed period."""
     await check_open(step.service, step.record)
-    if step.record["open_item_id"] is None:
+    if not find_item_ids(step.record):
         await open_items.update_from_invoice(step.req, step.record, step.record["day"] or step.today)
     else:
         confirms = step.action == "confirm"
-        item = await open_items.lock_billed(step.req, step.record)
-        if confirms and (changes := await invoice_lines.renew(step.req, step.record, item)):
+        items = await open_items.lock_billed(step.req, step.record)
+        if confirms and (changes := await invoice_lines.renew(step.req, step.record, items)):
             step.record = await step.store(INVOICES).update(step.record["id"], changes)
         day = step.record["day"] or step.today
-        await open_items.update_billed(step.req, step.record, day, item, confirms=confirms)
+        await open_items.update_billed(step.req, step.record, day, items, confirms=confirms)
         step.record = await step.store(INVOICES).get(step.record["id"])
 
 
 async def _book(step: Step[Invoice]) -> None:
     """Book the payment of the body. Raises 40901 if the invoice is not paid here, or for more than is open."""
     invoice = step.record
-    if invoice["open_item_id"] is not None:
+    if find_item_ids(invoice):
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
     amount = get_amount(step, get_owed(invoice) - exact(invoice["paid"]))
     item = await open_items.find_item(step.req, open_items.INVOICE, invoice["id"])
@@ -311,13 +316,14 @@ async def credit(req: Request) -> CreditNote:
         if invoice["status"] not in _CREDITABLE:
             raise ApiError(CONFLICT, NOT_IN_STATE)
         await check_open(req.service, {"day": day})
-        left = _count_left(invoice)
+        left = dict(zip(("amount", "tax"), count_left(invoice), strict=True))
         whole = req.body.get("amount") is None
         named = _get_lines(req, invoice)
-        lines = invoice_lines.credit(invoice, named, left) if invoice["lines"] and whole else None
+        lines = invoice_lines.credit(invoice, named) if invoice["lines"] and whole else None
         amount, tax = _choose_amounts(req.body if lines is None else invoice_lines.sum_lines(lines[0]), left)
         _refuse_adjusted(invoice, amount + tax)
-        note, changed = await _enter(req, invoice, amount, tax, day, lines)
+        parts = spread(invoice, amount, tax) if lines is None else sum_parts(invoice, lines[0])
+        note, changed = await _enter(req, invoice, parts, day, lines)
         await req.emit(CREDITED, invoice=changed, credit_note=note)
         return note
 
@@ -337,9 +343,10 @@ async def reverse(req: Request) -> CreditNote:
             raise invalid("day", "minimum")
         await req.service.database.lock(INVOICES, note["invoice_id"])
         invoice = await req.system_store(INVOICES).get(note["invoice_id"])
-        amount, tax = -exact(note["amount"]), -exact(note["tax"])
+        shares: Sequence[Mapping[str, Any]] = note["billed_items"] or [{**note, "open_item_id": None}]
+        parts = {share["open_item_id"]: (-exact(share["amount"]), -exact(share["tax"])) for share in shares}
         lines = invoice_lines.take_back(invoice, note["lines"]) if note["lines"] else None
-        reversal, changed = await _enter(req, invoice, amount, tax, day, lines, reverses_id=note["id"])
+        reversal, changed = await _enter(req, invoice, parts, day, lines, reverses_id=note["id"])
         linked = await req.system_store(CREDIT_NOTES).update(note["id"], {"reversed_by_id": reversal["id"]})
         await req.emit(NOTE_REVERSED, invoice=changed, credit_note=linked, reversal=reversal)
         return reversal
@@ -350,16 +357,17 @@ async def reverse(req: Request) -> CreditNote:
 async def _enter(
     req: Request,
     invoice: Invoice,
-    amount: Decimal,
-    tax: Decimal,
+    parts: Parts,
     day: str,
     lines: tuple[list[Record], list[Record]] | None,
     **links: Any,
 ) -> tuple[CreditNote, Invoice]:
     """Write a credit note, and change the invoice and what is owed for it. Returns the note and the invoice.
 
-    `lines`: those of the note, and those of the invoice after it.
+    `parts`: what is credited of each item that the invoice bills; `lines`: those of the note, and those of the invoice
+    after it.
     """
+    amount, tax = (sum((part[of] for part in parts.values()), Decimal(0)) for of in (0, 1))
     note = await req.store(CREDIT_NOTES).create(
         {
             "number": await CREDIT_NOTE_NUMBERS.take(req),
@@ -372,13 +380,11 @@ async def _enter(
             "total": store_money(amount + tax),
             "reason": req.body.get("reason"),
             "lines": lines[0] if lines is not None else None,
+            "billed_items": _describe_parts(parts) if invoice["billed_items"] else None,
             **links,
         }
     )
-    credited: Record = {
-        "credited": store_money(exact(invoice["credited"]) + amount + tax),
-        "credited_tax": store_money(exact(invoice["credited_tax"]) + tax),
-    }
+    credited = add_credited(invoice, parts)
     if lines is not None:
         credited["lines"] = lines[1]
     changed = await settle_invoice(req.system_store(INVOICES), invoice, credited)
@@ -386,20 +392,17 @@ async def _enter(
     return note, changed
 
 
+def _describe_parts(parts: Parts) -> list[Record]:
+    return [
+        {"open_item_id": id, "amount": store_money(net), "tax": store_money(tax)} for id, (net, tax) in parts.items()
+    ]
+
+
 def _refuse_adjusted(invoice: Invoice, credited: Decimal) -> None:
     """Raise 40901 for a credit note of what adjustments have taken off already."""
     if exact(invoice["adjusted"]) and credited > get_owed(invoice):
         data = {"open": f"{get_owed(invoice):.2f}", "field": "amount"}
         raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=data["open"]), data=data)
-
-
-def _count_left(invoice: Invoice) -> Mapping[str, Decimal]:
-    """Return how much of the amount and the tax of an invoice can still be credited."""
-    credited_tax = exact(invoice["credited_tax"])
-    return {
-        "amount": exact(invoice["amount"]) - (exact(invoice["credited"]) - credited_tax),
-        "tax": exact(invoice["tax"]) - credited_tax,
-    }
 
 
 def _get_lines(req: Request, invoice: Invoice) -> Sequence[Mapping[str, Any]] | None:

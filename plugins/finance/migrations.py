@@ -17,6 +17,7 @@ from plugins.api.records import Catalogue
 from plugins.api.reports import Piece
 from plugins.api.values import ReadOnlyRecord
 from plugins.finance import open_items
+from plugins.finance.bills import find_item_ids
 from plugins.finance.entries import adopt
 from plugins.finance.open_items import find_bills, sum_bills
 from plugins.finance.payment_records import OPEN_ITEMS
@@ -150,7 +151,7 @@ async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
         return
     database = service.database
     invoice = await database.store(INVOICES).find_one({"_id": INVOICES.parse_id(payload["resource_id"])})
-    if invoice is None or invoice["status"] not in _OWED or invoice["open_item_id"] is not None:
+    if invoice is None or invoice["status"] not in _OWED or find_item_ids(invoice):
         return
     of_invoice = await database.store(VOUCHERS).find({"invoice_id": invoice["id"]}, sort="day")
     arose = invoice["day"] or day_of(invoice["created_at"], service.settings.zone).isoformat()

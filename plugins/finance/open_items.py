@@ -37,12 +37,13 @@ from plugins.api import (
 from plugins.api.data import RecordNames
 from plugins.api.records import Announced, change_state
 from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
+from plugins.finance.bills import add_settled, billing, find_item_ids, get_share
 from plugins.finance.books import book_in_transaction, find_open_day, get_day
 from plugins.finance.entries import PARTY_FIELDS, enter_change, pay_earliest
 from plugins.finance.messages import MORE_THAN_OPEN
 from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import ExpenseClaim, Invoice, OpenItem, Voucher
-from plugins.finance.records import INVOICES
+from plugins.finance.records import INVOICES, MOST_ITEMS
 from plugins.finance.states import PLANNED
 
 # the action that leads an invoice to each state when what is owed or paid changes; `_OF_UNPAID` if it is `confirmed`
@@ -99,8 +100,8 @@ async def settle_invoice(invoices: Store[Invoice], invoice: Invoice, values: Rec
     return await change_state(invoices, invoice["id"], action, values, version=invoice["version"])
 
 
-_LIVE = {"status": {"$in": ["confirmed", "partly_paid", "paid"]}}
-BILLING = {"status": {"$in": [*_LIVE["status"]["$in"], "credited"]}}
+LIVE = {"status": {"$in": ["confirmed", "partly_paid", "paid"]}}
+BILLING = {"status": {"$in": [*LIVE["status"]["$in"], "credited"]}}
 ZERO = Decimal(0)
 _ROUNDING = Decimal("0.05")  # tax of each line, or of their sum: some cents apart
 
@@ -161,8 +162,12 @@ def _list_open(item: ReadOnlyRecord, others: Sequence[Invoice]) -> Iterator[tupl
 
 
 async def find_bills(service: Service, item_id: RecordId) -> list[Invoice]:
-    """Return the confirmed invoices that bill an item, also those that are credited completely."""
-    return await service.database.store(INVOICES).find({"open_item_id": item_id, **BILLING})
+    """Return the confirmed invoices that bill an item, also those that are credited completely.
+
+    Of an invoice that bills several items, the sums are those of its share in this one.
+    """
+    found = await service.database.store(INVOICES).find({**billing([item_id]), **BILLING})
+    return [get_share(invoice, item_id) for invoice in found]
 
 
 def refuse_excess(item: OpenItem, bills: Sequence[Invoice], invoice: Invoice) -> None:
@@ -184,15 +189,19 @@ async def get_with_bills(req: Request, id: RecordId) -> ItemWithBills:
     Call it in the transaction that changes the item. It reads both with one command, so that an invoice that is
     confirmed meanwhile conflicts with the transaction.
     """
-    bills = {
-        "from": INVOICES.name,
-        "localField": "_id",
-        "foreignField": "open_item_id",
-        "pipeline": [{"$match": {"deleted": False, **_LIVE}}, {"$project": {"_id": 1}}],
-        "as": "bills",
-    }
-    this, hidden = {"_id": OPEN_ITEMS.parse_id(id)}, list(OPEN_ITEMS.hidden)
-    found = await req.store(OPEN_ITEMS).aggregate([{"$match": this}, {"$lookup": bills}, {"$unset": hidden}])
+    live = [{"$match": {"deleted": False, **LIVE}}, {"$project": {"_id": 1}}]
+    of_one: Record = {"from": INVOICES.name, "localField": "_id", "foreignField": "open_item_id", "pipeline": live}
+    of_several = {**of_one, "foreignField": "billed_items.open_item_id"}
+    this, hidden = {"_id": OPEN_ITEMS.parse_id(id)}, [*OPEN_ITEMS.hidden, "shared"]
+    found = await req.store(OPEN_ITEMS).aggregate(
+        [
+            {"$match": this},
+            {"$lookup": {**of_one, "as": "bills"}},
+            {"$lookup": {**of_several, "as": "shared"}},
+            {"$set": {"bills": {"$concatArrays": ["$bills", "$shared"]}}},
+            {"$unset": hidden},
+        ]
+    )
     if not found:
         raise ApiError(NOT_FOUND)
     item = dict(found[0])
@@ -203,13 +212,14 @@ async def pay_billed(service: Service, item: Mapping[str, Any]) -> None:
     """Share what is paid of an item among the invoices that bill it, in the transaction that changes it."""
     invoices = service.database.store(INVOICES)
     left, adjusted = max(exact(item["paid"]), ZERO), exact(item["adjusted"])
-    for invoice in await invoices.find({"open_item_id": item["id"], **_LIVE}, sort="day"):
-        whole = exact(invoice["total"]) - exact(invoice["credited"])
+    for invoice in await invoices.find({**billing([item["id"]]), **LIVE}, sort="day"):
+        share = get_share(invoice, item["id"])
+        whole = exact(share["total"]) - exact(share["credited"])
         paid = min(left, whole)
         off = min(adjusted, whole - paid)
         left, adjusted = left - paid, adjusted - off
-        if (paid, off) != (exact(invoice["paid"]), exact(invoice["adjusted"])):
-            await settle_invoice(invoices, invoice, {"paid": store_money(paid), "adjusted": store_money(off)})
+        if (paid, off) != (exact(share["paid"]), exact(share["adjusted"])):
+            await settle_invoice(invoices, invoice, add_settled(invoice, item["id"], paid, off))
 
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
@@ -247,7 +257,7 @@ async def update_from_invoice(req: Request, invoice: Invoice, day: str, item: Op
     `item`: the open item, if it has been read already. An invoice that bills another item has none of its own: what is
     paid of that item pays the invoice.
     """
-    if invoice["open_item_id"] is not None:
+    if find_item_ids(invoice):
         await update_billed(req, invoice, day)
         return
     await put_invoice(req.service, invoice, day, item, req.now)
@@ -280,28 +290,30 @@ async def put_invoice(
     )
 
 
-async def lock_billed(req: Request, invoice: Invoice) -> OpenItem:
-    """Return the open item that an invoice bills, after every transaction that changes it."""
-    store = req.system_store(OPEN_ITEMS)
-    # written and not only read, so that it conflicts with a concurrent payment of the item
-    billed = await store.update_unversioned({"_id": invoice["open_item_id"]}, {"$inc": {"billings": 1}})
-    if billed is None:
-        raise ApiError(NOT_FOUND)
-    return billed
+async def lock_billed(req: Request, invoice: Invoice) -> list[OpenItem]:
+    """Return the open items that an invoice bills, after every transaction that changes them."""
+    store, items = req.system_store(OPEN_ITEMS), []
+    for id in find_item_ids(invoice):
+        # written and not only read, so that it conflicts with a concurrent payment of the item
+        billed = await store.update_unversioned({"_id": id}, {"$inc": {"billings": 1}})
+        if billed is None:
+            raise ApiError(NOT_FOUND)
+        items.append(billed)
+    return items
 
 
 async def update_billed(
-    req: Request, invoice: Invoice, day: str, billed: OpenItem | None = None, *, confirms: bool = False
+    req: Request, invoice: Invoice, day: str, items: Sequence[OpenItem] | None = None, *, confirms: bool = False
 ) -> None:
-    """Update the open item that an invoice bills, and what is paid of its invoices; `billed`: it is locked already.
+    """Update the open items that an invoice bills, and what is paid of their invoices; `items`: they are locked already.
 
     Raises 40901 for an invoice that is just confirmed (`confirms`) and claims more than is open.
     """
-    billed = billed or await lock_billed(req, invoice)
-    bills = await find_bills(req.service, billed["id"])
-    if confirms:
-        refuse_excess(billed, bills, invoice)
-    await pay_billed(req.service, await count_bills(req.service, billed, bills, day))
+    for item in items or await lock_billed(req, invoice):
+        bills = await find_bills(req.service, item["id"])
+        if confirms:
+            refuse_excess(item, bills, get_share(invoice, item["id"]))
+        await pay_billed(req.service, await count_bills(req.service, item, bills, day))
 
 
 async def count_bills(service: Service, item: OpenItem, bills: Sequence[Invoice], day: str) -> OpenItem:
@@ -389,30 +401,57 @@ async def find_party_name(req: Request, party: ReadOnlyRecord) -> str | None:
     return await req.part(RecordNames).name_of(OPEN_ITEMS.references[field], party.get(field))
 
 
-async def find_billed(req: Request, invoice: ReadOnlyRecord) -> OpenItem | None:
-    """Return the item that an invoice bills, or None if it bills none.
+async def find_billed(req: Request, invoice: ReadOnlyRecord) -> list[OpenItem]:
+    """Return the items that an invoice bills: that of `open_item_id`, or those of `open_item_ids` and of its lines.
 
-    Raises 40001 if the item is missing, has the other direction or belongs to an invoice, and for another party.
+    Raises 40001 if one is missing, has the other direction or belongs to an invoice, and for items of other parties.
     """
-    item_id = invoice.get("open_item_id")
-    if item_id is None:
-        return None
-    billed = {"_id": item_id, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
-    item = await req.system_store(OPEN_ITEMS).find_one(billed)
-    if item is None:
-        raise invalid("open_item_id", "reference")
-    for name in ("customer_id", "supplier_id"):
-        if invoice.get(name) not in (None, item.get(name)):
-            raise invalid(name, "invalid")
-    return item
+    named = _name_items(invoice)
+    if len(named) > MOST_ITEMS:
+        raise invalid("lines", "maxItems")
+    billed = {"_id": {"$in": list(named)}, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
+    found = {item["id"]: item for item in await req.system_store(OPEN_ITEMS).find(billed)} if named else {}
+    items = []
+    for id, field in named.items():
+        item = found.get(id)
+        if item is None:
+            raise invalid(field, "reference")
+        for name in ("customer_id", "supplier_id"):
+            if invoice.get(name) not in (None, item.get(name)):
+                raise invalid(name, "invalid")
+        items.append(item)
+        if _find_party(item) != _find_party(items[0]):
+            raise invalid(field, "invalid")
+    return items
 
 
-def describe_billed(invoice: ReadOnlyRecord, item: OpenItem | None) -> Record:
-    """Return the party and the due day that an invoice takes from the item that it bills; nothing if it bills none."""
-    if item is None:
+def _find_party(item: ReadOnlyRecord) -> tuple[Any, ...]:
+    """Return whose item it is: a customer or supplier, or without one a name."""
+    ids = (item["customer_id"], item["supplier_id"])
+    return (*ids, item["counterparty"] if not any(ids) else None)
+
+
+def _name_items(invoice: ReadOnlyRecord) -> dict[RecordId, str]:
+    """Return the ids of the items that an invoice bills, each with the field that names it. Raises 40001."""
+    only = invoice.get("open_item_id")
+    named = {id: f"open_item_ids[{place}]" for place, id in enumerate(invoice.get("open_item_ids") or ())}
+    of_lines = enumerate(line.get("open_item_id") for line in invoice.get("lines") or ())
+    lines = {id: f"lines[{place}].open_item_id" for place, id in of_lines if id is not None}
+    if only is None:
+        return lines | named
+    for id, field in (lines | named).items():
+        if id != only:
+            raise invalid(field, "invalid")
+    return {only: "open_item_id"}
+
+
+def describe_billed(invoice: ReadOnlyRecord, items: Sequence[OpenItem]) -> Record:
+    """Return the party and the due day that an invoice takes from the items that it bills; nothing if it bills none."""
+    if not items:
         return {}
-    party = {name: item.get(name) for name in PARTY_FIELDS if item.get(name)}
-    return {**party, "due_on": invoice.get("due_on") or item["due_on"]}
+    party = {name: items[0].get(name) for name in PARTY_FIELDS if items[0].get(name)}
+    due_on = min((item["due_on"] for item in items if item["due_on"]), default=None)
+    return {**party, "due_on": invoice.get("due_on") or due_on}
 
 
 async def _put(

@@ -139,9 +139,23 @@ class InvoiceLine(TypedDict):
     amount: StoredAmount
     order_line: NotRequired[int | None]
     shipment_id: NotRequired[StoredId | None]
+    open_item_id: NotRequired[StoredId | None]
     credited_quantity: NotRequired[StoredAmount | None]
     credited: NotRequired[StoredAmount | None]
     credited_tax: NotRequired[StoredAmount | None]
+
+
+class InvoiceShare(TypedDict):
+    """An object within `Invoice`."""
+
+    open_item_id: NotRequired[StoredId | None]
+    amount: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    total: NotRequired[StoredAmount | None]
+    paid: NotRequired[StoredAmount | None]
+    credited: NotRequired[StoredAmount | None]
+    credited_tax: NotRequired[StoredAmount | None]
+    adjusted: NotRequired[StoredAmount | None]
 
 
 class Invoice(TypedDict):
@@ -160,12 +174,14 @@ class Invoice(TypedDict):
     lines: list[InvoiceLine] | None
     prices_include_tax: bool | None
     shipment_ids: NotRequired[list[StoredId] | None]
+    open_item_ids: NotRequired[list[StoredId] | None]
     total: StoredAmount
     paid: StoredAmount
     credited: StoredAmount | None
     credited_tax: StoredAmount | None
     adjusted: StoredAmount | None
     open_item_id: StoredId | None
+    billed_items: list[InvoiceShare] | None
     status: Literal["draft", "confirmed", "partly_paid", "paid", "void", "credited"]
     category: str | None
     reference: str | None
@@ -196,6 +212,14 @@ class CreditNoteLine(TypedDict):
     amount: NotRequired[StoredAmount | None]
 
 
+class CreditNoteShare(TypedDict):
+    """An object within `CreditNote`."""
+
+    open_item_id: NotRequired[StoredId | None]
+    amount: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+
+
 class CreditNote(TypedDict):
     """A record of `finance_credit_notes`."""
 
@@ -208,6 +232,7 @@ class CreditNote(TypedDict):
     tax: StoredAmount
     total: StoredAmount
     lines: list[CreditNoteLine] | None
+    billed_items: list[CreditNoteShare] | None
     counterparty: str | None
     reason: str | None
     reverses_id: StoredId | None

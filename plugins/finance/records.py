@@ -302,12 +302,30 @@ def _invoice_line() -> dict[str, Field]:
         "shipment_id": object_id(
             label=("出入库单", "Shipment"), description="The delivery or receipt of the order that the line bills."
         ),
+        "open_item_id": object_id(
+            label=("应收应付款项", "Open item"),
+            ref="finance_open_items",
+            on_delete="keep",
+            description="Which of several contracts and orders the line bills.",
+        ),
         "credited_quantity": quantity(
             label=("已红冲数量", "Credited quantity"), read_only=True, description="By credit notes; null: nothing."
         ),
         "credited": credited,
         "credited_tax": credited.but(label=("已红冲税额", "Credited tax"), description=None),
     }
+
+
+MOST_ITEMS = 100  # that one invoice bills
+
+
+def _share(title: str, *further: str) -> Field:
+    """Return the field with what an invoice claims of one of several open items, or a credit note takes off it."""
+    sums = {"amount": ("不含税金额", "Net amount"), "tax": ("税额", "Tax"), "total": ("价税合计", "Total")}
+    sums |= {"paid": ("已结算金额", "Paid"), "credited": ("已红冲金额", "Credited")}
+    sums |= {"credited_tax": ("已红冲税额", "Credited tax"), "adjusted": ("已调整金额", "Adjusted")}
+    item = object_id(label=("应收应付款项", "Open item"), ref="finance_open_items", on_delete="keep")
+    return obj(title, {"open_item_id": item, **{name: money(label=sums[name]) for name in ("amount", "tax", *further)}})
 
 
 INVOICES: Collection[Invoice] = Collection(
@@ -382,6 +400,15 @@ INVOICES: Collection[Invoice] = Collection(
             label=("出入库单", "Shipments"),
             description="Begins the lines: all that is open of these deliveries or receipts of the order.",
         ),
+        "open_item_ids": array(
+            object_id(),
+            write_only=True,
+            unique=True,
+            max_items=MOST_ITEMS,
+            label=("多个应收应付款项", "Open items"),
+            description="Instead of `open_item_id`, of several orders of one customer or supplier: begins the lines, all that is "
+            "open of them. Lines may also name their `open_item_id` themselves.",
+        ),
         "total": _SUM.but(label=("价税合计", "Total"), description="`amount` plus `tax`."),
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the total is paid."),
         "credited": money(
@@ -405,6 +432,13 @@ INVOICES: Collection[Invoice] = Collection(
             description="The receivable or payable of a contract or an order that the invoice bills. It is paid "
             "there, and the invoice adds none of its own.",
         ),
+        "billed_items": array(
+            _share("InvoiceShare", "total", "paid", "credited", "credited_tax", "adjusted"),
+            label=("各款项金额", "Shares"),
+            read_only=True,
+            max_items=MOST_ITEMS,
+            description="What the invoice claims of each of several open items; null: it bills one or none.",
+        ),
         "status": INVOICE_STATES.choice(label=("发票状态", "Status"), filter=True, sort=True),
         "category": CATEGORY,
         "reference": REFERENCE,
@@ -419,6 +453,7 @@ INVOICES: Collection[Invoice] = Collection(
         Index("reference", where={"reference": {"$type": "string"}}),
         Index("day"),
         Index("open_item_id", "day"),
+        Index("billed_items.open_item_id", "day", where={"billed_items.open_item_id": {"$type": "objectId"}}),
     ),
     internal=("party_key", "number_key"),
     states=INVOICE_STATES,
@@ -485,6 +520,13 @@ CREDIT_NOTES: Collection[CreditNote] = Collection(
             read_only=True,
             max_items=MOST_LINES,
             description="Of an invoice with lines. Null where an amount was credited and no goods.",
+        ),
+        "billed_items": array(
+            _share("CreditNoteShare"),
+            label=("各款项金额", "Shares"),
+            read_only=True,
+            max_items=MOST_ITEMS,
+            description="What is credited of each of several open items that the invoice bills.",
         ),
         "counterparty": COUNTERPARTY.but(read_only=True),
         "reason": _REASON.but(read_only=True, search=True),

@@ -32,5 +32,8 @@ VIEWS = (
         due_only={"status": "open,partly_paid"},
         makes=(_BILL, _ADJUST),
     ),
-    View(INVOICES, widgets={"counterparty": {"visibleOn": "${!open_item_id && !customer_id && !supplier_id}"}}),
+    View(
+        INVOICES,
+        widgets={"counterparty": {"visibleOn": "${!open_item_id && !open_item_ids && !customer_id && !supplier_id}"}},
+    ),
 )

@@ -263,7 +263,18 @@ async def _of_bills(admin: Client, order_item: dict[str, Any]) -> dict[str, Dama
     alone = {"direction": "in", "number": unique("INV"), "counterparty": "s", "amount": order_item["amount"]}
     twice = expect(await admin.post(f"{AT}/invoices", {**alone, "supplier_id": await stocked.supplier()}))
     expect(await admin.post(f"{AT}/invoices/{twice['id']}/confirm"))
+    two = [await stocked.sale(1, "10.00") for _ in "ab"]
+    items = [expect(await admin.get(f"{AT}/receivables?resource_id={one['id']}&status=planned"))["items"] for one in two]
+    joint = {"direction": "out", "open_item_ids": [one["id"] for (one,) in items]}
+    shared = expect(await admin.post(f"{AT}/invoices", joint))
+    expect(await admin.post(f"{AT}/invoices/{shared['id']}/confirm"))
     return {
+        "paid of a share": _more(
+            "finance_invoices", shared["id"], "billed_items.0.paid", ("finance-invoices", shared["id"], "paid")
+        ),
+        "lines of a share": _more(
+            "finance_invoices", shared["id"], "lines.0.net", ("finance-invoices", shared["id"], "billed_items")
+        ),
         "invoices beyond what an order comes to": Damage(
             "finance_open_items",
             ObjectId(sold["id"]),

@@ -1,0 +1,128 @@
+"""What an invoice claims of each open item that it bills: all of it of the only one, or a share of each of several.
+
+The shares of an invoice, its `billed_items`, add up to its sums. What is paid, credited or adjusted of it is so for a share.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, cast
+
+from plugins.api import Record, exact, store_money
+from plugins.api.business import share_out
+from plugins.api.values import ReadOnlyRecord, RecordId
+from plugins.finance.record_types import Invoice
+
+Line = Mapping[str, Any]
+Parts = Mapping[RecordId, tuple[Decimal, Decimal]]  # net and tax by the id of the item
+_ZERO = Decimal(0)
+_COUNTED = ("paid", "credited", "credited_tax", "adjusted")
+
+
+def find_item_ids(invoice: ReadOnlyRecord) -> list[RecordId]:
+    """Return the ids of the open items that an invoice bills, always in the same order."""
+    if invoice.get("open_item_id") is not None:
+        return [invoice["open_item_id"]]
+    return sorted(share["open_item_id"] for share in invoice.get("billed_items") or ())
+
+
+def billing(ids: Sequence[RecordId]) -> Record:
+    """Return the filter on invoices that bill any of these items."""
+    those = {"$in": list(ids)}
+    return {"$or": [{"open_item_id": those}, {"billed_items.open_item_id": those}]}
+
+
+BILLS_NOTHING: Record = {"open_item_id": None, "billed_items": None}
+
+
+def get_share(invoice: Invoice, item_id: RecordId | None) -> Invoice:
+    """Return an invoice with the sums of what it claims of this item; its own if it bills no other."""
+    for share in invoice["billed_items"] or ():
+        if share["open_item_id"] == item_id:
+            return cast(Invoice, {**invoice, **share})
+    return invoice
+
+
+def list_lines(invoice: ReadOnlyRecord, item_id: RecordId | None) -> list[Record]:
+    """Return the lines of an invoice that bill this item: all of them if it bills no other."""
+    lines = invoice["lines"] or ()
+    return [line for line in lines if not invoice.get("billed_items") or line["open_item_id"] == item_id]
+
+
+def split(lines: Sequence[Line]) -> list[Record]:
+    """Return the shares of a draft with these lines, each of which names its item."""
+    sums: defaultdict[RecordId, list[Decimal]] = defaultdict(lambda: [_ZERO, _ZERO])
+    for line in lines:
+        of = sums[line["open_item_id"]]
+        of[0] += exact(line["net"])
+        of[1] += exact(line["tax"])
+    zero = dict.fromkeys(_COUNTED, store_money(_ZERO))
+    return [
+        {
+            "open_item_id": id,
+            "amount": store_money(net),
+            "tax": store_money(tax),
+            "total": store_money(net + tax),
+            **zero,
+        }
+        for id, (net, tax) in sums.items()
+    ]
+
+
+def add_settled(invoice: Invoice, item_id: RecordId, paid: Decimal, adjusted: Decimal) -> Record:
+    """Return what changes in an invoice of which this much is paid and adjusted by what is paid of an item."""
+    values = {"paid": store_money(paid), "adjusted": store_money(adjusted)}
+    if not invoice["billed_items"]:
+        return values
+    shares = [share | values if share["open_item_id"] == item_id else share for share in _copy(invoice)]
+    return {"billed_items": shares, **_sum(shares, ("paid", "adjusted"))}
+
+
+def add_credited(invoice: Invoice, parts: Parts) -> Record:
+    """Return what changes in an invoice of which these parts are credited, by item; below zero, less is."""
+    net, tax = (sum((part[of] for part in parts.values()), _ZERO) for of in (0, 1))
+    if not invoice["billed_items"]:
+        return {
+            "credited": store_money(exact(invoice["credited"]) + net + tax),
+            "credited_tax": store_money(exact(invoice["credited_tax"]) + tax),
+        }
+    shares = _copy(invoice)
+    for share in shares:
+        net, tax = parts.get(share["open_item_id"], (_ZERO, _ZERO))
+        share["credited"] = store_money(exact(share["credited"]) + net + tax)
+        share["credited_tax"] = store_money(exact(share["credited_tax"]) + tax)
+    return {"billed_items": shares, **_sum(shares, ("credited", "credited_tax"))}
+
+
+def count_left(invoice: ReadOnlyRecord) -> tuple[Decimal, Decimal]:
+    """Return how much net and tax of an invoice, or of a share of one, can still be credited."""
+    tax = exact(invoice["credited_tax"])
+    return exact(invoice["amount"]) - (exact(invoice["credited"]) - tax), exact(invoice["tax"]) - tax
+
+
+def spread(invoice: Invoice, net: Decimal, tax: Decimal) -> Parts:
+    """Return the parts of a credited amount without lines: in proportion to what is left of each share."""
+    ids = find_item_ids(invoice) if invoice["billed_items"] else [None]
+    left = [count_left(get_share(invoice, id)) for id in ids]
+    nets = share_out(net, [one for one, _ in left])
+    return dict(zip(ids, zip(nets, share_out(tax, [one for _, one in left]), strict=True), strict=True))
+
+
+def sum_parts(invoice: Invoice, noted: Sequence[Line]) -> Parts:
+    """Return the parts of the lines of a credit note, each of which names one of the invoice."""
+    lines, sums = invoice["lines"] or [], defaultdict[RecordId, list[Decimal]](lambda: [_ZERO, _ZERO])
+    for line in noted:
+        of = sums[lines[line["line"] - 1].get("open_item_id")]
+        of[0] += exact(line["net"])
+        of[1] += exact(line["tax"])
+    return {id: (net, tax) for id, (net, tax) in sums.items()}
+
+
+def _copy(invoice: Invoice) -> list[Record]:
+    return [{**share} for share in invoice["billed_items"] or ()]
+
+
+def _sum(shares: Sequence[ReadOnlyRecord], names: Sequence[str]) -> Record:
+    return {name: store_money(sum((exact(share[name]) for share in shares), _ZERO)) for name in names}
