@@ -20,10 +20,29 @@ from plugins.api.values import ReadOnlyRecord
 from plugins.finance.bills import BILLS_NOTHING, billing, find_item_ids, get_share, list_lines
 from plugins.finance.books import compute_balance_changes
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
-from plugins.finance.open_items import BILLING, CLAIM, INVOICE, get_document_amount, get_status, sum_bills, sum_owed
+from plugins.finance.open_items import (
+    BILLING,
+    CLAIM,
+    INVOICE,
+    LIVE,
+    get_document_amount,
+    get_status,
+    sum_bills,
+    sum_owed,
+)
 from plugins.finance.payment_records import ADJUSTMENTS, OPEN_ITEMS, PAYMENTS
+from plugins.finance.prepayments import Prepaid
 from plugins.finance.record_types import Invoice, Voucher
-from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
+from plugins.finance.records import (
+    ACCOUNTS,
+    CREDIT_NOTES,
+    EXPENSE_CLAIMS,
+    FINAL,
+    INVOICES,
+    PERIODS,
+    PREPAYMENT,
+    VOUCHERS,
+)
 from plugins.finance.settlements import settles
 from plugins.finance.states import PLANNED
 
@@ -218,6 +237,10 @@ _OWED_TWICE = Message(
     "{noun} {number} ({id}): no invoice bills it, but the invoice {invoice} of the same party and amount bills nothing: "
     "both may be owed for the same goods",
 )
+_TAKEN_OFF_TWICE = Message(
+    "{noun} {number}：结算发票抵扣的预付款超过其金额",
+    "{noun} {number} ({id}): final invoices take off more than it asks for",
+)
 _SHARE = Message(
     "{noun} {number}：某一款项的开票金额为 {found}，其明细合计为 {expected}",
     "{noun} {number} ({id}): it claims {found} of an open item, and its lines of that come to {expected}",
@@ -305,6 +328,20 @@ async def check_invoices(piece: Piece) -> AsyncIterator[Difference]:
             *_compare_shares(invoice),
         ):
             yield found
+    for found in await _compare_prepaid(piece):
+        yield found
+
+
+async def _compare_prepaid(piece: Piece) -> list[Difference]:
+    """Return the prepayment invoices of which final invoices take off more than they ask for."""
+    asked = [one for one in piece.records if one["kind"] == PREPAYMENT and one["status"] in LIVE["status"]["$in"]]
+    ids = [id for one in asked for id in find_item_ids(one)]
+    finals = await piece.store(INVOICES).find({**billing(ids), "kind": FINAL, **LIVE}) if ids else []
+    prepaid = Prepaid()
+    for invoice in (*asked, *finals):
+        prepaid.add_lines(invoice, invoice["lines"] or ())
+    short = {id for (id, _), left in prepaid.left.items() if min(left) < 0}
+    return [difference(INVOICES, one, "lines", _TAKEN_OFF_TWICE) for one in asked if one["id"] in short]
 
 
 def _compare_shares(invoice: ReadOnlyRecord) -> Iterator[Difference]:

@@ -55,6 +55,14 @@ DICTIONARIES = (
         **{"in": ("进项", "Received"), "out": ("销项", "Sent")},
     ),
     dictionary(
+        "finance_invoice_kind",
+        ("开票类型", "Invoice kind"),
+        standard=("常规", "Standard"),
+        prepayment=("预付款", "Prepayment"),
+        part=("分批", "Part"),
+        final=("结算", "Final"),
+    ),
+    dictionary(
         "finance_tax_document",
         ("税额单据类型", "Document with tax"),
         invoice=("发票", "Invoice"),

@@ -19,8 +19,9 @@ from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import ReadOnlyRecord, store_quantity
 from plugins.finance.bills import billing, count_left, find_item_ids, get_share, list_lines, split
 from plugins.finance.messages import MORE_UNITS_THAN_BILLED, MORE_UNITS_THAN_OPEN, NOTHING_TO_BILL
+from plugins.finance.prepayments import ask_for, take_off
 from plugins.finance.record_types import Invoice, OpenItem
-from plugins.finance.records import INVOICES
+from plugins.finance.records import FINAL, INVOICES, PREPAYMENT, STANDARD
 
 Line = Mapping[str, Any]
 _ZERO = Decimal(0)
@@ -83,11 +84,19 @@ async def derive(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]
     of_orders = bool(sources) and all(one.order is not None for one in sources)
     if shipments and not of_orders:
         raise invalid("shipment_ids", "invalid")
-    if several or (of_orders and (asked is not None or shipments or values.get("amount") is None)):
-        asked = list(_propose(sources, shipments)) if asked is None else asked
-        lines = await _bill(req, values, sources, asked)
+    kind = values.get("kind") or STANDARD
+    if kind != STANDARD and not of_orders:
+        raise invalid("kind", "invalid")
+    further: Record = {}
+    if kind == PREPAYMENT:
+        lines, further = _ask_for(req, values, sources, given)
+    elif several or kind == FINAL or (of_orders and (asked is not None or shipments or values.get("amount") is None)):
+        rows = [*enumerate(_propose(sources, shipments))] if asked is None else _get_rows(asked, kind)
+        lines = await _bill(req, values, sources, rows)
+        if kind == FINAL:
+            lines = await _take_off(req, values, sources, lines)
     elif asked is not None:
-        lines = await _price(req, values, [*enumerate(asked)])
+        lines = await _price(req, values, _get_rows(asked, kind))
     elif values.get("amount") is None:
         raise invalid("amount", "required")
     else:
@@ -97,9 +106,65 @@ async def derive(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]
         stated = exact(given.get(name))
         if stated and stated != exact(value):
             raise invalid(name, "invalid")
+    if not exact(sums["amount"]) and kind == FINAL:
+        raise ApiError(CONFLICT, NOTHING_TO_BILL, data={"open": "0.00", "field": "lines"})
     if not exact(sums["amount"]):
         raise invalid("amount", "minimum")
-    return {"lines": lines, "billed_items": split(lines) if several else None, **sums}
+    return {"lines": lines, "billed_items": split(lines) if several else None, **further, **sums}
+
+
+def _get_rows(asked: Sequence[Line], kind: str) -> Rows:
+    """Return the lines of a body with their places, without those that take a prepayment off, which are made anew."""
+    faults = [
+        FieldError(f"lines[{place}].{name}", rule)
+        for place, line in enumerate(asked)
+        for name, rule, wrong in (
+            ("prepayment_id", "invalid", line.get("prepayment_id") is not None and kind != FINAL),
+            ("quantity", "minimum", line.get("prepayment_id") is None and exact(line.get("quantity")) < 0),
+        )
+        if wrong
+    ]
+    if faults:
+        raise ValidationFailed(faults)
+    return [(place, line) for place, line in enumerate(asked) if line.get("prepayment_id") is None]
+
+
+def _ask_for(
+    req: Request, values: ReadOnlyRecord, sources: Sequence[Source], given: ReadOnlyRecord
+) -> tuple[list[Record], Record]:
+    """Return the lines of a prepayment invoice, and its rate: none if the body says which amount."""
+    by_amount = given.get("prepayment_rate") is None and given.get("amount") is not None
+    rate = None if by_amount else values.get("prepayment_rate")
+    if given.get("lines") is not None or given.get("shipment_ids"):
+        raise invalid("lines" if given.get("lines") is not None else "shipment_ids", "invalid")
+    if rate is None and (len(sources) > 1 or values.get("amount") is None):
+        raise invalid("prepayment_rate", "required")
+    asks = {**values, "prepayment_rate": rate}
+    lines = [
+        {**line, "open_item_id": source.item["id"] if values.get("open_item_id") is None else None}
+        for source in sources
+        for line in ask_for(req, source.item, _order_of(source), asks)
+    ]
+    return [{**line, "line": number} for number, line in enumerate(lines, 1)], {"prepayment_rate": rate}
+
+
+async def _take_off(
+    req: Request, values: ReadOnlyRecord, sources: Sequence[Source], lines: list[Record]
+) -> list[Record]:
+    """Return the lines of a final invoice with those that take off what is prepaid of its items."""
+    several = values.get("open_item_id") is None
+    for source in sources:
+        id = source.item["id"] if several else None
+        theirs = [line for line in lines if line.get("open_item_id") == id]
+        for line in await take_off(req, source.item, theirs, values.get("id")):
+            lines.append({**line, "line": len(lines) + 1, "open_item_id": id})
+    return lines
+
+
+def _order_of(source: Source) -> BillableOrder:
+    if source.order is None:
+        raise invalid("kind", "invalid")
+    return source.order
 
 
 def sum_lines(lines: Sequence[Line]) -> Record:
@@ -175,7 +240,7 @@ def _propose(sources: Sequence[Source], shipments: Sequence[Any] | None) -> Iter
         raise ApiError(CONFLICT, NOTHING_TO_BILL, data={"open": "0.00", "field": "lines"})
 
 
-async def _bill(req: Request, values: ReadOnlyRecord, sources: Sequence[Source], asked: Sequence[Line]) -> list[Record]:
+async def _bill(req: Request, values: ReadOnlyRecord, sources: Sequence[Source], asked: Rows) -> list[Record]:
     """Return the asked lines as those of an invoice: of orders as agreed there, of other sources with their own prices.
 
     Each names its source where there are several. Raises 40001 and 40901 as `derive` does.
@@ -183,7 +248,7 @@ async def _bill(req: Request, values: ReadOnlyRecord, sources: Sequence[Source],
     only = sources[0] if values.get("open_item_id") is not None else None
     rows: dict[Any, list[tuple[int, Line]]] = {source.item["id"]: [] for source in sources}
     faults = []
-    for place, line in enumerate(asked):
+    for place, line in asked:
         id = line.get("open_item_id")
         if id in rows or (only is not None and id is None):
             rows[only.item["id"] if only is not None else id].append((place, line))
@@ -208,9 +273,7 @@ def _bill_order(source: Source, asked: Rows, *, renewing: bool = False) -> Itera
 
     Raises 40001 for lines that are not those of the order, and 40901 for more units than are open.
     """
-    order, billed = source.order, source.billed
-    if order is None:
-        return
+    order, billed = _order_of(source), source.billed
     known = {line["line"]: line for line in order.lines}
     faults = [one for place, line in asked for one in _list_faults(f"lines[{place}]", line, known)]
     keys = [tuple(line.get(name) for name in _OF_SHIPMENTS) for _, line in asked]

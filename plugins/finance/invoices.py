@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from plugins.api import (
     Action,
     ApiError,
     Event,
+    Message,
     Record,
     Request,
     Route,
@@ -37,11 +39,12 @@ from plugins.api.data import Migration, Stage
 from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
 from plugins.api.values import ReadOnlyRecord
-from plugins.finance import invoice_lines, open_items
+from plugins.finance import invoice_lines, open_items, prepayments
 from plugins.finance.bills import Parts, add_credited, count_left, find_item_ids, spread, sum_parts
 from plugins.finance.books import check_open, get_day
 from plugins.finance.entering import pay
 from plugins.finance.messages import (
+    MORE_PREPAID,
     MORE_THAN_OPEN,
     MORE_UNITS_THAN_BILLED,
     MORE_UNITS_THAN_OPEN,
@@ -52,6 +55,8 @@ from plugins.finance.messages import (
     NOTHING_TO_BILL,
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
+    PREPAYMENT_TAKEN_OFF,
+    PREPAYMENTS_CHANGED,
 )
 from plugins.finance.open_items import (
     ItemBefore,
@@ -63,7 +68,16 @@ from plugins.finance.open_items import (
     settle_invoice,
 )
 from plugins.finance.record_types import CreditNote, Invoice, OpenItem
-from plugins.finance.records import CREDIT_BODY, CREDIT_NOTES, INVOICES, MAX_AMOUNT, PAY_INVOICE_BODY, REVERSE_NOTE_BODY
+from plugins.finance.records import (
+    CREDIT_BODY,
+    CREDIT_NOTES,
+    FINAL,
+    INVOICES,
+    MAX_AMOUNT,
+    PAY_INVOICE_BODY,
+    PREPAYMENT,
+    REVERSE_NOTE_BODY,
+)
 
 _DASHES = re.compile(r"[\u00ad\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63_]")
 # between two digits a dash tells 1-11 from 11-1, elsewhere it is decoration
@@ -122,7 +136,7 @@ async def _complete(service: Service, rows: Sequence[Record]) -> int:
 
 
 _ZERO = store_money(Decimal(0))
-_DECIDE_LINES = ("open_item_id", "direction", "prices_include_tax")
+_DECIDE_LINES = ("open_item_id", "direction", "prices_include_tax", "kind")
 _BEGIN_LINES = ("shipment_ids", "open_item_ids")
 _DRAFT = {"status": "draft"}
 
@@ -208,7 +222,9 @@ async def update(req: Request) -> Invoice:
 async def _change_lines(req: Request, before: Invoice, after: Record, items: Sequence[OpenItem]) -> Record:
     """Return what a change of a draft changes in its lines and sums: they agree, whichever of them the body has."""
     given = req.body
-    if given.get("lines") is not None or any(given.get(name) for name in _BEGIN_LINES):
+    asks = after["kind"] == PREPAYMENT and any(given.get(name) for name in ("prepayment_rate", "amount"))
+    begins = asks or (after["kind"] == FINAL and before["kind"] != FINAL)
+    if begins or given.get("lines") is not None or any(given.get(name) for name in _BEGIN_LINES):
         return await invoice_lines.derive(req, after, items, given)
     if not before["lines"] or ("lines" in given and given.get("amount") is not None):
         return {"billed_items": None}
@@ -230,15 +246,23 @@ async def delete(req: Request) -> None:
 INVOICE_NUMBERS = Numbering(
     "finance_invoice_number", INVOICES.noun, "INV", INVOICES.name, format="{prefix}-{yyyy}-{seq:5}", gapless=True
 )
+PREPAYMENT_NUMBERS = replace(
+    INVOICE_NUMBERS,
+    key="finance_prepayment_number",
+    noun=Message("预付款发票", "prepayment invoice"),
+    prefix="PRE",
+    sequence=f"{INVOICES.name}_prepayment",
+)
 
 
 async def _take_number(step: Step[Invoice]) -> Record:
     """Return the number of an invoice that has none yet: the next of the series by its date that nobody typed before."""
     if step.record["number"] is not None:
         return {}
+    series = PREPAYMENT_NUMBERS if step.record["kind"] == PREPAYMENT else INVOICE_NUMBERS
     number = None
     while number is None or await step.store(INVOICES).find_one({"direction": "out", "number": number}):
-        number = await INVOICE_NUMBERS.take(step.req, step.record["day"])
+        number = await series.take(step.req, step.record["day"])
     return {"number": number}
 
 
@@ -254,6 +278,7 @@ async def _update_item(step: Step[Invoice]) -> None:
             step.record = await step.store(INVOICES).update(step.record["id"], changes)
         day = step.record["day"] or step.today
         await open_items.update_billed(step.req, step.record, day, items, confirms=confirms)
+        await prepayments.check_prepaid(step.req, step.record, confirms=confirms)
         step.record = await step.store(INVOICES).get(step.record["id"])
 
 
@@ -298,7 +323,7 @@ def _add_tax(values: Mapping[str, Any]) -> Any:
 
 
 CREDIT_NOTE_NUMBERS = Numbering("finance_credit_note_number", CREDIT_NOTES.noun, "CN", CREDIT_NOTES.name)
-NUMBERS = (INVOICE_NUMBERS, CREDIT_NOTE_NUMBERS)
+NUMBERS = (INVOICE_NUMBERS, PREPAYMENT_NUMBERS, CREDIT_NOTE_NUMBERS)
 CREDITED = Event("finance.invoice.credited", invoice=dict, credit_note=dict)
 NOTE_REVERSED = Event("finance.credit_note.reversed", invoice=dict, credit_note=dict, reversal=dict)
 _CREDITABLE = ("confirmed", "partly_paid", "paid")
@@ -324,6 +349,7 @@ async def credit(req: Request) -> CreditNote:
         _refuse_adjusted(invoice, amount + tax)
         parts = spread(invoice, amount, tax) if lines is None else sum_parts(invoice, lines[0])
         note, changed = await _enter(req, invoice, parts, day, lines)
+        await prepayments.check_prepaid(req, changed)
         await req.emit(CREDITED, invoice=changed, credit_note=note)
         return note
 
@@ -347,6 +373,7 @@ async def reverse(req: Request) -> CreditNote:
         parts = {share["open_item_id"]: (-exact(share["amount"]), -exact(share["tax"])) for share in shares}
         lines = invoice_lines.take_back(invoice, note["lines"]) if note["lines"] else None
         reversal, changed = await _enter(req, invoice, parts, day, lines, reverses_id=note["id"])
+        await prepayments.check_prepaid(req, changed)
         linked = await req.system_store(CREDIT_NOTES).update(note["id"], {"reversed_by_id": reversal["id"]})
         await req.emit(NOTE_REVERSED, invoice=changed, credit_note=linked, reversal=reversal)
         return reversal
@@ -414,7 +441,7 @@ def _get_lines(req: Request, invoice: Invoice) -> Sequence[Mapping[str, Any]] | 
     if lines is not None and not invoice["lines"]:
         raise invalid("lines", "invalid")
     for name in ("amount", "tax"):
-        if lines is not None and req.body.get(name) is not None:
+        if (lines is not None or invoice["kind"] == PREPAYMENT) and req.body.get(name) is not None:
             raise invalid(name, "invalid")
     if req.body.get("tax") is not None and req.body.get("amount") is None:
         raise invalid("amount", "required")
@@ -434,7 +461,7 @@ def _choose_amounts(body: Record, left: Mapping[str, Decimal]) -> tuple[Decimal,
     return wanted["amount"], wanted["tax"]
 
 
-_LINES = conflicts(MORE_UNITS_THAN_OPEN, NOTHING_TO_BILL)
+_LINES = conflicts(MORE_UNITS_THAN_OPEN, NOTHING_TO_BILL, MORE_PREPAID)
 ROUTES: tuple[Route, ...] = (
     *crud(
         INVOICES,
@@ -457,14 +484,14 @@ ROUTES: tuple[Route, ...] = (
             access="finance:invoice:confirm",
             values=_take_number,
             after=_update_item,
-            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_OPEN, MORE_UNITS_THAN_OPEN),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_OPEN, MORE_UNITS_THAN_OPEN, PREPAYMENTS_CHANGED),
         ),
         Action(
             "POST /api/v1/finance/invoices/{id}/void",
             access="finance:invoice:void",
             summary="Void an invoice",
             after=_update_item,
-            refusals=conflicts(PERIOD_CLOSED),
+            refusals=conflicts(PERIOD_CLOSED, PREPAYMENT_TAKEN_OFF),
         ),
         Action(
             "POST /api/v1/finance/invoices/{id}/pay",
@@ -489,7 +516,7 @@ ROUTES: tuple[Route, ...] = (
         body=CREDIT_BODY,
         returns=CREDIT_NOTES.read,
         collection=INVOICES.name,
-        refusals=conflicts(MORE_THAN_OPEN, MORE_UNITS_THAN_BILLED, NOT_IN_STATE, PERIOD_CLOSED),
+        refusals=conflicts(MORE_THAN_OPEN, MORE_UNITS_THAN_BILLED, NOT_IN_STATE, PERIOD_CLOSED, PREPAYMENT_TAKEN_OFF),
     ),
     route(
         "POST /api/v1/finance/credit-notes/{id}/reverse",
@@ -499,6 +526,6 @@ ROUTES: tuple[Route, ...] = (
         fits={"reversed_by_id": False},
         body=REVERSE_NOTE_BODY,
         record=CREDIT_NOTES,
-        refusals=conflicts(NOTE_REVERSED_ALREADY, PERIOD_CLOSED),
+        refusals=conflicts(NOTE_REVERSED_ALREADY, PERIOD_CLOSED, PREPAYMENT_TAKEN_OFF),
     ),
 )

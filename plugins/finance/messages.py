@@ -28,6 +28,18 @@ MORE_UNITS_THAN_OPEN = Message(
 MORE_UNITS_THAN_BILLED = Message(
     "第 {line} 行的数量超过可红冲数量：{open}", "Line {line}: the quantity exceeds what can still be credited: {open}"
 )
+MORE_PREPAID = Message(
+    "待抵扣的预付款超过本发票明细金额 {open}，请先红冲预付款发票",
+    "More is prepaid than these lines come to: {open}. Credit the prepayment invoice first",
+)
+PREPAYMENT_TAKEN_OFF = Message(
+    "该预付款已在结算发票中抵扣，请先红冲或作废结算发票",
+    "A final invoice takes this prepayment off: credit or void that one first",
+)
+PREPAYMENTS_CHANGED = Message(
+    "预付款发票已变化，请重新生成明细后再确认",
+    "The prepayment invoices have changed: make the lines of this draft anew",
+)
 NOTHING_TO_BILL = Message("没有可开票的明细", "Nothing is left to be invoiced")
 MORE_THAN_ADVANCE = Message("金额超过未核销金额：{open}", "The amount exceeds the unallocated amount: {open}")
 MORE_THAN_ALLOCATED = Message(

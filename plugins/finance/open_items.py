@@ -37,7 +37,7 @@ from plugins.api import (
 from plugins.api.data import RecordNames
 from plugins.api.records import Announced, change_state
 from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
-from plugins.finance.bills import add_settled, billing, find_item_ids, get_share
+from plugins.finance.bills import add_settled, billing, find_item_ids, get_share, list_lines
 from plugins.finance.books import book_in_transaction, find_open_day, get_day
 from plugins.finance.entries import PARTY_FIELDS, enter_change, pay_earliest
 from plugins.finance.messages import MORE_THAN_OPEN
@@ -153,8 +153,10 @@ def _list_open(item: ReadOnlyRecord, others: Sequence[Invoice]) -> Iterator[tupl
     """Yield each field of an invoice that is limited, what is open of it, and by how much it may be more."""
     sums = {name: exact(value) for name, value in sum_bills(item, others).items()}
     whole = sums["document_amount"] + exact(item["undelivered"])
-    owed = _lower(whole, sums["invoiced"], sums["credited"])
-    yield "total", owed - sums["invoiced"] + sums["credited"], ZERO
+    # what is credited line by line can be billed again
+    again = sum((exact(line.get("credited")) for one in others for line in list_lines(one, item["id"])), ZERO)
+    invoiced, credited = sums["invoiced"] - again, sums["credited"] - again
+    yield "total", _lower(whole, invoiced, credited) - invoiced + credited, ZERO
     if item["tax"] is not None:
         tax = sum((exact(one["tax"]) - exact(one["credited_tax"]) for one in others), ZERO)
         yield "tax", exact(item["tax"]) - tax, _ROUNDING

@@ -42,7 +42,7 @@ PRINTS = (
         number="number",
         total="total",
         party=("counterparty",),
-        facts=("direction", "day", "due_on", "category", "reference", "open_item_id"),
+        facts=("direction", "kind", "day", "due_on", "category", "reference", "open_item_id"),
         totals=_SUMS,
         notes=("remark",),
     ),

@@ -140,6 +140,8 @@ class InvoiceLine(TypedDict):
     order_line: NotRequired[int | None]
     shipment_id: NotRequired[StoredId | None]
     open_item_id: NotRequired[StoredId | None]
+    prepayment_id: NotRequired[StoredId | None]
+    prepayment_line: NotRequired[int | None]
     credited_quantity: NotRequired[StoredAmount | None]
     credited: NotRequired[StoredAmount | None]
     credited_tax: NotRequired[StoredAmount | None]
@@ -163,6 +165,8 @@ class Invoice(TypedDict):
 
     id: StoredId
     direction: Literal["in", "out"]
+    kind: Literal["standard", "prepayment", "part", "final"]
+    prepayment_rate: StoredAmount | None
     number: str | None
     counterparty: str
     customer_id: StoredId | None

@@ -290,7 +290,9 @@ def _invoice_line() -> dict[str, Field]:
         "unit": fields["unit"].but(dictionary=None, description="That of its product; of an order, that of its line."),
         "quantity": fields["quantity"].but(
             nullable=True,
-            description="Above zero; a line of text has none, which is zero. Of an order: all that is open unless given.",
+            rules={**fields["quantity"].rules, "minimum": f"-{MAX_QUANTITY}"},
+            description="Above zero; a line of text has none, which is zero. Of an order: all that is open unless given. Below "
+            "zero only where a final invoice takes a prepayment off.",
         ),
         "order_line": integer(
             label=("订单行号", "Order line"),
@@ -308,6 +310,15 @@ def _invoice_line() -> dict[str, Field]:
             on_delete="keep",
             description="Which of several contracts and orders the line bills.",
         ),
+        "prepayment_id": object_id(
+            label=("预付款发票", "Prepayment invoice"),
+            ref="finance_invoices",
+            on_delete="keep",
+            description="Which prepayment the line of a final invoice takes off. Such lines are made by the service.",
+        ),
+        "prepayment_line": integer(
+            label=("预付款发票行号", "Prepayment line"), minimum=1, maximum=MOST_LINES, read_only=True
+        ),
         "credited_quantity": quantity(
             label=("已红冲数量", "Credited quantity"), read_only=True, description="By credit notes; null: nothing."
         ),
@@ -317,6 +328,7 @@ def _invoice_line() -> dict[str, Field]:
 
 
 MOST_ITEMS = 100  # that one invoice bills
+INVOICE_KINDS = STANDARD, PREPAYMENT, PART, FINAL = ("standard", "prepayment", "part", "final")
 
 
 def _share(title: str, *further: str) -> Field:
@@ -341,6 +353,23 @@ INVOICES: Collection[Invoice] = Collection(
             required=True,
             filter=True,
             description="`in`: received, to be paid; `out`: sent, to be collected.",
+        ),
+        "kind": choice(
+            *INVOICE_KINDS,
+            label=("开票类型", "Kind"),
+            default=STANDARD,
+            filter=True,
+            description="`prepayment`: a share of an order before its goods come; `part`: some of its lines; `final`: the rest, "
+            "with lines below zero that take off all prepayment invoices. These bill an order. Null in earlier versions: "
+            "`standard`.",
+        ),
+        "prepayment_rate": quantity(
+            label=("预付比例", "Prepayment rate"),
+            minimum="0",
+            maximum="1",
+            description="Which share of its order a prepayment invoice asks for, with the tax in it; unless given, it asks for "
+            "`amount`.",
+            example="0.3",
         ),
         "number": record_code(
             label=("发票号码", "Invoice number"),

@@ -359,6 +359,15 @@ export const DICTIONARIES = {
   "title": {"zh": "发票方向", "en": "Invoice direction"},
   "items": {"in": {"zh": "进项", "en": "Received", "color": ""}, "out": {"zh": "销项", "en": "Sent", "color": ""}}
  },
+ "finance_invoice_kind": {
+  "title": {"zh": "开票类型", "en": "Invoice kind"},
+  "items": {
+   "standard": {"zh": "常规", "en": "Standard", "color": ""},
+   "prepayment": {"zh": "预付款", "en": "Prepayment", "color": ""},
+   "part": {"zh": "分批", "en": "Part", "color": ""},
+   "final": {"zh": "结算", "en": "Final", "color": ""}
+  }
+ },
  "finance_payment_method": {
   "title": {"zh": "收付方式", "en": "Payment method"},
   "items": {

@@ -264,7 +264,9 @@ async def _of_bills(admin: Client, order_item: dict[str, Any]) -> dict[str, Dama
     twice = expect(await admin.post(f"{AT}/invoices", {**alone, "supplier_id": await stocked.supplier()}))
     expect(await admin.post(f"{AT}/invoices/{twice['id']}/confirm"))
     two = [await stocked.sale(1, "10.00") for _ in "ab"]
-    items = [expect(await admin.get(f"{AT}/receivables?resource_id={one['id']}&status=planned"))["items"] for one in two]
+    items = [
+        expect(await admin.get(f"{AT}/receivables?resource_id={one['id']}&status=planned"))["items"] for one in two
+    ]
     joint = {"direction": "out", "open_item_ids": [one["id"] for (one,) in items]}
     shared = expect(await admin.post(f"{AT}/invoices", joint))
     expect(await admin.post(f"{AT}/invoices/{shared['id']}/confirm"))
