@@ -25,8 +25,8 @@ from plugins.finance.open_items import (
     CLAIM,
     INVOICE,
     LIVE,
-    get_document_amount,
     get_status,
+    get_whole,
     sum_bills,
     sum_owed,
 )
@@ -437,7 +437,7 @@ def _compare_bills(item: Mapping[str, Any], bills: Sequence[Invoice]) -> Iterato
     sums = sum_bills(item, bills)
     invoiced, credited = exact(sums["invoiced"]), exact(sums["credited"])
     yield from compare(OPEN_ITEMS, item, {"invoiced": invoiced, "credited": credited})
-    whole = get_document_amount(item) if item["net"] is None else exact(item["net"]) + exact(item["tax"])
+    whole = get_whole(item)
     if invoiced - credited > whole and bills:
         yield difference(
             OPEN_ITEMS, item, "invoiced", _MORE_INVOICED, found=f"{invoiced - credited:f}", expected=f"{whole:f}"

@@ -19,6 +19,7 @@ from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import ReadOnlyRecord, store_quantity
 from plugins.finance.bills import billing, count_left, find_item_ids, get_share, list_lines, split
 from plugins.finance.messages import MORE_UNITS_THAN_BILLED, MORE_UNITS_THAN_OPEN, NOTHING_TO_BILL
+from plugins.finance.open_items import refuse_claims
 from plugins.finance.prepayments import ask_for, take_off
 from plugins.finance.record_types import Invoice, OpenItem
 from plugins.finance.records import FINAL, INVOICES, PREPAYMENT, STANDARD
@@ -87,6 +88,8 @@ async def derive(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]
     kind = values.get("kind") or STANDARD
     if kind != STANDARD and not of_orders:
         raise invalid("kind", "invalid")
+    if kind != PREPAYMENT and given.get("prepayment_rate") is not None:
+        raise invalid("prepayment_rate", "invalid")
     further: Record = {}
     if kind == PREPAYMENT:
         lines, further = _ask_for(req, values, sources, given)
@@ -193,6 +196,19 @@ async def renew(req: Request, invoice: Invoice, items: Sequence[OpenItem]) -> Re
     sums = sum_lines(lines)
     shares = {"billed_items": split(lines)} if invoice["billed_items"] else {}
     return {"lines": lines, **shares, **sums, "total": store_money(exact(sums["amount"]) + exact(sums["tax"]))}
+
+
+async def check_reversed(req: Request, items: Sequence[OpenItem]) -> None:
+    """Check that after the reversal of a credit note, invoices bill no more units of these items than are ordered.
+
+    Raises 40901 if others have billed again what it had credited.
+    """
+    for source in await _find_sources(req, items, None):
+        for line in source.order.lines if source.order is not None else ():
+            if source.billed.units[line["line"]] > exact(line["quantity"]):
+                message = MORE_UNITS_THAN_OPEN.filled(line=line["line"], open="0")
+                raise ApiError(CONFLICT, message, data={"open": "0"})
+    await refuse_claims(req, items)
 
 
 def _is_of(line: Line, invoice: Invoice, source: Source) -> bool:

@@ -373,6 +373,8 @@ async def reverse(req: Request) -> CreditNote:
         parts = {share["open_item_id"]: (-exact(share["amount"]), -exact(share["tax"])) for share in shares}
         lines = invoice_lines.take_back(invoice, note["lines"]) if note["lines"] else None
         reversal, changed = await _enter(req, invoice, parts, day, lines, reverses_id=note["id"])
+        if lines is not None:
+            await invoice_lines.check_reversed(req, await open_items.lock_billed(req, changed))
         await prepayments.check_prepaid(req, changed)
         linked = await req.system_store(CREDIT_NOTES).update(note["id"], {"reversed_by_id": reversal["id"]})
         await req.emit(NOTE_REVERSED, invoice=changed, credit_note=linked, reversal=reversal)
@@ -526,6 +528,13 @@ ROUTES: tuple[Route, ...] = (
         fits={"reversed_by_id": False},
         body=REVERSE_NOTE_BODY,
         record=CREDIT_NOTES,
-        refusals=conflicts(NOTE_REVERSED_ALREADY, PERIOD_CLOSED, PREPAYMENT_TAKEN_OFF),
+        refusals=conflicts(
+            NOTE_REVERSED_ALREADY,
+            NOT_IN_STATE,
+            PERIOD_CLOSED,
+            PREPAYMENT_TAKEN_OFF,
+            MORE_THAN_OPEN,
+            MORE_UNITS_THAN_OPEN,
+        ),
     ),
 )

@@ -185,6 +185,20 @@ def refuse_excess(item: OpenItem, bills: Sequence[Invoice], invoice: Invoice) ->
             raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data=data)
 
 
+def get_whole(item: ReadOnlyRecord) -> Decimal:
+    """Return the most that invoices may claim of an item: all of its order, whether shipped or not, or its document."""
+    return get_document_amount(item) if item["net"] is None else exact(item["net"]) + exact(item["tax"])
+
+
+async def refuse_claims(req: Request, items: Sequence[OpenItem]) -> None:
+    """Raise 40901 if the invoices of an item claim more than all of it, such as after the reversal of a credit note."""
+    for item in items:
+        bills = await find_bills(req.service, item["id"])
+        claimed = sum((exact(one["total"]) - exact(one["credited"]) for one in bills), ZERO)
+        if claimed > get_whole(item):
+            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open="0.00"), data={"open": "0.00"})
+
+
 async def get_with_bills(req: Request, id: RecordId) -> ItemWithBills:
     """Return an open item that the caller may see, with the ids of the invoices that bill it as `bills`.
 

@@ -114,6 +114,7 @@ async def test_a_final_invoice_of_several_orders_takes_off_what_is_prepaid_of_ea
         ({"kind": "prepayment", "prepayment_rate": "1.0001"}, "prepayment_rate maximum"),
         ({"kind": "prepayment", "prepayment_rate": "0.3", "lines": [{"order_line": 1}]}, "lines invalid"),
         ({"kind": "prepayment", "prepayment_rate": "0.3", "amount": "1.00"}, "amount invalid"),
+        ({"kind": "final", "prepayment_rate": "0.3"}, "prepayment_rate invalid"),
         ({"kind": "final", "open_item_id": None, "counterparty": "c"}, "kind invalid"),
         ({"kind": "part", "lines": [{"order_line": 1, "quantity": "-1"}]}, "lines[0].quantity minimum"),
         (
