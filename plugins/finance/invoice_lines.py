@@ -88,8 +88,6 @@ async def derive(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]
     kind = values.get("kind") or STANDARD
     if kind != STANDARD and not of_orders:
         raise invalid("kind", "invalid")
-    if kind != PREPAYMENT and given.get("prepayment_rate") is not None:
-        raise invalid("prepayment_rate", "invalid")
     further: Record = {}
     if kind == PREPAYMENT:
         lines, further = _ask_for(req, values, sources, given)

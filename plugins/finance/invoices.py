@@ -180,9 +180,11 @@ async def _follows_terms(req: Request, before: Mapping[str, Any], values: Mappin
 
 
 def _check_party(values: Mapping[str, Any]) -> None:
-    """Raise 40001 if an invoice that is sent names a supplier, or one that is received names a customer or no number."""
+    """Raise 40001 for a party or a rate that does not fit the direction or the kind, and for no number of one received."""
     if values["direction"] == "in" and values.get("number") is None:
         raise invalid("number", "required")
+    if values.get("prepayment_rate") is not None and values.get("kind") != PREPAYMENT:
+        raise invalid("prepayment_rate", "invalid")
     other = "supplier_id" if values["direction"] == "out" else "customer_id"
     if values.get(other) is not None:
         raise invalid(other, "invalid")
