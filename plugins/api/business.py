@@ -46,6 +46,12 @@ from plugins.business.lines import (
     price as price,  # the field for an amount per unit
     priced_line as priced_line,  # the fields of a line with a price
 )
+from plugins.business.parties import (
+    Party as Party,  # what documents copy of a customer or supplier
+    copied_fields as copied_fields,  # the fields of a document with these copies
+    copy_party as copy_party,  # what a document copies of its party
+    party_fields as party_fields,  # the fields of the customer or supplier itself
+)
 from plugins.business.ports import (
     CONTACTS_ASKED as CONTACTS_ASKED,  # as `Customers.find_contacts`
     CREDIT_ASKED as CREDIT_ASKED,  # as `Customers.find_credit_excess`

@@ -13,6 +13,7 @@ from handlers.route import conflicts
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, Record, RecordId
 from handlers.service import Port, Service
+from plugins.business.parties import Party
 from plugins.plugin import Listener
 
 OVER_CREDIT_LIMIT = Message(
@@ -50,6 +51,10 @@ class Customers(Port):
         """Return within how many days the customer pays, or None if that is not agreed."""
         return None
 
+    async def find_party(self, req: Request, customer_id: RecordId) -> Party:
+        """Return what documents copy of a customer, as far as the caller may see it."""
+        return Party()
+
     async def find_tax(self, customer_id: RecordId) -> RecordId | None:
         """Return the tax of the lines of the customer's orders, or None if the customer has none of its own."""
         return None
@@ -79,6 +84,10 @@ class Suppliers(Port):
     async def find_terms(self, supplier_id: RecordId) -> int | None:
         """Return within how many days the supplier is paid, or None if that is not agreed."""
         return None
+
+    async def find_party(self, req: Request, supplier_id: RecordId) -> Party:
+        """Return what documents copy of a supplier, as far as the caller may see it."""
+        return Party()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Service, exact
-from plugins.api.business import OVER_CREDIT_LIMIT, Books, Contact, Customers
+from plugins.api.business import OVER_CREDIT_LIMIT, Books, Contact, Customers, Party
 from plugins.crm.contacts import find_contacts
 from plugins.crm.options import CREDIT_LIMIT_KEY
 from plugins.crm.records import CUSTOMERS
@@ -26,6 +26,11 @@ class KeptCustomers(Customers):
         """Return the number of days within which the customer pays, or None."""
         customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
         return customer["terms_days"] if customer is not None else None
+
+    async def find_party(self, req: Request, customer_id: Any) -> Party:
+        """Return what documents copy of a customer, as far as the caller may see it."""
+        customer = await req.store(CUSTOMERS).find_one({"_id": customer_id})
+        return Party(customer["vat_number"], customer["addresses"] or ()) if customer is not None else Party()
 
     async def find_tax(self, customer_id: Any) -> Any:
         """Return the tax of the lines of the customer's orders, or None."""

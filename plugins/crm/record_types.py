@@ -8,6 +8,17 @@ from typing import Literal, NotRequired, TypedDict
 from plugins.api.values import StoredAmount, StoredId
 
 
+class PartyAddress(TypedDict):
+    """An object within `Customer`."""
+
+    name: str
+    address: str
+    contact: NotRequired[str | None]
+    phone: NotRequired[str | None]
+    billing: NotRequired[bool | None]
+    delivery: NotRequired[bool | None]
+
+
 class Position(TypedDict):
     """An object within `Customer`."""
 
@@ -35,6 +46,8 @@ class Customer(TypedDict):
     email: str | None
     website: str | None
     address: str | None
+    vat_number: str | None
+    addresses: list[PartyAddress] | None
     location: Position | None
     owner_id: int | None
     status: str

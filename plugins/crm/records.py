@@ -20,7 +20,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import payment_terms
+from plugins.api.business import party_fields, payment_terms
 from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS, LIST_IN_USE
 from plugins.crm.record_types import Contact, Customer, FollowUp, Lead, Opportunity
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
@@ -109,6 +109,7 @@ CUSTOMERS: Collection[Customer] = Collection(
         "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="office@example.com"),
         "website": link(label=("网址", "Website"), own=False, bare=True, max_length=300, example="https://example.com"),
         "address": text(label=("地址", "Address"), max_length=500),
+        **party_fields(),
         "location": POSITION.but(label=("定位", "Location")),
         "owner_id": integer(
             label=("负责人", "Owner"),

@@ -34,7 +34,7 @@ from plugins.api import (
     store_money,
     transitions,
 )
-from plugins.api.business import Customers, Suppliers, due_after
+from plugins.api.business import Customers, Party, Suppliers, copy_party, due_after
 from plugins.api.data import Migration, Stage
 from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
@@ -138,6 +138,8 @@ async def _complete(service: Service, rows: Sequence[Record]) -> int:
 _ZERO = store_money(Decimal(0))
 _DECIDE_LINES = ("open_item_id", "direction", "prices_include_tax", "kind")
 _BEGIN_LINES = ("shipment_ids", "open_item_ids")
+_CHOOSE = ("billing_address_name", "delivery_address_name")
+_PARTY = ("customer_id", "supplier_id")
 _DRAFT = {"status": "draft"}
 
 
@@ -148,7 +150,7 @@ async def create(req: Request) -> Invoice:
     items = await open_items.find_billed(req, values)
     values |= open_items.describe_billed(values, items)
     values |= await invoice_lines.derive(req, values, items, req.body)
-    for name in _BEGIN_LINES:
+    for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
     values["counterparty"] = values.get("counterparty") or await open_items.find_party_name(req, values)
     if values["counterparty"] is None:
@@ -156,10 +158,21 @@ async def create(req: Request) -> Invoice:
         raise invalid(given, "reference") if given else invalid("counterparty", "required")
     if values.get("due_on") is None:
         values["due_on"] = await _find_due_day(req, values)
+    values |= await _copy_party(req, values)
     try:
         return await req.store(INVOICES).create({**values, "total": _add_tax(values), **keys_of(values)})
     except ApiError as error:
         raise name_number(error) from error
+
+
+async def _copy_party(req: Request, values: ReadOnlyRecord) -> Record:
+    """Return the tax number and addresses of the party of an invoice as they are now, or as the body has them."""
+    party = Party()
+    if values.get("customer_id") is not None:
+        party = await req.part(Customers).find_party(req, values["customer_id"])
+    elif values.get("supplier_id") is not None:
+        party = await req.part(Suppliers).find_party(req, values["supplier_id"])
+    return copy_party(party, req.body)
 
 
 async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
@@ -204,7 +217,7 @@ async def update(req: Request) -> Invoice:
     items = await open_items.find_billed(req, {**after, "lines": values.get("lines")} if begins else after)
     values |= open_items.describe_billed(after, items)
     values |= await _change_lines(req, before, after, items)
-    for name in _BEGIN_LINES:
+    for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
     if "counterparty" not in values and any(
         values.get(name) not in (None, before[name]) for name in ("customer_id", "supplier_id")
@@ -215,6 +228,10 @@ async def update(req: Request) -> Invoice:
         values["due_on"] = await _find_due_day(req, after)
     values["total"] = _add_tax(after)
     values |= keys_of(after)
+    chosen = [name.removesuffix("_name") for name in _CHOOSE if name in req.body]
+    moved = any(after.get(name) != before.get(name) for name in _PARTY)
+    copied = await _copy_party(req, after) if moved or chosen else {}
+    values |= copied if moved else {name: copied[name] for name in chosen}
     try:
         return await invoices.update(req.path["id"], values, version=version, where=_DRAFT, reason=NOT_EDITABLE)
     except ApiError as error:

@@ -171,6 +171,11 @@ class Invoice(TypedDict):
     counterparty: str
     customer_id: StoredId | None
     supplier_id: StoredId | None
+    vat_number: str | None
+    billing_address: str | None
+    billing_address_name: NotRequired[str | None]
+    delivery_address: str | None
+    delivery_address_name: NotRequired[str | None]
     day: str | None
     due_on: str | None
     amount: StoredAmount

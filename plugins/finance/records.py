@@ -29,6 +29,7 @@ from plugins.api.business import (
     MAX_QUANTITY,
     MOST_LINES,
     TAX_RATE,
+    copied_fields,
     priced_line,
 )
 from plugins.api.fields import record_code
@@ -191,7 +192,6 @@ PERIODS: Collection[Period] = Collection(
 
 REVERSE_BODY = shape("ReverseBody", day=day(past=True, description="Today unless given."), remark=REMARK)
 
-
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
 
 CLAIM_LINE = obj(
@@ -266,7 +266,6 @@ REVERSE_CLAIM_BODY = shape(
 )
 
 REJECT_BODY = shape("RejectBody", reason=text(max_length=500))
-
 
 _PRODUCT = object_id(label=("商品", "Product"), ref="inventory_products", ref_optional=True, on_delete="keep")
 _UNITS = quantity(label=("数量", "Quantity"), minimum="0", maximum=MAX_QUANTITY)
@@ -386,6 +385,7 @@ INVOICES: Collection[Invoice] = Collection(
         ),
         "customer_id": CUSTOMER.but(description="Only for invoices that are sent."),
         "supplier_id": SUPPLIER.but(description="Only for invoices that are received."),
+        **copied_fields(),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
         "due_on": day(
             label=("到期日", "Due date"),
@@ -494,7 +494,6 @@ PAY_INVOICE_BODY = shape(
     amount=money(minimum="0.01", maximum=MAX_AMOUNT, description="The whole open amount unless given."),
     day=day(past=True, description="Today unless given."),
 )
-
 
 _REASON = text(label=("原因", "Reason"), max_length=1000, example="数量开错")
 _AMOUNT = money(label=("不含税金额", "Net amount"), sort=True, filter=True, description="Without tax.")

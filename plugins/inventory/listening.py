@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from plugins.api import Listener, Service
-from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, PricedLines, Suppliers
+from plugins.api import Listener, Request, Service
+from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Party, PricedLines, Suppliers
 from plugins.inventory import billing
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.trades import PURCHASE, SALE, find_history, find_order, publish
@@ -24,6 +24,11 @@ class KeptSuppliers(Suppliers):
         """Return the number of days within which the supplier is paid, or None."""
         supplier = await self.service.database.store(SUPPLIERS).find_one({"_id": supplier_id})
         return supplier["terms_days"] if supplier is not None else None
+
+    async def find_party(self, req: Request, supplier_id: Any) -> Party:
+        """Return what documents copy of a supplier."""
+        supplier = await req.store(SUPPLIERS).find_one({"_id": supplier_id})
+        return Party(supplier["vat_number"], supplier["addresses"] or ()) if supplier is not None else Party()
 
 
 @asynccontextmanager

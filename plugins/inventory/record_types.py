@@ -127,6 +127,17 @@ class Warehouse(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class PartyAddress(TypedDict):
+    """An object within `Supplier`."""
+
+    name: str
+    address: str
+    contact: NotRequired[str | None]
+    phone: NotRequired[str | None]
+    billing: NotRequired[bool | None]
+    delivery: NotRequired[bool | None]
+
+
 class Supplier(TypedDict):
     """A record of `inventory_suppliers`."""
 
@@ -137,6 +148,8 @@ class Supplier(TypedDict):
     phone: str | None
     email: str | None
     address: str | None
+    vat_number: str | None
+    addresses: list[PartyAddress] | None
     terms_days: int | None
     tax_id: StoredId | None
     price_list_ids: list[StoredId] | None
