@@ -115,19 +115,11 @@ async def derive(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]
 
 
 def _get_rows(asked: Sequence[Line], kind: str) -> Rows:
-    """Return the lines of a body with their places, without those that take a prepayment off, which are made anew."""
-    faults = [
-        FieldError(f"lines[{place}].{name}", rule)
-        for place, line in enumerate(asked)
-        for name, rule, wrong in (
-            ("prepayment_id", "invalid", line.get("prepayment_id") is not None and kind != FINAL),
-            ("quantity", "minimum", line.get("prepayment_id") is None and exact(line.get("quantity")) < 0),
-        )
-        if wrong
-    ]
-    if faults:
-        raise ValidationFailed(faults)
-    return [(place, line) for place, line in enumerate(asked) if line.get("prepayment_id") is None]
+    """Return the lines of a body with their places, without those of a final invoice below zero, which are made anew."""
+    below = {place for place, line in enumerate(asked) if exact(line.get("quantity")) < 0}
+    if below and kind != FINAL:
+        raise ValidationFailed([FieldError(f"lines[{place}].quantity", "minimum") for place in sorted(below)])
+    return [(place, line) for place, line in enumerate(asked) if place not in below]
 
 
 def _ask_for(

@@ -312,7 +312,7 @@ def _invoice_line() -> dict[str, Field]:
         "prepayment_id": object_id(
             label=("预付款发票", "Prepayment invoice"),
             ref="finance_invoices",
-            on_delete="keep",
+            read_only=True,
             description="Which prepayment the line of a final invoice takes off. Such lines are made by the service.",
         ),
         "prepayment_line": integer(
