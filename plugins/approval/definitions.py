@@ -52,13 +52,25 @@ async def delete(req: Request) -> None:
 
 
 async def undelete(req: Request) -> ApprovalDefinition:
-    """Restore a deleted flow, which does not ask or copy the caller."""
+    """Restore a deleted flow, which does not ask or copy the caller; one that could not be enabled now is disabled."""
+    store = req.store(DEFINITIONS)
 
     async def work() -> ApprovalDefinition:
-        await refuse_own_gain(req, None, await req.store(DEFINITIONS).deleted.get(req.path["id"]))
-        return await restore(req.service.database, req.store(DEFINITIONS), req.path["id"])
+        await refuse_own_gain(req, None, await store.deleted.get(req.path["id"]))
+        restored = await restore(req.service.database, store, req.path["id"])
+        if not restored["enabled"] or await _can_run(req, restored):
+            return restored
+        return await store.update(restored["id"], {"enabled": False})
 
     return await req.transaction(work)
+
+
+async def _can_run(req: Request, flow: Mapping[str, Any]) -> bool:
+    try:
+        await _validate(req, {}, {name: flow[name] for name in (*_CHECKED, "copies")})
+    except ValidationFailed:
+        return False
+    return True
 
 
 async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +84,7 @@ async def _validate(req: Request, before: Mapping[str, Any], values: Mapping[str
         faults += await _find_faults(req, f"nodes[{number}]", node)
     faults += await _find_missing(req, "copies", values.get("copies") or {})
     faults += [] if faults else find_tree_faults(nodes)
-    if not {"biz_type", "conditions", "nodes"}.isdisjoint(values):
+    if values.get("enabled") or not {"biz_type", "conditions", "nodes"}.isdisjoint(values):
         faults += await find_faults(req.service, {**before, **values})
     merged = {"enabled": True, "conditions": [], **before, **values}
     if faults:

@@ -279,7 +279,7 @@ STEP = obj(
     {
         "at": timestamp(label=("时间", "Time"), nullable=False),
         "user_id": integer(label=("操作人", "User"), nullable=False, ref="users"),
-        "action": text(label=("操作", "Action"), nullable=False),
+        "action": text(dictionary="approval_action", label=("操作", "Action"), nullable=False),
         "node": text(label=("节点", "Node"), key_of="nodes"),
         "to": text(label=("目标", "To")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),

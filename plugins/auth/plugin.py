@@ -24,6 +24,15 @@ DICTIONARIES = (
         kicked_out=("强制下线", "Forced log-out", "orange"),
         password_change=("修改密码", "Password change"),
     ),
+    dictionary(
+        "auth_wecom_change",
+        ("通讯录同步结果", "Taken over from WeCom"),
+        created=("新增", "Created", "green"),
+        linked=("绑定", "Linked", "blue"),
+        changed=("更新", "Changed", "blue"),
+        left=("已离开", "Left", "gray"),
+        disabled=("已停用", "Disabled", "red"),
+    ),
 )
 
 

@@ -30,6 +30,7 @@ from plugins.api import (
 )
 from plugins.api.data import undone
 from plugins.api.errors import SUPER_ONLY, unavailable
+from plugins.api.values import Language
 from plugins.auth import wecom_accounts
 from plugins.auth.errors import WECOM_BY_SUPER, WECOM_NO_DIRECTORY, WECOM_REFUSED, WECOM_TOO_LARGE
 from plugins.auth.wecom import require_settings
@@ -73,12 +74,12 @@ IMPORT_BODY = shape(
 )
 IMPORTED = shape(
     "WecomImport",
-    applied=boolean(nullable=False),
+    applied=boolean(label=("已写入", "Applied"), nullable=False),
     departments=array(
         shape(
             "WecomImportDepartment",
-            wecom_id=integer(nullable=False),
-            name=text(nullable=False),
+            wecom_id=integer(label=("企业微信编号", "WeCom number"), nullable=False),
+            name=text(label=("部门", "Department"), nullable=False),
             change=_CHANGE,
         ),
         label=("部门", "Departments"),
@@ -89,10 +90,13 @@ IMPORTED = shape(
     people=array(
         shape(
             "WecomImportPerson",
-            wecom_user_id=text(nullable=False),
-            name=text(nullable=False),
+            wecom_user_id=USERS.fields["wecom_user_id"].but(nullable=False),
+            name=text(label=("姓名", "Name"), nullable=False),
             change=_CHANGE,
             fields=array(text(nullable=False), nullable=False, description="What changes of the account."),
+            field_names=array(
+                text(nullable=False), label=("变更内容", "Changes"), nullable=False, description="Their labels."
+            ),
         ),
         label=("人员", "People"),
         nullable=False,
@@ -112,6 +116,7 @@ class _Directory:
 
 @dataclass
 class _Report:
+    language: Language
     departments: list[dict[str, Any]] = field(default_factory=list)
     people: list[dict[str, Any]] = field(default_factory=list)
 
@@ -119,7 +124,11 @@ class _Report:
         self.departments.append({"wecom_id": id, "name": name, "change": change})
 
     def person(self, member: str, name: str, change: str, fields: Sequence[str] = ()) -> None:
-        self.people.append({"wecom_user_id": member, "name": name, "change": change, "fields": sorted(fields)})
+        changed = sorted(fields)
+        told = [label.text(self.language) for one in changed if (label := USERS.fields[one].label) is not None]
+        self.people.append(
+            {"wecom_user_id": member, "name": name, "change": change, "fields": changed, "field_names": told}
+        )
 
 
 async def take_over(req: Request) -> dict[str, Any]:
@@ -140,7 +149,7 @@ async def take_over(req: Request) -> dict[str, Any]:
     unknown = credentials(secret, await secret.hash(secret.make()))
 
     async def work() -> _Report:
-        report = _Report()
+        report = _Report(req.language)
         places = await _take_departments(req, directory, report)
         await _take_people(req, directory, places, unknown, report)
         return report

@@ -10,7 +10,7 @@ from plugins.api.records import ACTION_TITLES, PEOPLE_BEHIND, bars_of, is_withdr
 from plugins.console.forms import controls
 from plugins.console.nodes import VARIABLE, Node, addressed, call, node, opens, values_of
 from plugins.console.shown import details, figures, lines, tables
-from plugins.console.site import Subject
+from plugins.console.site import APPLY, Subject
 from plugins.console.viewer import Viewer
 
 _quoted = partial(json.dumps, ensure_ascii=False)  # as texts in formulas of the renderer
@@ -121,6 +121,10 @@ def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     api = call(route.method, addressed(route.path, id), values_of(fields or {}))
     if route.bare:
         return {**download(title, api), "className": "try"}
+    return _trial(viewer, subject, route, title, api)
+
+
+def _trial(viewer: Viewer, subject: Subject, route: Route, title: str, api: Node) -> Node:
     feedback = _feedback(viewer, subject, route, title)
     done = {"success": viewer.word("tried", action=title)}
     return node("button", label=title, actionType="ajax", api=api, className="try", messages=done, **feedback)
@@ -196,6 +200,26 @@ def entry_buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
             title = viewer.say(viewer.site.action_title(route))
             api, heading = call("POST", addressed(route.path)), viewer.heading(title, subject.collection)
             yield drawer(title, api, form_of(viewer, subject, route), {}, heading)
+
+
+def rehearsed_buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
+    """Yield the buttons of what changes many records at once: their forms show what it would do before it is done."""
+    for route in viewer.site.rehearsed(subject):
+        if viewer.may(route) and route.body is not None:
+            title, fields = viewer.say(viewer.site.action_title(route)), values_of(route.body.fields or {})
+            body = [one for one in form_of(viewer, subject, route) if one["name"] != APPLY]
+            trial = _trial(
+                viewer,
+                subject,
+                route,
+                viewer.word("rehearse"),
+                call(route.method, route.path, {**fields, APPLY: False}),
+            )
+            api, shown = (
+                call(route.method, route.path, {**fields, APPLY: True}),
+                _feedback(viewer, subject, route, title),
+            )
+            yield drawer(title, api, [*body, trial], {}, "", **shown)
 
 
 def making_offers(viewer: Viewer, subject: Subject) -> Iterator[Offer]:

@@ -16,6 +16,7 @@ from plugins.console.actions import (
     entry_buttons,
     making_offers,
     plain_requests,
+    rehearsed_buttons,
 )
 from plugins.console.forms import DAY, MOMENT, choices, picker, plain_control
 from plugins.console.nodes import (
@@ -122,7 +123,11 @@ def _summed(subject: Subject, first: Sequence[str]) -> list[str]:
     """Return the amounts that are added up: what the list can, and no prices, which people enter by other names."""
     asked = subject.list.query.get("sum")
     names = asked.items.rules["enum"] if asked is not None and asked.items is not None else ()
-    return [name for name in first if name in names and (name == _AMOUNT or subject.fields[name].read_only)]
+    return [
+        name
+        for name in first or subject.fields
+        if name in names and (name == _AMOUNT or subject.fields[name].read_only)
+    ]
 
 
 def _totals(viewer: Viewer, subject: Subject, names: Sequence[str]) -> Iterator[Node]:
@@ -179,6 +184,7 @@ def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str], id: str
     yield from create_button(viewer, subject, fixed)
     if not fixed:
         yield from entry_buttons(viewer, subject)
+        yield from rehearsed_buttons(viewer, subject)
     export = subject.route("GET", "/export")
     if export is not None and viewer.may(export):
         sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}

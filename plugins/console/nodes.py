@@ -139,6 +139,7 @@ WORDS: Mapping[str, Message] = {
     "period": Message("日期", "Period"),
     "print": Message("打印", "Print"),
     "query": Message("查询", "Show"),
+    "rehearse": Message("预演", "Rehearse"),
     "restorable": Message("删除后，有权限的人可以恢复。", "People with the right can restore it."),
     "record": Message("记录信息", "About this record"),
     "rows": Message("全表浏览", "All rows"),

@@ -220,6 +220,7 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
         return
     # references and states are shown by name, amounts with separators, moments in the business time zone
     made = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
+    made = {**{verb: viewer.say(title) for verb, title in viewer.site.verbs.items()}, **made}
     made |= {verb_of(one): viewer.say(viewer.site.action_title(one)) for one in subject.actions}
     shows = "{0}_name || (labels[field] && labels[field][{0}]) || (amounts[field] ? amount({0}) : {0}) | when"
     values = {one: as_text(shows.format(one)) for one in ("before", "after")}

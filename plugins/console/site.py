@@ -13,6 +13,7 @@ from plugins.api.records import Catalogue, transitions_of
 
 DASHBOARDS = "dashboard:chart"
 _DASHBOARD = "/api/dashboard/"
+APPLY = "apply"  # the field of a body without which nothing is written
 ATTACHMENTS = "GET /api/attachments"
 _NOT_ACTIONS = ("import", "restore", "notes")
 
@@ -212,6 +213,19 @@ class Site:
         fields = (item for one in self.catalogue.collections.values() for item in one.all_fields.items())
         counted = Counter((name, label) for name, field in fields if (label := field.label) is not None)
         return {name: label for (name, label), _ in reversed(counted.most_common())}
+
+    @cached_property
+    def verbs(self) -> Mapping[str, Message]:
+        """What histories call actions, by their names: an approval, for example, changes the record that it is about."""
+        named = ((one.action, self.action_title(one)) for one in self.catalogue.routes if one.writes and one.action)
+        return {verb: title for (verb, title), _ in reversed(Counter(named).most_common())}
+
+    def rehearsed(self, subject: Subject) -> Iterator[Route]:
+        """Yield the routes at other paths that change many records of a list at once, but only if `apply` is given."""
+        for one in self.catalogue.routes:
+            of_list = not subject.nested and one.access.rpartition(":")[0] in _resources(subject)
+            if of_list and one.writes and one.body is not None and APPLY in (one.body.fields or {}):
+                yield one
 
     @cached_property
     def attachments(self) -> Subject | None:

@@ -14,6 +14,7 @@ from tests.api.approval.flows import (
     ask,
     business_type,
     define,
+    disable,
     draft,
     id_of,
     node,
@@ -207,3 +208,18 @@ async def test_a_flow_that_people_as_they_are_cannot_decide_is_not_enabled(
     assert [(one["field"], one["rule"]) for one in refused.data["errors"]] == [("nodes[1].approvers", "quorum")]
     assert fault["example"]
     assert fault["example"] in refused.json["msg"]
+
+
+async def test_a_flow_that_cannot_be_decided_when_it_is_restored_comes_back_disabled(
+    admin: Client, people: People
+) -> None:
+    (boss,) = await several(people, 1)
+    flow = await define(admin, {**node("only", boss), "absent": "refuse"})
+    path = f"{DEFINITIONS}/{flow['id']}"
+    expect(await admin.delete(path))
+    await disable(admin, boss)
+    restored = expect(await admin.post(f"{path}/restore"))
+    assert restored["enabled"] is False
+    refused = await admin.patch(path, {"version": restored["version"], "enabled": True})
+    assert refused.fields == {"nodes[0].approvers"}
+    expect(await admin.delete(path))

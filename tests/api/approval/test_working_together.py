@@ -65,6 +65,17 @@ async def test_an_added_signer_after_is_asked_next_also_within_a_lane(admin: Cli
     assert expect(await act(signer, made, "agree"))["status"] == "approved"
 
 
+async def test_who_is_copied_at_a_node_reads_the_request_from_then_on(admin: Client, people: People) -> None:
+    me, first, second, copied = await several(people, 4)
+    last = {**node("last", second), "copies": {"users": [id_of(copied)]}}
+    made = await ask(me, await define(admin, node("one", first), last))
+    path = f"{INSTANCES}/{made['id']}"
+    expect(await copied.get(path), 40400)
+    expect(await act(first, made, "agree"))
+    expect(await copied.get(path))
+    assert await box(copied, "copied") == [made["id"]]
+
+
 async def test_who_is_asked_for_advice_decides_nothing(admin: Client, people: People) -> None:
     me, boss, expert = await several(people, 3)
     made = await ask(me, await define(admin, node("one", boss, mode="all")))

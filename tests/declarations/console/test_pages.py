@@ -436,6 +436,22 @@ def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:
     assert set(rehearsal["api"]["data"]) == {node["name"] for node in form["body"] if "name" in node}
 
 
+def test_what_changes_many_records_at_once_is_rehearsed_in_its_form_and_then_done() -> None:
+    (form,) = [
+        node
+        for node in nodes(WHOLE["system.user"])
+        if "/wecom/directory" in str(node.get("api")) and node.get("type") == "form"
+    ]
+    (rehearsal,) = [node for node in form["body"] if "api" in node]
+    assert (rehearsal["api"]["data"]["apply"], form["api"]["data"]["apply"]) == (False, True)
+    assert {"departments", "people"} <= {one.get("source", "")[2:-1] for one in nodes(form["feedback"])}
+
+
+def test_a_history_calls_what_was_decided_at_an_approval_as_approvals_do() -> None:
+    (history,) = [one for one in nodes(CHINESE["a record of crm.contracts"]) if "agree" in one.get("map", {})]
+    assert (history["map"]["agree"], history["map"]["send-back"]) == ("同意", "退回")
+
+
 def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> None:
     page = menu_page(Viewer(SITE, "en", ENTRIES, EVERYTHING), "notifications")
     (acts,) = [node for node in nodes(page) if node.get("type") == "acts"]
