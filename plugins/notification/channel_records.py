@@ -82,7 +82,7 @@ DELIVERIES: Collection[NotificationDelivery] = Collection(
         ),
     },
     indexes=(
-        Index("state", "next_at"),
+        Index("state", "channel", "next_at"),
         Index("digest", where={"digest": {"$type": "string"}}),
         Index("message", "-created_at", "-id"),
         Index("user_id", "-created_at", "-id"),

@@ -37,7 +37,7 @@ _CLAIMED = timedelta(seconds=120)  # longer than any attempt
 _AFTER_FAULT = timedelta(minutes=10)
 _PAUSE_SECONDS = 15.0  # of a channel on which nothing can be sent
 _BATCH = 200
-_AT_ONCE = 8
+_AT_ONCE = 8  # on one channel
 _IN_DIGEST = 50
 
 
@@ -65,23 +65,31 @@ class Sender:
         self._paused.clear()
 
     async def run(self) -> None:
-        """Send what is due until nothing is."""
+        """Send what is due until nothing is. A slow channel does not hold up the others."""
         try:
-            while rows := await self._find_due():
-                known = await self._load(rows)
-                rows.sort(key=lambda row: row["digest"] or "")
-                groups = [[*of] for digest, of in groupby(rows, lambda row: row["digest"] or row["id"])]
-                for start in range(0, len(groups), _AT_ONCE):
-                    await asyncio.gather(*(self._try(group, known) for group in groups[start : start + _AT_ONCE]))
+            sending = (self._send_due(name) for name in self._channels)
+            faults = [one for one in await asyncio.gather(*sending, return_exceptions=True) if one is not None]
         finally:
             for channel in self._channels.values():
                 channel.close()
+        if faults:
+            raise faults[0]
 
-    async def _find_due(self) -> list[NotificationDelivery]:
-        """Return what is due now on channels that work; of a digest that is due, all of it."""
-        working = [name for name in self._channels if self._paused.get(name, 0) <= time.monotonic()]
-        due: dict[str, Any] = {"state": "waiting", "next_at": {"$lte": utc_now()}, "channel": {"$in": working}}
-        rows = await self._deliveries.find(due, limit=_BATCH) if working else []
+    async def _send_due(self, channel: str) -> None:
+        while not self._is_paused(channel) and (rows := await self._find_due(channel)):
+            known = await self._load(rows)
+            rows.sort(key=lambda row: row["digest"] or "")
+            groups = [[*of] for digest, of in groupby(rows, lambda row: row["digest"] or row["id"])]
+            for start in range(0, len(groups), _AT_ONCE):
+                await asyncio.gather(*(self._try(group, known) for group in groups[start : start + _AT_ONCE]))
+
+    def _is_paused(self, channel: str) -> bool:
+        return self._paused.get(channel, 0) > time.monotonic()
+
+    async def _find_due(self, channel: str) -> list[NotificationDelivery]:
+        """Return what is due now on a channel; of a digest that is due, all of it."""
+        due: dict[str, Any] = {"state": "waiting", "channel": channel, "next_at": {"$lte": utc_now()}}
+        rows = await self._deliveries.find(due, limit=_BATCH)
         digests = sorted({row["digest"] for row in rows if row["digest"]})
         if not digests:
             return rows
@@ -112,7 +120,7 @@ class Sender:
         if not ready:
             return
         channel = self._channels[rows[0]["channel"]]
-        if self._paused.get(channel.name, 0) > time.monotonic():
+        if self._is_paused(channel.name):
             return
         until = utc_now() + _CLAIMED
         person = known.people[rows[0]["user_id"]]
