@@ -68,6 +68,7 @@ from plugins.business.ports import (
     Contact as Contact,  # whom to call at a customer
     Customers as Customers,  # port: terms, credit and contacts of customers
     PricedLines as PricedLines,  # port: lines with prices and taxes, and those of orders
+    ShippedLine as ShippedLine,  # what was shipped of a line of an order
     Suppliers as Suppliers,  # port: terms of suppliers
     find_booked_on as find_booked_on,  # the day on which the effect of a date is booked
 )

@@ -23,6 +23,8 @@ from handlers.data.history.restoring import (
     restore as restore,  # undo a soft delete
 )
 from handlers.data.lists.filters import (
+    page_of_rows as page_of_rows,  # the page that a query names of rows that a report has computed
+    query_of_rows as query_of_rows,  # its paging parameters
     rows_before as rows_before,  # the rows before the page that a query names
 )
 from handlers.data.lists.series import (

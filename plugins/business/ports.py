@@ -104,6 +104,19 @@ class BillableOrder:
     shipped: Mapping[RecordId, Mapping[int, Decimal]]
 
 
+@dataclass(frozen=True)
+class ShippedLine:
+    """What was shipped of a line of an order, less what came back.
+
+    `line` has its words and numbers; the number 0 is the freight, and None that of an order of an earlier version. `net` is what
+    these `units` come to without tax.
+    """
+
+    line: Mapping[str, Any]
+    units: Decimal
+    net: Decimal
+
+
 class PricedLines(Port):
     """Lines with products, prices and taxes, and those of orders. Without a plugin that keeps products there are none."""
 
@@ -121,6 +134,12 @@ class PricedLines(Port):
     async def find_billable(self, req: Request, biz_type: str, resource_id: str) -> BillableOrder | None:
         """Return what may be billed of an order, or None for what has no lines with numbers and amounts."""
         return None
+
+    async def find_shipped(
+        self, req: Request, biz_type: str, resource_ids: Sequence[str], until: str
+    ) -> Mapping[str, Sequence[ShippedLine]]:
+        """Return what was shipped of the lines of these orders until a day, by the id of the order."""
+        return {}
 
 
 async def find_booked_on(service: Service, day: str) -> str:

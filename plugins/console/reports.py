@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, Menu, Message, Route
+from plugins.api.records import ACTION_TITLES
 from plugins.console.actions import download, drawer
 from plugins.console.forms import choices, controls
 from plugins.console.lists import FILTER, filter_controls
@@ -41,18 +42,29 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     shown: list[Node] = [*figures(viewer, fields), *tables(viewer, fields)]
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
-        paper = viewer.site.called("GET", f"{route.path}/print")
-        prints = (
-            [download(viewer.word("print"), call("GET", paper.path, sent))]
-            if paper is not None and viewer.may(paper)
-            else []
-        )
-        yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button, *prints])
+        files = (*_prints(viewer, route, sent), *_exports(viewer, route, sent))
+        yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button, *files])
     # with a form, nothing is loaded before the form is sent
     api = {**call("GET", route.path, sent), "responseData": {"&": "$$", "shown": True}}
     found = node("container", body=shown, visibleOn="${shown}")
     hint = node("alert", level="info", body=viewer.word("ask"), visibleOn="${!shown}")
     yield node("service", name=name, id=name, api=api, initFetch=not asked, body=[hint, found] if asked else shown)
+
+
+def _prints(viewer: Viewer, route: Route, sent: Node) -> Iterator[Node]:
+    """Yield the button that saves a report as a paper, if it has one and the viewer may."""
+    paper = viewer.site.called("GET", f"{route.path}/print")
+    if paper is not None and viewer.may(paper):
+        yield download(viewer.word("print"), call("GET", paper.path, sent))
+
+
+def _exports(viewer: Viewer, route: Route, sent: Node) -> Iterator[Node]:
+    """Yield the button that saves a report as a table, if it has one and the viewer may."""
+    table = viewer.site.called("GET", f"{route.path}/export")
+    if table is not None and viewer.may(table):
+        asked = {name: value for name, value in sent.items() if name in table.query}
+        title, values = viewer.say(ACTION_TITLES["export"]), {**asked, "format": "xlsx", "headers": "labels"}
+        yield download(title, call("GET", table.path, values))
 
 
 def _complete(parameter: Field, control: Node) -> None:
@@ -67,9 +79,10 @@ def _complete(parameter: Field, control: Node) -> None:
 def _list(viewer: Viewer, route: Route, asked: list[Node], inside: Mapping[str, Field]) -> Node:
     """Return a report that is read page by page."""
     fields = {name: field for name, field in (route.returns.fields or {}).items() if name not in route.query}
+    sent = values_of(dict.fromkeys(sorted(one for one in route.query if one not in OF_PAGES)))
     head = {
         "filter": {**FILTER, "body": asked, "actions": []},
-        "headerToolbar": [tiles(viewer, fields)],
+        "headerToolbar": [tiles(viewer, fields), *_exports(viewer, route, sent)],
         "perPage": 50,
         "affixHeader": False,
     }

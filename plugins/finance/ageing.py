@@ -9,7 +9,10 @@ from functools import partial
 from typing import Any
 
 from plugins.api import (
+    Collection,
     Field,
+    Message,
+    Page,
     Request,
     Route,
     Service,
@@ -24,6 +27,7 @@ from plugins.api import (
     object_id,
     route,
     shape,
+    tables,
     text,
 )
 from plugins.api.data import rows_before
@@ -74,6 +78,24 @@ _AMOUNTS: Mapping[str, Field] = {
     "advances": money(
         label=("预收预付", "Advances"), nullable=False, description="Paid, and not allocated to any document."
     ),
+}
+
+
+# a row as tables have it; nothing is stored in this shape
+_ROWS = Collection(
+    name=ENTRIES.name,
+    title="AgeingTableRow",
+    noun=Message("账龄", "ageing"),
+    plain=True,
+    ids="text",
+    default_sort="id",
+    fields={name: field.but(read_only=True) for name, field in {**PARTY, **_AMOUNTS}.items()},
+)
+_QUERY: Mapping[str, Field] = {
+    "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable", label=("方向", "Side")),
+    "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
+    "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
+    "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False, description="Only this supplier."),
 }
 
 
@@ -145,6 +167,13 @@ async def read_ageing(req: Request) -> dict[str, Any]:
         "totals": {name: rounded(exact(totals.get(name))) for name in _SUMS},
         **page_fields(req, totals.get("count", 0)),
     }
+
+
+async def list_rows(req: Request) -> Page:
+    """Return a page of the rows, for tables."""
+    found = await read_ageing(req)
+    rows = [{**row, "id": str(next((row[name] for name in PARTY_FIELDS if row[name]), ""))} for row in found["items"]]
+    return Page(rows, found["total"], found["page"], found["page_size"], found["next_cursor"])
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,13 +257,7 @@ ROUTES: tuple[Route, ...] = (
         read_ageing,
         summary="Show open amounts by how long they are past due",
         access="finance:ageing:read",
-        query={
-            "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable", label=("方向", "Side")),
-            "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
-            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
-            "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False, description="Only this supplier."),
-            **PAGE_QUERY,
-        },
+        query={**_QUERY, **PAGE_QUERY},
         returns=shape(
             "Ageing",
             kind=choice(*DIRECTIONS, nullable=False, label=("方向", "Side")),
@@ -244,5 +267,8 @@ ROUTES: tuple[Route, ...] = (
             **PAGE_FIELDS,
         ),
         collection=ENTRIES.name,
+    ),
+    *tables(
+        _ROWS, at="/api/v1/finance/ageing", resource="finance:ageing", only=("export",), lister=list_rows, query=_QUERY
     ),
 )

@@ -26,6 +26,22 @@ MENUS = (
         granted_with="finance:invoice:receivables",
     ),
     page(
+        "finance:balance",
+        ("往来余额", "Balances of parties"),
+        "/finance/balances",
+        "lucide:book-open",
+        14,
+        granted_with="finance:invoice:receivables",
+    ),
+    page(
+        "finance:unbilled",
+        ("未开票明细", "Not invoiced"),
+        "/finance/unbilled",
+        "lucide:calendar-clock",
+        15,
+        granted_with="finance:invoice:receivables",
+    ),
+    page(
         "finance:tax",
         ("税额汇总", "Tax by rate"),
         "/finance/taxes",

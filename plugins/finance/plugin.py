@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin, routes_of, tables
+from plugins.api import Job, Message, Plugin, routes_of
 from plugins.api.business import Books
 from plugins.finance import (
     adjustments,
     ageing,
     audit_runs,
+    balances,
     books,
     claims,
     demo,
@@ -19,7 +20,9 @@ from plugins.finance import (
     payments,
     reallocations,
     statements,
+    tables,
     taxes,
+    unbilled,
 )
 from plugins.finance.audit_runs import LEDGER_AUDITS, FinanceSettings
 from plugins.finance.audits import AUDITS, DEBTS, MONEY_AUDITS
@@ -58,17 +61,7 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations),
-        *routes_of(statements, ageing, dunning, taxes, audit_runs),
-        # what is booked is never imported: it is entered by requests for which somebody is responsible
-        *tables(ACCOUNTS, at="/api/v1/finance/accounts", resource="finance:account"),
-        *tables(VOUCHERS, at="/api/v1/finance/vouchers", resource="finance:voucher", only=("export",)),
-        *tables(PAYMENTS, at="/api/v1/finance/payments", resource="finance:payment", only=("export",)),
-        *tables(
-            EXPENSE_CLAIMS, at="/api/v1/finance/expense-claims", resource="finance:expense-claim", only=("export",)
-        ),
-        *tables(ADJUSTMENTS, at="/api/v1/finance/adjustments", resource="finance:adjustment", only=("export",)),
-        *tables(CREDIT_NOTES, at="/api/v1/finance/credit-notes", resource="finance:credit-note", only=("export",)),
-        *tables(INVOICES, at="/api/v1/finance/invoices", resource="finance:invoice", only=("export",)),
+        *routes_of(statements, balances, ageing, dunning, taxes, unbilled, audit_runs, tables),
     ),
     menus=MENUS,
     views=VIEWS,

@@ -267,13 +267,13 @@ REVERSE_CLAIM_BODY = shape(
 
 REJECT_BODY = shape("RejectBody", reason=text(max_length=500))
 
-_PRODUCT = object_id(label=("商品", "Product"), ref="inventory_products", ref_optional=True, on_delete="keep")
+PRODUCT = object_id(label=("商品", "Product"), ref="inventory_products", ref_optional=True, on_delete="keep")
 _UNITS = quantity(label=("数量", "Quantity"), minimum="0", maximum=MAX_QUANTITY)
 
 
 def _invoice_line() -> dict[str, Field]:
     fields = priced_line(
-        product_id=_PRODUCT.but(description="Null on a line of text, and perhaps of a service."),
+        product_id=PRODUCT.but(description="Null on a line of text, and perhaps of a service."),
         tax_id=object_id(
             label=("税种", "Tax code"),
             ref="inventory_taxes",
@@ -503,7 +503,7 @@ _CREDITED_LINE = obj(
     "CreditNoteLine",
     {
         "line": _LINE,
-        "product_id": _PRODUCT,
+        "product_id": PRODUCT,
         "kind": LINE_KIND.but(description=None),
         "description": LINE_DESCRIPTION.but(description=None),
         "quantity": _UNITS.but(rules={}),

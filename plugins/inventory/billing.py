@@ -8,11 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Message, Record, Request, exact, store_money
-from plugins.api.business import SERVICE, BillableOrder, PricedLines, compute_amounts
-from plugins.api.values import store_quantity
-from plugins.inventory.lines import Line, count_unfinished
+from plugins.api.business import SERVICE, BillableOrder, PricedLines, ShippedLine, compute_amounts
+from plugins.api.values import ReadOnlyRecord, store_quantity
+from plugins.inventory.lines import Line, count_unfinished, key_of
 from plugins.inventory.orders import find_rounding
 from plugins.inventory.pricing import complete_lines
+from plugins.inventory.shipped import FREIGHT, Movements, compute_net, read_movements
 from plugins.inventory.trades import PURCHASE, SALE, Trade, find_live, find_order
 
 _FREIGHT = Message("运费", "Freight")
@@ -37,7 +38,7 @@ class LinesOfProducts(PricedLines):
         order = await find_order(req.service, trade, resource_id) if trade is not None else None
         if trade is None or order is None or any(order[name] is None for name in _COUNTED):
             return None
-        lines = list(_list_lines(req, order))
+        lines = list(list_lines(req, order))
         if any(line.get("line") is None for line in lines):
             return None
         shipments = await find_live(req, trade, order)
@@ -48,8 +49,20 @@ class LinesOfProducts(PricedLines):
         units = {line["line"]: _count(trade, order, line) - returned[line["line"]] for line in lines}
         return BillableOrder(lines, units, shipped)
 
+    async def find_shipped(
+        self, req: Request, biz_type: str, resource_ids: Sequence[str], until: str
+    ) -> Mapping[str, Sequence[ShippedLine]]:
+        """Return what was shipped of the lines of these orders until a day, less what came back."""
+        trade = next((one for one in (PURCHASE, SALE) if one.biz_type == biz_type), None)
+        if trade is None:
+            return {}
+        ids = [trade.orders.parse_id(id) for id in resource_ids]
+        orders = await req.system_store(trade.orders).find({"_id": {"$in": ids}})
+        moved = await read_movements(req, trade, orders, until)
+        return {str(order["id"]): [*_list_shipped(req, order, moved)] for order in orders}
 
-def _list_lines(req: Request, order: Record) -> Iterator[Line]:
+
+def list_lines(req: Request, order: ReadOnlyRecord) -> Iterator[Line]:
     """Yield the lines of an order, each saying whether its price includes tax, and one for the freight."""
     for line in order["lines"]:
         own = line.get("tax_included")
@@ -57,7 +70,14 @@ def _list_lines(req: Request, order: Record) -> Iterator[Line]:
     if exact(order["freight"]):
         freight = {"price": order["freight"], "net": order["freight"], "amount": order["freight"]}
         words = {"kind": SERVICE, "product_id": None, "description": _FREIGHT.text(req.language)}
-        yield {**words, "line": 0, "quantity": store_quantity(Decimal(1)), "tax": store_money(_ZERO), **freight}
+        yield {**words, "line": FREIGHT, "quantity": store_quantity(Decimal(1)), "tax": store_money(_ZERO), **freight}
+
+
+def _list_shipped(req: Request, order: Record, moved: Movements) -> Iterator[ShippedLine]:
+    for line in list_lines(req, order):
+        units = sum((one.units for one in moved.get((order["id"], key_of(line)), ())), _ZERO)
+        if units:
+            yield ShippedLine(line, units, compute_net(line, units))
 
 
 def _count(trade: Trade, order: Record, line: Line) -> Decimal:

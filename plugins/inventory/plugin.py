@@ -7,6 +7,7 @@ from plugins.api.business import PricedLines, Suppliers
 from plugins.api.records import Holding
 from plugins.inventory import (
     demo,
+    margins,
     master_data,
     orders,
     prices,
@@ -67,7 +68,9 @@ plugin = Plugin(
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=routes_of(master_data, prices, orders, shipping, returns, stock_documents, stock, reordering, tables),
+    routes=routes_of(
+        master_data, prices, orders, shipping, returns, stock_documents, stock, reordering, margins, tables
+    ),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=(*OPTIONS, orders.TAX_ROUNDING),

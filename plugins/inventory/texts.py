@@ -110,6 +110,13 @@ DICTIONARIES = (
         line=("逐行舍入", "Of each line"),
     ),
     dictionary(
+        "inventory_margin_by",
+        ("毛利汇总方式", "Margins by"),
+        product=("按商品", "Product"),
+        customer=("按客户", "Customer"),
+        salesperson=("按销售员", "Salesperson"),
+    ),
+    dictionary(
         "inventory_stock_entry_kind",
         ("出入库类型", "Movement type"),
         receipt=("采购入库", "Receipt", "green"),
@@ -158,6 +165,14 @@ MENUS = (
         "/inventory/reorder-proposals",
         "lucide:list-checks",
         17,
+    ),
+    page(
+        "inventory:margin",
+        ("毛利分析", "Margins"),
+        "/inventory/margins",
+        "lucide:activity",
+        18,
+        granted_with="inventory:stock:ledger",
     ),
     page("inventory:sales-return", ("销售退货", "Sales returns"), "/inventory/sales-returns", "lucide:redo-2", 12),
 )

@@ -41,6 +41,29 @@ export const DICTIONARIES = {
    "delegate": {"zh": "由受托人代理", "en": "The delegate", "color": ""}
   }
  },
+ "approval_action": {
+  "title": {"zh": "审批操作", "en": "Approval action"},
+  "items": {
+   "submit": {"zh": "提交", "en": "Submitted", "color": ""},
+   "agree": {"zh": "同意", "en": "Agreed", "color": "green"},
+   "reject": {"zh": "驳回", "en": "Rejected", "color": "red"},
+   "send-back": {"zh": "退回", "en": "Sent back", "color": "blue"},
+   "transfer": {"zh": "转办", "en": "Transferred", "color": ""},
+   "reassign": {"zh": "改派", "en": "Reassigned", "color": ""},
+   "delegate": {"zh": "转交受托人", "en": "Passed to the delegate", "color": ""},
+   "withdraw": {"zh": "撤回", "en": "Withdrawn", "color": "gray"},
+   "return": {"zh": "退回发起人", "en": "Returned to the initiator", "color": "blue"},
+   "add-signer-before": {"zh": "前加签", "en": "Signer added before", "color": ""},
+   "add-signer-after": {"zh": "后加签", "en": "Signer added after", "color": ""},
+   "ask-advice": {"zh": "征求意见", "en": "Asked for advice", "color": ""},
+   "advise": {"zh": "答复意见", "en": "Gave advice", "color": ""},
+   "comment": {"zh": "评论", "en": "Commented", "color": ""},
+   "overdue-escalate": {"zh": "超时转给上级", "en": "Overdue: passed to the leader", "color": ""},
+   "overdue-agree": {"zh": "超时自动同意", "en": "Overdue: agreed", "color": "green"},
+   "overdue-reject": {"zh": "超时自动驳回", "en": "Overdue: rejected", "color": "red"},
+   "overdue-return": {"zh": "超时退回发起人", "en": "Overdue: returned to the initiator", "color": "blue"}
+  }
+ },
  "approval_box": {
   "title": {"zh": "审批分类", "en": "Approval box"},
   "items": {
@@ -136,6 +159,16 @@ export const DICTIONARIES = {
    "token_reuse": {"zh": "令牌重复使用", "en": "Token reused", "color": "red"},
    "kicked_out": {"zh": "强制下线", "en": "Forced log-out", "color": "orange"},
    "password_change": {"zh": "修改密码", "en": "Password change", "color": ""}
+  }
+ },
+ "auth_wecom_change": {
+  "title": {"zh": "通讯录同步结果", "en": "Taken over from WeCom"},
+  "items": {
+   "created": {"zh": "新增", "en": "Created", "color": "green"},
+   "linked": {"zh": "绑定", "en": "Linked", "color": "blue"},
+   "changed": {"zh": "更新", "en": "Changed", "color": "blue"},
+   "left": {"zh": "已离开", "en": "Left", "color": "gray"},
+   "disabled": {"zh": "已停用", "en": "Disabled", "color": "red"}
   }
  },
  "biz_type": {
@@ -598,6 +631,14 @@ export const DICTIONARIES = {
    "product": {"zh": "商品", "en": "Product", "color": ""},
    "service": {"zh": "服务", "en": "Service", "color": ""},
    "text": {"zh": "文字说明", "en": "Text", "color": ""}
+  }
+ },
+ "inventory_margin_by": {
+  "title": {"zh": "毛利汇总方式", "en": "Margins by"},
+  "items": {
+   "product": {"zh": "按商品", "en": "Product", "color": ""},
+   "customer": {"zh": "按客户", "en": "Customer", "color": ""},
+   "salesperson": {"zh": "按销售员", "en": "Salesperson", "color": ""}
   }
  },
  "inventory_price_list_kind": {
@@ -1437,9 +1478,12 @@ export const PERMISSIONS = {
  "finance:adjustment:list": {"zh": "查询款项调整", "en": "list adjustments"},
  "finance:adjustment:read": {"zh": "查看款项调整", "en": "read adjustments"},
  "finance:adjustment:reverse": {"zh": "款项调整：冲销", "en": "reverse (adjustments)"},
+ "finance:ageing:export": {"zh": "导出账龄分析", "en": "export ageing"},
  "finance:ageing:read": {"zh": "查看账龄分析", "en": "read ageing"},
  "finance:audit:read": {"zh": "查看账目核对", "en": "read ledger audit"},
  "finance:audit:run": {"zh": "账目核对：立即核对", "en": "run now (ledger audit)"},
+ "finance:balance:export": {"zh": "导出往来余额", "en": "export balances of parties"},
+ "finance:balance:list": {"zh": "查询往来余额", "en": "list balances of parties"},
  "finance:credit-note:export": {"zh": "导出红字发票", "en": "export credit notes"},
  "finance:credit-note:list": {"zh": "查询红字发票", "en": "list credit notes"},
  "finance:credit-note:read": {"zh": "查看红字发票", "en": "read credit notes"},
@@ -1481,6 +1525,8 @@ export const PERMISSIONS = {
  "finance:statement:export": {"zh": "导出往来对账单", "en": "export statements of account"},
  "finance:statement:read": {"zh": "查看往来对账单", "en": "read statements of account"},
  "finance:tax:read": {"zh": "查看税额汇总", "en": "read tax by rate"},
+ "finance:unbilled:export": {"zh": "导出未开票明细", "en": "export not invoiced"},
+ "finance:unbilled:list": {"zh": "查询未开票明细", "en": "list not invoiced"},
  "finance:voucher:create": {"zh": "新增收支凭证", "en": "create vouchers"},
  "finance:voucher:export": {"zh": "导出收支凭证", "en": "export vouchers"},
  "finance:voucher:list": {"zh": "查询收支凭证", "en": "list vouchers"},
@@ -1607,6 +1653,8 @@ export const PERMISSIONS = {
  "inventory:delivery:read": {"zh": "查看出库单", "en": "read deliveries"},
  "inventory:delivery:return": {"zh": "出库单：销售退货", "en": "return from the customer (deliveries)"},
  "inventory:delivery:reverse": {"zh": "出库单：冲销", "en": "reverse (deliveries)"},
+ "inventory:margin:export": {"zh": "导出毛利分析", "en": "export margins"},
+ "inventory:margin:list": {"zh": "查询毛利分析", "en": "list margins"},
  "inventory:price-list:create": {"zh": "新增价目表", "en": "create price lists"},
  "inventory:price-list:delete": {"zh": "删除价目表", "en": "delete price lists"},
  "inventory:price-list:list": {"zh": "查询价目表", "en": "list price lists"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic
@@ -17,7 +17,11 @@ from handlers.data.collection import MAX_DEPTH, OUTDATED, Collection
 from handlers.data.lists.search import former_filter, search_filter, search_key, symbols_filter
 from handlers.schema.conversion import Undecodable, decode_stored, encode
 from handlers.schema.errors import invalid
-from handlers.schema.values import Item, Query
+from handlers.schema.fields import Field
+from handlers.schema.money import exact
+from handlers.schema.values import Item, Query, Record
+
+_NO_MONEY = Decimal("0.00")
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,21 @@ def rows_before(query: Query) -> int:
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
         raise invalid("cursor", "cursor")
     return int(cursor)
+
+
+def query_of_rows(collection: Collection) -> dict[str, Field]:
+    """Return the paging parameters of a list whose pages `page_of_rows` makes; `collection` declares the rows."""
+    paging = {name: collection.list_query[name] for name in ("page", "page_size", "cursor", "with_total", "sum")}
+    return {**paging, "cursor": paging["cursor"].but(example="20")}
+
+
+def page_of_rows(query: Query, rows: Sequence[Record]) -> Page[Record]:
+    """Return the page that a query names of rows that a report has computed, with the sums of all."""
+    start, size = rows_before(query), query["page_size"]
+    cursor = str(start + size) if start + size < len(rows) else None
+    sums = {name: sum((exact(row[name]) for row in rows), _NO_MONEY) for name in query.get("sum") or ()}
+    total = len(rows) if query.get("with_total", True) else None
+    return Page([*rows[start : start + size]], total, query["page"], size, cursor, sums or None)
 
 
 def make_cursor(keys: list[tuple[str, int]], row: Document) -> str:
