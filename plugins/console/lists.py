@@ -51,7 +51,9 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     id = "-".join((subject.name, *(value for value in fixed.values() if "$" not in value)))
     first = (view.columns if view is not None else ()) or default_columns(viewer, subject)
     own_page = f"#/records/{records.name}/" if viewer.may(records.read) and not subject.nested else ""
-    shown = [*columns(viewer, subject.fields, first, own_page)]
+    sorts = "sort" in subject.list.query
+    named = columns(viewer, subject.fields, first, own_page)
+    shown = [{**one, "sortable": sorts and one["sortable"]} for one in named]
     box = subject.list.query.get(view.boxes) if view is not None else None
     desk = view is not None and fixed.get(view.boxes, "") == (box.default if box is not None else None)
     if buttons := [*acts(viewer, _row_offers(viewer, subject, view, id, desk), _IN_A_ROW)]:

@@ -207,7 +207,6 @@ ROUTES: tuple[Route, ...] = (
         query=QUERY,
         returns=UNBILLED.read,
         paged=True,
-        collection=OPEN_ITEMS.name,
     ),
     *tables(UNBILLED, at=_AT, resource="finance:unbilled", only=("export",), lister=list_unbilled, query=QUERY),
 )

@@ -77,7 +77,9 @@ MARGINS = Collection(
         "salesperson_id": _SELLER,
         **_AMOUNTS,
         "rate": quantity(
-            label=("毛利率", "Rate"), read_only=True, description="`margin` as a part of `net`; null without it."
+            label=("毛利率（%）", "Rate (%)"),
+            read_only=True,
+            description="`margin` in percent of `net`; null without it.",
         ),
     },
 )
@@ -132,7 +134,7 @@ async def list_margins(req: Request) -> Page:
 
 
 def _rate(row: Record) -> Decimal | None:
-    return (row["margin"] / row["net"]).quantize(Decimal("0.0001")) if row["net"] else None
+    return (100 * row["margin"] / row["net"]).quantize(Decimal("0.01")) if row["net"] else None
 
 
 async def list_margin_lines(req: Request) -> Page:

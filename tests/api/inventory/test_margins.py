@@ -43,7 +43,7 @@ async def test_a_month_has_what_was_delivered_in_it_at_its_price_without_tax_les
     assert await figures(admin, f"{JUNE}&{of_goods}") == [("1", "9.99", "4.00", "5.99")]
     (row,) = [one for one in await margins(admin, f"{MAY}&by=customer") if one["customer_name"] == name]
     assert [row[one] for one in FIGURES] == ["2", "14.99", "4.00", "10.99"]  # and the freight
-    assert row["rate"] == "0.7332"
+    assert row["rate"] == "73.32"
     lines = [one for one in await margins(admin, MAY, "/lines") if one["order_id"] == order["id"]]
     assert [(one["line"], one["net"]) for one in lines] == [(0, "5.00"), (1, "9.99")]
     reversed_ = (await shipments(admin, order))[0]
