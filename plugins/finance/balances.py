@@ -33,7 +33,6 @@ from plugins.finance.ageing import DIRECTIONS, PARTY, day_asked, signed_amount
 from plugins.finance.entries import ENTRIES, RESCHEDULED, unsettled
 from plugins.finance.statements import LINES
 
-_AT = "/api/v1/finance/balances"
 _OF_SIDE = {"receivable": "customer_id", "payable": "supplier_id"}
 _ZERO = Decimal(0)
 _MOST_PARTIES = 200
@@ -229,7 +228,7 @@ def _read_cursor(cursor: str | None) -> tuple[Any, str, Any] | None:
 
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/finance/balances",
         list_balances,
         summary="List the balances of customers or suppliers over a period",
         title=("往来余额", "Balances"),
@@ -240,7 +239,7 @@ ROUTES: tuple[Route, ...] = (
         collection=ENTRIES.name,
     ),
     route(
-        f"GET {_AT}/lines",
+        "GET /api/v1/finance/balances/lines",
         list_party_lines,
         summary="List the lines of the statements of all customers or suppliers",
         title=("对账明细", "Statement lines"),
@@ -250,10 +249,17 @@ ROUTES: tuple[Route, ...] = (
         paged=True,
         collection=ENTRIES.name,
     ),
-    *tables(BALANCES, at=_AT, resource="finance:balance", only=("export",), lister=list_balances, query=_QUERY),
+    *tables(
+        BALANCES,
+        at="/api/v1/finance/balances",
+        resource="finance:balance",
+        only=("export",),
+        lister=list_balances,
+        query=_QUERY,
+    ),
     *tables(
         PARTY_LINES,
-        at=f"{_AT}/lines",
+        at="/api/v1/finance/balances/lines",
         resource="finance:balance",
         only=("export",),
         lister=list_party_lines,

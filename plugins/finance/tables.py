@@ -6,21 +6,13 @@ from plugins.api import Route, tables
 from plugins.finance.payment_records import ADJUSTMENTS, PAYMENTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, VOUCHERS
 
-_AT = "/api/v1/finance"
-_EXPORTED = (
-    (VOUCHERS, "voucher"),
-    (PAYMENTS, "payment"),
-    (EXPENSE_CLAIMS, "expense-claim"),
-    (ADJUSTMENTS, "adjustment"),
-    (CREDIT_NOTES, "credit-note"),
-    (INVOICES, "invoice"),
-)
-
+_EXPORT = ("export",)
 ROUTES: tuple[Route, ...] = (
-    *tables(ACCOUNTS, at=f"{_AT}/accounts", resource="finance:account"),
-    *(
-        route
-        for collection, noun in _EXPORTED
-        for route in tables(collection, at=f"{_AT}/{noun}s", resource=f"finance:{noun}", only=("export",))
-    ),
+    *tables(ACCOUNTS, at="/api/v1/finance/accounts", resource="finance:account"),
+    *tables(VOUCHERS, at="/api/v1/finance/vouchers", resource="finance:voucher", only=_EXPORT),
+    *tables(PAYMENTS, at="/api/v1/finance/payments", resource="finance:payment", only=_EXPORT),
+    *tables(EXPENSE_CLAIMS, at="/api/v1/finance/expense-claims", resource="finance:expense-claim", only=_EXPORT),
+    *tables(ADJUSTMENTS, at="/api/v1/finance/adjustments", resource="finance:adjustment", only=_EXPORT),
+    *tables(CREDIT_NOTES, at="/api/v1/finance/credit-notes", resource="finance:credit-note", only=_EXPORT),
+    *tables(INVOICES, at="/api/v1/finance/invoices", resource="finance:invoice", only=_EXPORT),
 )

@@ -43,7 +43,6 @@ from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import OpenItem
 from plugins.finance.records import CREDIT_NOTES, INVOICES, PRODUCT
 
-_AT = "/api/v1/finance/unbilled"
 _ITEMS_AT_ONCE = 500
 _ZERO = Decimal(0)
 Lines = Sequence[Mapping[str, Any]]
@@ -199,7 +198,7 @@ def _compare(item: OpenItem, shipped: Sequence[ShippedLine], billed: _Billed) ->
 
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/finance/unbilled",
         list_unbilled,
         summary="List what was delivered or received and is not invoiced",
         title=("未开票明细", "Not invoiced"),
@@ -208,5 +207,12 @@ ROUTES: tuple[Route, ...] = (
         returns=UNBILLED.read,
         paged=True,
     ),
-    *tables(UNBILLED, at=_AT, resource="finance:unbilled", only=("export",), lister=list_unbilled, query=QUERY),
+    *tables(
+        UNBILLED,
+        at="/api/v1/finance/unbilled",
+        resource="finance:unbilled",
+        only=("export",),
+        lister=list_unbilled,
+        query=QUERY,
+    ),
 )

@@ -44,7 +44,6 @@ from plugins.inventory.order_records import SALES_ORDERS
 from plugins.inventory.shipped import Movement, compute_net, read_movements
 from plugins.inventory.trades import SALE
 
-_AT = "/api/v1/inventory/margins"
 _ORDERS_AT_ONCE = 500
 _MOST_DAYS = 366
 _ZERO = Decimal(0)
@@ -207,7 +206,7 @@ def _period(req: Request) -> tuple[str, str]:
 
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/inventory/margins",
         list_margins,
         summary="List margins by product, customer or seller",
         title=("毛利汇总", "Margins"),
@@ -218,7 +217,7 @@ ROUTES: tuple[Route, ...] = (
         collection=SALES_ORDERS.name,
     ),
     route(
-        f"GET {_AT}/lines",
+        "GET /api/v1/inventory/margins/lines",
         list_margin_lines,
         summary="List the lines of orders behind the margins",
         title=("毛利明细", "Lines"),
@@ -228,10 +227,17 @@ ROUTES: tuple[Route, ...] = (
         paged=True,
         collection=SALES_ORDERS.name,
     ),
-    *tables(MARGINS, at=_AT, resource="inventory:margin", only=("export",), lister=list_margins, query=_QUERY),
+    *tables(
+        MARGINS,
+        at="/api/v1/inventory/margins",
+        resource="inventory:margin",
+        only=("export",),
+        lister=list_margins,
+        query=_QUERY,
+    ),
     *tables(
         LINES,
-        at=f"{_AT}/lines",
+        at="/api/v1/inventory/margins/lines",
         resource="inventory:margin",
         only=("export",),
         lister=list_margin_lines,

@@ -48,6 +48,10 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Suppliers, "find_party"): ({"req": None, "supplier_id": 7}, Party()),
     (PricedLines, "compute"): ({"req": None, "direction": "out", "lines": [], "terms": {}}, None),
     (PricedLines, "find_billable"): ({"req": None, "biz_type": "SALES_ORDER", "resource_id": "7"}, None),
+    (PricedLines, "find_shipped"): (
+        {"req": None, "biz_type": "SALES_ORDER", "resource_ids": ["7"], "until": "2026-01-05"},
+        {},
+    ),
 }
 
 
