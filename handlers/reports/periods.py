@@ -16,6 +16,7 @@ from handlers.schema.fields import FIRST_DAY, Field
 
 Unit = Literal["date", "month"]
 MOST_POINTS = 3660
+_A_MONTH = timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,22 @@ class Period:
     def open(self) -> bool:
         """Whether the query gives neither end."""
         return self.first is None and self.last is None
+
+    @property
+    def before(self) -> Mapping[str, str]:
+        """The query of the period before: as many days, or the same days of as many months where it begins with one.
+
+        Without a first day it is all that there was 30 days before the last one.
+        """
+        last = max(self.last or self.today, self.first or date.min)
+        if self.first is None:
+            return {"date_to": (last - _A_MONTH).isoformat()}
+        if self.first.day == 1:
+            months = _months_between(self.first, last) + 1
+            first, end = (_months_earlier(day, months) for day in (self.first, last))
+        else:
+            first, end = self.first - (last - self.first) - timedelta(days=1), self.first - timedelta(days=1)
+        return {"date_from": first.isoformat(), "date_to": end.isoformat()}
 
     def moments(self, field: str) -> Filter:
         """Return the filter on a timestamp: from the start of the first day to just before the day after the last."""
@@ -122,6 +139,13 @@ def _earliest(unit: Unit, last: date) -> date:
 
 def _months_between(first: date, last: date) -> int:
     return (last.year - first.year) * 12 + last.month - first.month
+
+
+def _months_earlier(day: date, months: int) -> date:
+    """Return the day so many months earlier; the last one of its month stays the last."""
+    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    end = end_of_month(date(year, month + 1, 1))
+    return end if day == end_of_month(day) else end.replace(day=min(day.day, end.day))
 
 
 def _day(text: str | None) -> date | None:

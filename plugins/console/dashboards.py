@@ -6,7 +6,7 @@ from plugins.api import Field, Route, obj
 from plugins.console.behind import opened_by
 from plugins.console.forms import controls
 from plugins.console.lists import filter_controls
-from plugins.console.nodes import Node, as_text, call, node, page, values_of
+from plugins.console.nodes import Node, as_text, asking, call, node, page, values_of
 from plugins.console.shown import lines, tile
 from plugins.console.viewer import Viewer
 
@@ -14,6 +14,7 @@ _FIGURES = ("money", "quantity", "integer", "number")
 _TIMES = ("date", "month")
 _GREY = {"color": "#7a8794"}  # legible on white and on black
 _COLORS = ["#2f6fb7", "#e08e2b", "#2a9d8f", "#c4546b", "#7463b8", "#8c9aa8", "#b58a1f", "#4e9ad1"]
+_CURRENCY, _BEFORE = "${currency}", "/before"  # the sign that the shell gives every page
 _COMMON = {"color": _COLORS, "backgroundColor": "transparent"}
 
 
@@ -31,10 +32,22 @@ def figures_of(viewer: Viewer, route: Route) -> list[Node]:
 
 
 def _figures(viewer: Viewer, route: Route) -> list[Node]:
-    """Return the figures of a dashboard in a row; nothing if it has none."""
+    """Return the figures of a dashboard in a row, with those of the period before; nothing if it has none."""
     found = {name: one for name, one in (route.returns.fields or {}).items() if one.kind in _FIGURES}
-    shown = [_figure(viewer, route, name, one) for name, one in found.items() if name not in route.query]
-    return [node("flex", className="figures", items=shown)] if shown else []
+    before = viewer.site.called("GET", f"{route.path}{_BEFORE}")
+    known = (before.returns.fields or {}) if before is not None and viewer.may(before) else {}
+    shown = [_figure(viewer, route, name, one, name in known) for name, one in found.items() if name not in route.query]
+    row = node("flex", className="figures", items=shown)
+    if before is None or not known:
+        return [row] if shown else []
+    api = call("GET", asking(before.path, values_of(before.query)))
+    day, first = (as_text(f"before.{one}") for one in ("date_to", "date_from"))
+    since, than = viewer.word("since", day=day), viewer.word("than", first=first, last=day)
+    notes = [
+        node("tpl", className="compared", tpl=since, visibleOn="${before.date_to && !before.date_from}"),
+        node("tpl", className="compared", tpl=than, visibleOn="${before.date_from}"),
+    ]
+    return [node("service", api={**api, "responseData": {"before": "$$"}}, body=[row, *notes])]
 
 
 def _card(viewer: Viewer, route: Route) -> Node:
@@ -62,12 +75,13 @@ def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
     return [*picked, *({**one, "size": "sm", "clearable": True} for one in made)]
 
 
-def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
-    """Return a figure with its label; it is a button if there are records behind it."""
-    number = as_text(f"{name} | amount")
+def _figure(viewer: Viewer, route: Route, name: str, field: Field, compared: bool) -> Node:
+    """Return a figure with its label, and its change if it is compared; a button if there are records behind it."""
+    number = f"{_CURRENCY if field.kind == 'money' else ''}{as_text(f'{name} | amount')}"
     opens = opened_by(viewer, route, "", name)
     one = node("tpl", tpl=number) if opens is None else node("button", level="link", label=number, **opens)
-    return tile(one, viewer.label(name, field))
+    change = [node("tpl", className="change", tpl=as_text(f"[{name}, before.{name}] | change"))] if compared else []
+    return tile(one, viewer.label(name, field), *change)
 
 
 def _chart(viewer: Viewer, route: Route, source: str, row: Mapping[str, Field]) -> Node:
@@ -96,7 +110,8 @@ def _series(viewer: Viewer, source: str, by: str, measures: Mapping[str, Field],
     for name, field in measures.items():
         right = len(kinds) == 2 and field.kind != "money"
         shown = {"type": "line" if right else kind, "yAxisIndex": int(right), "data": f"${{{source} | pick:{name}}}"}
-        series.append({"id": name, "name": viewer.label(name, field), "barMaxWidth": 40, **shown})
+        label = f"{viewer.label(name, field)}{f' ({_CURRENCY})' if field.kind == 'money' else ''}"
+        series.append({"id": name, "name": label, "barMaxWidth": 40, **shown})
     return {
         **_COMMON,
         "tooltip": {"trigger": "axis"},

@@ -108,9 +108,14 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
 
 
 def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
-    """Return the fields that a list shows first: the name, the state, amounts, and fields by which people find records."""
+    """Return the fields that a list shows first: the name, the state, amounts, and fields by which people find records.
+
+    Rows of no collection, such as the shifts of a week, are shown whole.
+    """
+    if subject.collection is None:
+        return [name for name in subject.fields if name != "id"]
     shown = {name: field for name, field in subject.fields.items() if name not in (*viewer.site.stamps, "id")}
-    label = subject.collection.label_field if subject.collection is not None else ""
+    label = subject.collection.label_field
     found = [name for name, one in shown.items() if (one.filter or one.sort or one.required) and one.kind != "boolean"]
     first = [name for name in dict.fromkeys((label, _state_of(subject), _AMOUNT, *found)) if name in shown]
     return first[:MOST_COLUMNS] if len(first) >= _FEWEST_TELLING else []

@@ -22,4 +22,5 @@ plugin = Plugin(
     requires=("auth", "rbac"),
     routes=(*files.ROUTES, *pages.ROUTES, *frame.ROUTES, *renderer.ROUTES),
     start=_start,
+    options=(renderer.CURRENCY,),
 )

@@ -24,7 +24,7 @@ from plugins.console.viewer import Viewer
 
 ID = "record_id"  # the shell gives the page this value
 PAGE = "record"  # the name by which buttons reload the page
-_IN_A_PANEL = 12
+_IN_A_PANEL, _FORMATTED = 12, "formatted"
 _PAIR = {"label", "value"}
 
 
@@ -66,7 +66,7 @@ def panel(viewer: Viewer, name: str) -> Node | None:
     view = viewer.site.view_of(subject.collection)
     first = (view.columns if view is not None else ()) or default_columns(viewer, subject)
     order = [one for one in dict.fromkeys((*first, *subject.shape)) if one in subject.shape]
-    shown = [*details(viewer, {one: subject.shape[one] for one in order if one not in viewer.site.stamps})]
+    shown = [*_details(viewer, subject, {one: subject.shape[one] for one in order if one not in viewer.site.stamps})]
     items = [
         {"label": label, "content": one, "visibleOn": _filled(str(one["name"]), subject.shape[name])}
         for name, label, one in shown[:_IN_A_PANEL]
@@ -83,8 +83,8 @@ def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     shape = {name: field for name, field in subject.shape.items() if not of_another or field.kind != "mapping"}
     items: list[tuple[str, Node]] = []
     stamps: list[Node] = []
-    for name, label, one in details(viewer, shape):
-        item: Node = {"label": label, "content": one}
+    for name, label, one in _details(viewer, subject, shape):
+        item: Node = {"label": label, "content": one, **({"span": 2} if one["type"] == _FORMATTED else {})}
         if name in viewer.site.stamps:
             stamps.append(item)
         else:
@@ -99,6 +99,15 @@ def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     yield node("button", label=viewer.word("empty"), level="link", onEvent=click, visibleOn="${!all_fields}")
     if stamps:
         yield node("more", label=viewer.word("record"), body=[node("property", column=2, items=stamps)])
+
+
+def _details(viewer: Viewer, subject: Subject, fields: Mapping[str, Field]) -> Iterator[tuple[str, str, Node]]:
+    """Yield the fields that are shown as a value; what is edited as text with markup is shown as such."""
+    view = viewer.site.view_of(subject.collection)
+    own = view.widgets if view is not None else {}
+    for name, label, one in details(viewer, fields):
+        formatted = own.get(name, {}).get("type") == "rich-text"
+        yield name, label, node(_FORMATTED, name=name) if formatted else one
 
 
 def _inner(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:

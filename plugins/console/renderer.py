@@ -9,10 +9,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from plugins.api import PUBLIC, Message, Request, array, choice, route, shape, text
+from plugins.api import PUBLIC, Message, Option, Request, array, choice, route, shape, text
+from plugins.api.ports import OptionValues
 from plugins.console.pages import Pages
 
 _RUN = "scripts/fetch-console"
+CURRENCY = Option(
+    "currency_sign",
+    text(max_length=8, default="¥", nullable=False),
+    Message("金额的货币符号", "Sign of the currency of amounts"),
+)
 STATES = {
     "ready": Message("界面组件已就绪", "The console's components are ready"),
     "missing": Message(f"界面组件尚未下载：请运行 {_RUN}", f"The console's components are missing: run {_RUN}"),
@@ -71,13 +77,14 @@ class Renderer:
 async def renderer_state(req: Request) -> dict[str, object]:
     """Return how far the download of the renderer's files is; the page asks until they are there."""
     renderer, inbox = req.part(Renderer), req.part(Pages).site.inbox
-    state = await asyncio.to_thread(renderer.state)
+    state, options = await asyncio.to_thread(renderer.state), req.service.parts.get(OptionValues)
     return {
         "state": state,
         "message": STATES[state].text(req.language),
         "version": renderer.version,
         "files": renderer.pinned["files"],
         "time_zone": req.service.settings.time_zone,
+        "currency": await options.value(CURRENCY.key) if options is not None else CURRENCY.default,
         "inbox": inbox.at if inbox is not None else "",
         **renderer.pinned["modules"],
     }
@@ -93,6 +100,7 @@ _STATE = shape(
     charts=text(nullable=False, description="The module of the renderer that draws charts."),
     inbox=text(nullable=False, description="The path of the inbox, a list with a WebSocket; empty without one."),
     time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
+    currency=text(nullable=False, description="The sign before the amounts of figures."),
 )
 _AT, _SUMMARY = "GET /api/v1/console/renderer", "Read whether the console's components are ready"
 ROUTES = (route(_AT, renderer_state, summary=_SUMMARY, access=PUBLIC, returns=_STATE, tag="console"),)

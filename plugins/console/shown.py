@@ -28,7 +28,7 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], o
         is_long = fields[name].kind == "text" and int(fields[name].rules.get("maxLength") or 0) > _LONG
         if name not in first if first else place >= MOST_COLUMNS or is_long or name == "id":
             column["toggled"] = False
-        if place >= _ON_A_CARD:
+        if place >= _ON_A_CARD and own_page:  # which shows the others
             column["className"] = f"{column.get('className', '')} beyond".strip()
     return made
 
@@ -131,9 +131,9 @@ def tiles(viewer: Viewer, fields: Mapping[str, Field]) -> Node:
     return node("flex", className="figures", items=[tile(one, label) for _, label, one in shown])
 
 
-def tile(number: Node, label: str) -> Node:
+def tile(number: Node, label: str, *more: Node) -> Node:
     """Return a figure with its label."""
-    body = [{**number, "className": "number"}, node("tpl", tpl=label)]
+    body = [{**number, "className": "number"}, node("tpl", tpl=label), *more]
     return node("wrapper", size="none", className="figure", body=body)
 
 

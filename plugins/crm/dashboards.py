@@ -102,11 +102,24 @@ _CONTRACTS = (
     _Counted(_WAS_ENDED, "booked_on", change="$change"),
     _Counted(_WAS_ENDED, "taken_off_on", less=True, change="$change"),
 )
+
+
+def _created(period: Period) -> Filter:
+    return period.moments("created_at")
+
+
+def _agreed(period: Period) -> Filter:
+    if period.open:
+        return _IS_AGREED
+    signed = {"booked_on": None, **period.days("signed_date")}  # an earlier version approved these
+    return {**_IS_AGREED, "$or": [period.days("booked_on"), signed]}
+
+
 OVERVIEW = (
-    Figures(CUSTOMERS, {"customers": 1}),
-    Figures(OPPORTUNITIES, {"opportunities": 1}),
-    Figures(CONTRACTS, {"contract_amount": "$amount"}, where=lambda period: _IS_AGREED),
-    Figures(PAYMENTS, {"received_amount": "$amount"}),
+    Figures(CUSTOMERS, {"customers": 1}, where=_created),
+    Figures(OPPORTUNITIES, {"opportunities": 1}, where=_created),
+    Figures(CONTRACTS, {"contract_amount": "$amount"}, where=_agreed),
+    Figures(PAYMENTS, {"received_amount": "$amount"}, where=_paid),
 )
 SALES_TREND = Figures(PAYMENTS, _RECEIVED, by=ByTime("paid_at", "date", moment=True))
 # payments received that are not in the books; the others count by their vouchers

@@ -123,6 +123,7 @@ ROUTES: tuple[Route, ...] = (
             "received_amount": _MONEY.but(label=("回款金额", "Received")),
             "pending_approvals": _NUMBER.but(label=("待审批", "Pending approvals")),
         },
+        compared=("customers", "opportunities", "contract_amount", "received_amount"),
     ),
     *dashboard_routes(
         "GET /api/dashboard/sales-trend",
@@ -158,6 +159,7 @@ ROUTES: tuple[Route, ...] = (
             **_RESULT,
             **_items("FinanceMonth", {"month": _MONTH, **_RESULT}),
         },
+        compared=tuple(_RESULT),
     ),
     *dashboard_routes(
         "GET /api/dashboard/contract-trend",
@@ -212,6 +214,7 @@ ROUTES: tuple[Route, ...] = (
             **_ATTENDANCE,
             **_items("AttendanceDay", {"date": _DATE, **_ATTENDANCE}),
         },
+        compared=tuple(_ATTENDANCE),
     ),
     *dashboard_routes(
         "GET /api/dashboard/stock-value-by-warehouse",

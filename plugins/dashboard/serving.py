@@ -7,13 +7,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Field, Handler, Request, Route, day_of, route, shape
+from plugins.api import Field, Handler, Request, Route, day, day_of, route, shape
 from plugins.api.data import reading_from_secondaries
 from plugins.api.errors import unavailable
 from plugins.api.records import Catalogue
 from plugins.api.reports import OF_A_DEPARTMENT, Dashboard, narrow_to_department, period_of
 from plugins.api.requests import Encoded, encode_once
 from plugins.dashboard.rows import TOO_SLOW, Executions, make_merge, rows_route
+
+_BOUNDS = ("date_from", "date_to")
 
 
 def dashboard_route(
@@ -26,7 +28,7 @@ def dashboard_route(
     departments: bool = False,
 ) -> Route:
     """Declare a dashboard whose figures are not sums over records; see `dashboard_routes`."""
-    (made, _) = dashboard_routes(
+    made, *_ = dashboard_routes(
         endpoint, summary=summary, access=access, returns=returns, query=query, departments=departments
     )
     return made
@@ -40,12 +42,15 @@ def dashboard_routes(
     returns: Mapping[str, Field],
     query: Mapping[str, Field] | None = None,
     departments: bool = True,
-) -> tuple[Route, Route]:
+    compared: Sequence[str] = (),
+) -> tuple[Route, ...]:
     """Declare a dashboard: `*dashboard_routes("GET /api/dashboard/<name>", access="dashboard:chart:<name>", …)`.
 
     Its data are the parts that the loaded plugins declare under `<name>`, merged into the shape `returns`; the route
     `/rows` below it shows the records behind a figure. The permission is a button on the page of dashboards. With
     `departments` both routes accept a department and read only its records, which must have a data scope.
+    `compared` are the figures of the response that `/before` returns for the period before; their parts must follow
+    `date_from` and `date_to`.
     Raises ValueError for another path or another permission.
     """
     name = endpoint.removeprefix("GET /api/dashboard/")
@@ -62,7 +67,27 @@ def dashboard_routes(
         query={**(query or {}), **(OF_A_DEPARTMENT if departments else {})},
         returns=returned,
     )
-    return figures, rows_route(figures)
+    return figures, rows_route(figures), *([_before_route(figures, compared)] if compared else [])
+
+
+def _before_route(figures: Route, compared: Sequence[str]) -> Route:
+    """Return the route of the figures of the period before."""
+    name, fields = figures.path.rpartition("/")[2], figures.returns.fields or {}
+    bounds = {one: day(description="The period; without a first day, all until the last one.") for one in _BOUNDS}
+    returned = shape(f"{name.title().replace('-', '')}Before", **bounds, **{one: fields[one] for one in compared})
+    compute = _make_handler(name, returned)
+
+    async def serve(req: Request) -> Any:
+        return await compute(replace(req, query={**req.query, **period_of(req, figures.returns).before}))
+
+    return route(
+        f"{figures.name}/before",
+        serve,
+        summary=f"{figures.summary}: the period before",
+        access=figures.access,
+        query=figures.query,
+        returns=returned,
+    )
 
 
 def _make_handler(name: str, returned: Field) -> Handler:
@@ -79,7 +104,8 @@ def _make_handler(name: str, returned: Field) -> Handler:
         await narrow_to_department(req)
         parts = [dashboard for dashboard in req.part(Catalogue).dashboards if dashboard.name == name]
         running = req.part(Executions)
-        return await running.shared.run(_make_key(req, name, parts), lambda: compute(req, parts, running.seconds))
+        key = _make_key(req, f"{name} {', '.join(asked)}", parts)
+        return await running.shared.run(key, lambda: compute(req, parts, running.seconds))
 
     return serve
 

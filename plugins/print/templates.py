@@ -29,7 +29,9 @@ async def update(req: Request) -> Record:
 
 async def preview(req: Request) -> Response:
     """Return a template with examples, as a PDF. Raises 40001 for one that cannot be typeset."""
-    return Response(200, await _papers(req).preview(req, req.body), {}, PDF)
+    pdf = await _papers(req).preview(req, req.body)
+    headers = {"Content-Disposition": f'attachment; filename="{req.body["paper"]}-preview.pdf"'}
+    return Response(200, pdf, headers, PDF)
 
 
 async def list_papers(req: Request) -> Record:

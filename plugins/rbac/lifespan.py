@@ -48,7 +48,7 @@ async def prepare(service: Service) -> None:
     await users.create(
         {
             "username": "admin",
-            "real_name": "Administrator",
+            "real_name": "系统管理员",
             "is_super": True,
             "must_change_password": not (given or demo),
             **credentials(passwords, await passwords.hash(password)),

@@ -32,6 +32,9 @@ function clean(html) {
   return [...new DOMParser().parseFromString(html, "text/html").body.childNodes].flatMap(copy);
 }
 
+/** The text with markup of a record. */
+export const formatted = (place) => ({ update: ({ data, name }) => place.replaceChildren(...clean(data[name] ?? "")) });
+
 /** The control of a text with markup. */
 export function richText(place, properties) {
   const area = element("div", { className: "area", contentEditable: "true", tabIndex: 0, role: "textbox", ariaMultiLine: "true", ariaLabel: properties().label });

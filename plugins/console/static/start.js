@@ -39,9 +39,9 @@ const load = (address) => new Promise((onload, onerror) => document.head.append(
   ? element("script", { src: address, async: false, onload, onerror })
   : element("link", { rel: "stylesheet", href: address, onload, onerror })));
 
-/** Load the renderer, and register the filters that show values. */
+/** Load the renderer, register the filters that show values, and return what draws a page with what it knows. */
 async function loadRenderer() {
-  const { version, time_zone: timeZone, files, zones, charts } = await renderer();
+  const { version, time_zone: timeZone, currency, files, zones, charts } = await renderer();
   const other = theme() === "dark" ? "antd.css" : "dark.css";
   await Promise.all(files.filter((name) => name !== other).map((name) => load(`${base}/console/renderer/${version}/${name}`)));
   const library = window.amisRequire("amis");
@@ -54,7 +54,7 @@ async function loadRenderer() {
   const embed = window.amisRequire("amis/embed");
   // after it, as it brings the texts that are replaced; a page has its lists once it is drawn
   registerParts(library, window.amisRequire("react"), (id) => drawn?.page.getComponentById?.(id));
-  return embed;
+  return (place, page, known, more) => embed.embed(place, page, { data: { ...known, currency }, locale: language === "zh" ? "zh-CN" : "en-US" }, more);
 }
 
 /** Return the theme that was chosen, else the system's. */
@@ -138,7 +138,7 @@ async function show(embed, me) {
   const place = element("div", { className: "drawn" });
   content.replaceChildren(place);
   scrollTo(0, 0);
-  const page = embed.embed(place, reply.data, { data: { record_id: id, me }, locale: language === "zh" ? "zh-CN" : "en-US" }, {
+  const page = embed(place, reply.data, { record_id: id, me }, {
     fetcher,
     isCancel: () => false,
     theme: theme() === "dark" ? "dark" : "antd",

@@ -16,6 +16,11 @@ export const filters = {
     const shown = String(sum < 0n ? -sum : sum).padStart(digits + 1, "0"), point = shown.length - digits;
     return (sum < 0n ? "-" : "") + filters.amount(digits ? `${shown.slice(0, point)}.${shown.slice(point)}` : shown);
   },
+  change: ([now, before]) => { // of a figure since the period before: in percent, or as it is where there was nothing
+    if (before === null || before === undefined) return "";
+    const more = now - before, sign = more > 0 ? "+" : more < 0 ? "−" : "±";
+    return sign + (Number(before) ? `${Math.abs(100 * more / before).toFixed(1)} %` : filters.amount(Math.abs(more)));
+  },
   open: (lines, done, ...names) => (lines ?? []).filter((line) => !line.completed).map((line) => ({ // what is left of lines of which a part is done
     ...Object.fromEntries(names.map((name) => [name, line[name]])),
     quantity: String(Number((line.quantity - (line[done] ?? 0)).toFixed(4))),

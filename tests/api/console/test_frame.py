@@ -38,6 +38,7 @@ async def test_the_first_page_has_what_waits_is_due_and_counts_as_far_as_the_cal
         "/api/v1/approvals/tasks",
         INBOX,
         "/api/dashboard/overview",
+        "/api/dashboard/overview/before",
         due,
     ]
     assert (asked["/api/v1/approvals/tasks"], asked[due]) == ({"box"}, {"status", "due_on_to", "sort"})

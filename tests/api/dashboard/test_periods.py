@@ -200,6 +200,34 @@ def test_a_range_that_ends_before_it_begins_is_refused() -> None:
         asked(date_from="2026-11-02", date_to="2026-11-01")
 
 
+def test_the_period_before_has_as_many_days_or_months() -> None:
+    def before(**query: str) -> list[str]:
+        return [*asked(**query).before.values()]
+
+    assert before(date_from="2026-11-05", date_to="2026-11-10") == ["2026-10-30", "2026-11-04"]
+    assert before(date_from="2026-03-01", date_to="2026-04-30") == ["2026-01-01", "2026-02-28"]
+    assert before(date_from="2026-11-01") == ["2026-10-01", "2026-10-21"]
+    assert asked().before == {"date_to": "2026-10-22"}
+
+
+async def test_figures_of_the_period_before_are_read_beside_those_of_the_period(
+    tradewind: Running, people: People
+) -> None:
+    person = await people.person([*SEES, "dashboard:chart:overview"])
+    await paid(tradewind, person, *(datetime(2026, *day, 4, tzinfo=UTC) for day in ((5, 3), (5, 31), (6, 2))))
+    await paid(tradewind, person, datetime.now(UTC))
+    query = "date_from=2026-06-01&date_to=2026-06-30"
+    assert expect(await person.get(f"/api/dashboard/finance-summary/before?{query}")) == {
+        "date_from": "2026-05-01",
+        "date_to": "2026-05-31",
+        "income": "2.00",
+        "expense": "0.00",
+        "profit": "2.00",
+    }
+    now, before = [expect(await person.get(f"/api/dashboard/overview{at}")) for at in ("", "/before")]
+    assert (now["received_amount"], before["received_amount"], before["date_from"]) == ("4.00", "3.00", None)
+
+
 async def ids_of(tradewind: Running, *moments: datetime) -> dict[str, Any]:
     """Create payments of one yuan and return the filter of them."""
     store = tradewind.service.database.store(PAYMENTS)
