@@ -33,12 +33,12 @@ from plugins.console.nodes import (
     rows,
     values_of,
 )
-from plugins.console.shown import MOST_COLUMNS, columns, value
+from plugins.console.shown import MOST_COLUMNS, columns, is_long, value
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
 FILTER = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "className": "filters"}
-_FEWEST_TELLING, _AMOUNT, _FILTERS_AT_ONCE, _IN_A_ROW = 4, "amount", 4, 2
+_FEWEST_TELLING, _MOST_WHOLE, _AMOUNT, _FILTERS_AT_ONCE, _IN_A_ROW = 4, 10, "amount", 4, 2
 _SIDES = ("direction", "kind")
 _VIEWS = "/api/v1/meta/views"
 _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format", "sum")
@@ -110,15 +110,18 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
 def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
     """Return the fields that a list shows first: the name, the state, amounts, and fields by which people find records.
 
-    Rows of no collection, such as the shifts of a week, are shown whole.
+    Rows of no collection, such as the shifts of a week, are shown whole if they have few fields. Who made and changed a
+    record is never among them.
     """
-    if subject.collection is None:
-        return [name for name in subject.fields if name != "id"]
     shown = {name: field for name, field in subject.fields.items() if name not in (*viewer.site.stamps, "id")}
-    label = subject.collection.label_field
+    whole = [name for name, one in shown.items() if not (is_long(one) or one.holds_fields)]
+    if subject.collection is None and len(whole) <= _MOST_WHOLE:
+        return whole
+    label = subject.collection.label_field if subject.collection is not None else ""
     found = [name for name, one in shown.items() if (one.filter or one.sort or one.required) and one.kind != "boolean"]
     first = [name for name in dict.fromkeys((label, _state_of(subject), _AMOUNT, *found)) if name in shown]
-    return first[:MOST_COLUMNS] if len(first) >= _FEWEST_TELLING else []
+    first = first if len(first) >= _FEWEST_TELLING else [*dict.fromkeys((*first, *whole))]
+    return first[:MOST_COLUMNS]
 
 
 def _state_of(subject: Subject) -> str:
@@ -213,20 +216,25 @@ def _import(viewer: Viewer, subject: Subject, id: str) -> Iterator[Node]:
 
 def filter_form(viewer: Viewer, controls: list[Node], id: str, first: str) -> Node:
     """Return the filters of a list: a few in one row, the others behind a button, and below what is chosen in them."""
-    ranked = sorted(controls, key=lambda one: (one["name"] != first, _rank(viewer, one)))
-    at_once = [{**one, "label": False, "placeholder": one["label"]} for one in ranked[:_FILTERS_AT_ONCE]]
-    rest = [one for one in controls if one not in ranked[:_FILTERS_AT_ONCE]]
+    telling = [one for one in controls if not _is_of_all(viewer, one)]
+    ranked = sorted(telling, key=lambda one: (one["name"] != first, _rank(one)))[:_FILTERS_AT_ONCE]
+    at_once = [{**one, "label": False, "placeholder": one["label"]} for one in ranked]
+    rest = [one for one in controls if one not in ranked]
     more = [node("more", label=viewer.word("filters"), body=rest)] if rest else []
     chips = node("chips", list=id, chosen=controls)
     return {**FILTER, "canAccessSuperData": False, "body": [*at_once, *more, chips], "actions": []}
 
 
-def _rank(viewer: Viewer, control: Node) -> tuple[bool, int]:
-    """Return how late a filter comes: choices among many come first, then days; those of every record come last."""
+def _is_of_all(viewer: Viewer, control: Node) -> bool:
+    """Return whether it filters by who made and changed a record, and when, which every list can."""
+    return str(control["name"]).removesuffix("_from") in viewer.site.stamps
+
+
+def _rank(control: Node) -> int:
+    """Return how late a filter comes: choices among many come first, then days."""
     options = control.get("options")
     chosen = "source" in control or (isinstance(options, list) and len(options) > 2)
-    of_all = str(control["name"]).removesuffix("_from") in viewer.site.stamps
-    return of_all, 0 if chosen else 1 if control["type"] == "input-date-range" else 2
+    return 0 if chosen else 1 if control["type"] == "input-date-range" else 2
 
 
 def filter_controls(

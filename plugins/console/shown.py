@@ -25,12 +25,16 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], o
     for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, ("id",))):
         linked = reference(shown, own_page, "id") if own_page and not made else shown
         made.append(column := {**linked, "of": name, "label": label, "sortable": bool(fields[name].sort)})
-        is_long = fields[name].kind == "text" and int(fields[name].rules.get("maxLength") or 0) > _LONG
-        if name not in first if first else place >= MOST_COLUMNS or is_long or name == "id":
+        if name not in first if first else place >= MOST_COLUMNS or is_long(fields[name]) or name == "id":
             column["toggled"] = False
         if place >= _ON_A_CARD and own_page:  # which shows the others
             column["className"] = f"{column.get('className', '')} beyond".strip()
     return made
+
+
+def is_long(field: Field) -> bool:
+    """Return whether a text is too long for a cell."""
+    return field.kind == "text" and int(field.rules.get("maxLength") or 0) > _LONG
 
 
 def grouped(

@@ -200,7 +200,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/hrm/employees/{id}/contracts",
         list_contracts,
         summary="List the contracts of an employee",
-        title=("劳动合同", "Contracts"),
+        title=("劳动合同", "Employment contracts"),
         access=_ACCESS,
         query=CONTRACTS.list_query,
         returns=CONTRACTS.read,

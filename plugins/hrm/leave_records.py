@@ -184,8 +184,9 @@ BALANCES = shape(
 )
 OF_PERSON = shape(
     "LeaveBalanceOfEmployee",
-    **{name: EMPLOYEES.all_fields[name] for name in ("id", "number", "name", "department_id")},
+    **{name: EMPLOYEES.all_fields[name] for name in ("id", "number", "name")},
     **_FIGURES,
+    department_id=EMPLOYEES.all_fields["department_id"],
 )
 ENTRY = shape(
     "LeaveLedgerEntry",

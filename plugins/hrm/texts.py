@@ -135,7 +135,7 @@ PERMISSIONS = {
     "hrm:attendance-closing:reopen": Message("重新开放", "Reopen"),
     "hrm:attendance-closing:agreement": Message("员工确认", "Agreements of employees"),
     "hrm:request:enter": Message("代录", "Enter for others"),
-    "hrm:employee:contract": Message("劳动合同", "Contracts"),
+    "hrm:employee:contract": Message("劳动合同", "Employment contracts"),
     "hrm:employee:private": Message("隐私信息", "Private details"),
     "hrm:roster:take": Message("领取班次", "Take open shifts"),
 }

@@ -76,6 +76,7 @@ class Console:
         self.browser = Chrome(options=options, service=Service(DRIVER))
         self.browser.execute_cdp_cmd("Emulation.setGeolocationOverride", HERE)
         self.browser.set_script_timeout(2 * PATIENCE_SECONDS)
+        self.browser.command_executor.client_config.timeout = 3 * PATIENCE_SECONDS  # a walk is one long script
         self._begin_pages_with(PAGE)
 
     def visit(

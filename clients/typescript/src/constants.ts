@@ -1550,7 +1550,7 @@ export const PERMISSIONS = {
  "hrm:attendance:export": {"zh": "导出考勤", "en": "export attendance"},
  "hrm:attendance:list": {"zh": "查询考勤", "en": "list attendance"},
  "hrm:attendance:punch": {"zh": "考勤：打卡", "en": "punch (attendance)"},
- "hrm:employee:contract": {"zh": "员工：劳动合同", "en": "contracts (employees)"},
+ "hrm:employee:contract": {"zh": "员工：劳动合同", "en": "employment contracts (employees)"},
  "hrm:employee:create": {"zh": "新增员工", "en": "create employees"},
  "hrm:employee:delete": {"zh": "删除员工", "en": "delete employees"},
  "hrm:employee:export": {"zh": "导出员工", "en": "export employees"},
