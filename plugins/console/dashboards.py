@@ -41,7 +41,7 @@ def _figures(viewer: Viewer, route: Route) -> list[Node]:
     if before is None or not known:
         return [row] if shown else []
     api = call("GET", asking(before.path, values_of(before.query)))
-    day, first = (as_text(f"before.{one}") for one in ("date_to", "date_from"))
+    day, first = "${before.date_to}", "${before.date_from}"
     since, than = viewer.word("since", day=day), viewer.word("than", first=first, last=day)
     notes = [
         node("tpl", className="compared", tpl=since, visibleOn="${before.date_to && !before.date_from}"),

@@ -120,8 +120,7 @@ def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
     label = subject.collection.label_field if subject.collection is not None else ""
     found = [name for name, one in shown.items() if (one.filter or one.sort or one.required) and one.kind != "boolean"]
     first = [name for name in dict.fromkeys((label, _state_of(subject), _AMOUNT, *found)) if name in shown]
-    first = first if len(first) >= _FEWEST_TELLING else [*dict.fromkeys((*first, *whole))]
-    return first[:MOST_COLUMNS]
+    return (first if len(first) >= _FEWEST_TELLING else whole)[:MOST_COLUMNS]
 
 
 def _state_of(subject: Subject) -> str:
