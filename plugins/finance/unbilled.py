@@ -37,6 +37,7 @@ from plugins.api.business import LINE_DESCRIPTION, PricedLines, ShippedLine
 from plugins.api.data import page_of_rows, query_of_rows
 from plugins.api.values import store_quantity
 from plugins.finance.ageing import DIRECTIONS, day_asked, party_asked
+from plugins.finance.bills import billing, find_item_ids, list_lines
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items import BILLING
 from plugins.finance.payment_records import OPEN_ITEMS
@@ -147,13 +148,13 @@ async def _find_items(req: Request, on: str) -> list[OpenItem]:
     direction = DIRECTIONS[kind]
     later = {"day": {"$gt": on}}
     changed = set[Any]()
-    for collection, name in ((INVOICES, "open_item_id"), (ENTRIES, "open_item_id"), (CREDIT_NOTES, "invoice_id")):
+    for collection, name in ((ENTRIES, "open_item_id"), (INVOICES, "_id"), (CREDIT_NOTES, "invoice_id")):
         found = await req.system_store(collection).aggregate(
             [{"$match": {**later, "direction": direction}}, {"$group": {"_id": f"${name}"}}]
         )
         changed |= {row["_id"] for row in found}
-    of_notes = await req.system_store(INVOICES).find({"_id": {"$in": [*changed]}}, fields=["open_item_id"])
-    changed |= {one["open_item_id"] for one in of_notes}
+    bills = await req.system_store(INVOICES).find({"_id": {"$in": [*changed]}}, fields=["open_item_id", "billed_items"])
+    changed |= {id for one in bills for id in find_item_ids(one)}
     open_now = {"$expr": {"$not": [{"$and": _DONE}]}}
     # what invoices may bill is known of orders only
     of_orders = {"direction": direction, "net": {"$ne": None}, **party_asked(req)}
@@ -163,14 +164,18 @@ async def _find_items(req: Request, on: str) -> list[OpenItem]:
 async def _read_billed(req: Request, items: Sequence[OpenItem], on: str) -> Mapping[Any, _Billed]:
     """Return what invoices until a day bill of each item, less their credit notes, whoever may see these."""
     found: defaultdict[Any, _Billed] = defaultdict(_Billed)
-    bills = {"open_item_id": {"$in": [item["id"] for item in items]}, "day": {"$lte": on}, **BILLING}
+    bills = {**billing([item["id"] for item in items]), "day": {"$lte": on}, **BILLING}
     invoices = {one["id"]: one for one in await req.system_store(INVOICES).find(bills)}
     notes = await req.system_store(CREDIT_NOTES).find({"invoice_id": {"$in": [*invoices]}, "day": {"$lte": on}})
     for invoice in invoices.values():
-        found[invoice["open_item_id"]].add(invoice["lines"], invoice["lines"], exact(invoice["amount"]), 1)
+        for id in find_item_ids(invoice):
+            found[id].add(invoice["lines"], list_lines(invoice, id), exact(invoice["amount"]), 1)
     for note in notes:
         invoice = invoices[note["invoice_id"]]
-        found[invoice["open_item_id"]].add(invoice["lines"], note["lines"], exact(note["amount"]), -1)
+        for id in find_item_ids(invoice):
+            ours = {line["line"] for line in list_lines(invoice, id)}
+            noted = [line for line in note["lines"] or () if line["line"] in ours]
+            found[id].add(invoice["lines"], noted, exact(note["amount"]), -1)
     return found
 
 
