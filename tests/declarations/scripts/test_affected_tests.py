@@ -43,7 +43,7 @@ def test_the_core_runs_its_own_tests_and_those_of_one_plugin() -> None:
 
 def test_a_command_runs_the_tests_of_commands_and_of_no_plugin() -> None:
     found = of("plugins/commands/diagnosis/storage.py")
-    assert found.paths >= {"tests/system/commands", "tests/declarations/commands"}
+    assert found.paths >= {"tests/declarations/commands"}
     assert found.plugins == set()
 
 
