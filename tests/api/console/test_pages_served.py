@@ -55,6 +55,7 @@ async def test_a_form_offers_only_what_its_request_takes_also_in_its_lines(admin
             "discount_amount",
             "unit",
             "reference",
+            "tolerance",
         ]
 
 

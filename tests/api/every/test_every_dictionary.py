@@ -26,6 +26,7 @@ def bound(shape: Field | None) -> list[tuple[str, Field]]:
 
 SENT = [(route, path, field) for route in CATALOGUE.routes for path, field in bound(route.body)]
 BODIES = [pytest.param(*one, id=f"{one[0].method} {one[0].path} {one[1]}") for one in SENT if one[0] in chosen_routes()]
+NOT_SENT = {"approval_action"}  # what was done to a request, which the path says
 UNIT_OF_A_PRODUCT = "lines[].unit"  # of the dictionary, and of the product
 STORED = {field.dictionary for one in CATALOGUE.collections.values() for _, field in bound(one.read)}
 PRODUCTS, CUSTOMERS, LEADS = "/api/v1/inventory/products", "/api/v1/crm/customers", "/api/v1/crm/leads"
@@ -56,7 +57,7 @@ async def exercised(maker: Maker, route: Route) -> Exercise:
 
 
 def test_clients_can_send_a_value_of_every_dictionary_that_records_are_bound_to() -> None:
-    assert {field.dictionary for _, _, field in SENT} == STORED
+    assert {field.dictionary for _, _, field in SENT} == STORED - NOT_SENT
 
 
 @pytest.mark.parametrize(("route", "path", "field"), BODIES)

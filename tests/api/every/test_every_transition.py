@@ -97,14 +97,15 @@ async def test_an_action_is_allowed_exactly_where_the_machine_says(
     route: Route, handler: ActionHandler, maker: Maker, people: People, tradewind: Running
 ) -> None:
     machine, names = handler.life.collection.machine, handler.action.names
-    person = await people.person([route.access], "all")
     refused = await Case.of(tradewind, maker, route)
+    with_right = await people.person([route.access], "all")
     for state in machine.states:
         allowed = [name for name in names if state in machine.transitions[name].sources]
         case = await Case.of(tradewind, maker, route) if allowed else refused
         await case.put_in(state)
-        before = await case.document()
-        reply = await case.tried_by(person)
+        before, own = await case.document(), case.exercise.client
+        # what only one person may do, they do
+        reply = await case.tried_by(with_right if own is maker.admin else own)
         document = await case.document()
         if reply.code == 0:
             assert document[machine.field] in _targets(handler, allowed), state

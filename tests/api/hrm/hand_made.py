@@ -191,7 +191,25 @@ async def reopen(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, route.path, {"reason": "a wrong month"})
 
 
+def sheet(body: dict[str, Any] | None = None, *, own: bool = False) -> HandMade:
+    async def made(maker: Maker, route: Route) -> Exercise:
+        month = f"{utc_now().replace(day=1) - timedelta(days=2):%Y-%m}"
+        staff = await Staff.hire(maker.admin, attends_from=f"{month}-01")
+        asked = {"month": month, "group_ids": [staff.group["id"]]}
+        expect(await maker.admin.post(f"{AT}/attendance/sheets/ask", asked))
+        listed = await maker.admin.get(f"{AT}/attendance/sheets?employee_id={staff.employee['id']}")
+        (record,) = expect(listed)["items"]
+        client = staff.client if own else maker.admin
+        return Exercise(client, route, path_with(route, record["id"]), body, record=record)
+
+    return made
+
+
 HRM_HAND_MADE: Mapping[str, HandMade] = {
+    f"GET {AT}/attendance/sheets/{{id}}": sheet(),
+    f"POST {AT}/attendance/sheets/{{id}}/agree": sheet({}, own=True),
+    f"POST {AT}/attendance/sheets/{{id}}/object": sheet({"reason": "an hour too few"}, own=True),
+    f"POST {AT}/attendance/sheets/{{id}}/enter": sheet({"answer": "agree", "note": "signed on paper"}),
     f"POST {AT}/punches": punch,
     f"GET {AT}/punches/{{id}}": read_punch,
     f"POST {AT}/punches/{{id}}/review": review,

@@ -215,15 +215,16 @@ class Hand:
             self.tap(lambda: self.find(".antd-Select-popup button", self.text("Confirm"), anywhere=True))
 
     def day(self, name: str, text: str, *turns: tuple[int, int]) -> None:
-        """Type a day or a moment into its control; on a phone, turn its wheels: each by so many steps from now on."""
+        """Type a day or a moment into its control; on a phone, turn its wheels: each by so many steps from now."""
         item = f'[data-amis-name="{name}"]'
         self.click(f"{item} .antd-DatePicker")
         if self.phone:
             for wheel, steps in turns:
-                for _ in range(steps):
+                wanted = "li.is-selected + li" if steps > 0 else "li:has(+ li.is-selected)"
+                for _ in range(abs(steps)):
                     self.tap(
-                        lambda wheel=wheel: self.find(
-                            "li.is-selected + li",
+                        lambda wheel=wheel, wanted=wanted: self.find(
+                            wanted,
                             within=f"[class*=PickerColumns-columns] > :nth-child({wheel})",
                             anywhere=True,
                         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -14,11 +17,12 @@ from tests.experiments.browser.jobs.orders import PRODUCTS, enter_lines
 def leave_approved(desk: Desk) -> None:
     """An employee asks for leave; the manager approves it."""
     hand, years = desk.sit_down("sales"), 1 if desk.language == "zh" else 2
+    hour = datetime.now(ZoneInfo("Asia/Shanghai")).hour  # where the wheels stand at first
     hand.go("hrm.leave")
     hand.press("Create")
     hand.pick("type", "Personal leave", typed=False)
-    hand.day("starts_at", desk.say("2031-03-10 09:00", "2031-03-17 09:00"), (1, years))
-    hand.day("ends_at", desk.say("2031-03-10 18:00", "2031-03-17 18:00"), (1, years), (4, 8))
+    hand.day("starts_at", desk.say("2031-03-10 09:00", "2031-03-17 09:00"), (1, years), (4, 9 - hour))
+    hand.day("ends_at", desk.say("2031-03-10 18:00", "2031-03-17 18:00"), (1, years), (4, 18 - hour))
     hand.type("reason", desk.say("探亲", "Family visit"))
     hand.shot("leave-form")
     hand.confirm()
