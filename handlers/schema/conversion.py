@@ -129,9 +129,9 @@ def _decode_day(field: Field, value: Any) -> str:
         date.fromisoformat(value)  # the schema accepts the year 0, which Python does not
     except ValueError as error:
         raise Undecodable("format") from error
-    earliest = field.rules.get("formatMinimum", FIRST_DAY)
-    if not earliest <= value <= LAST_DAY:
-        raise Undecodable("bounds" if earliest == FIRST_DAY else "minimum" if value < earliest else "maximum")
+    if not field.earliest <= value <= LAST_DAY:
+        of_all = field.earliest == FIRST_DAY
+        raise Undecodable("bounds" if of_all else "minimum" if value < field.earliest else "maximum")
     return str(value)
 
 

@@ -85,6 +85,7 @@ class FieldOptions(TypedDict, total=False):
     named_by: str | None
     key_of: str
     past: bool
+    earliest: str
     person: bool
     dictionary: str | None
     check: Callable[[HasSettings, str], str | None] | None
@@ -120,7 +121,8 @@ class Field:
     `clear` empties the field; `keep`, the default of `read_only` fields, leaves it as it is, as a trace of the past.
     `named_by`: for a list of objects, the reference in each object that gives the list its names, `collaborator_names`.
     `key_of`: a list of objects of the record, of one of which it holds the `key`; pages show the `name` of that.
-    `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
+    `past`: a day or moment of a past event; a body with one later than tomorrow is refused. `earliest`: the first day that
+    clients may send.
     `history`: the history of a record shows it; False for what follows from other records or only traces use.
     `check`: only for top-level fields of a body: returns the rule that a value breaks under the settings, or None.
     """
@@ -148,6 +150,7 @@ class Field:
     named_by: str | None = None
     key_of: str = ""
     past: bool = False
+    earliest: str = FIRST_DAY
     person: bool = False
     dictionary: str | None = None
     check: Callable[[HasSettings, str], str | None] | None = None
@@ -368,9 +371,9 @@ def timestamp(**options: Unpack[FieldOptions]) -> Field:
     return _field("timestamp", {}, options)
 
 
-def day(*, earliest: str = FIRST_DAY, **options: Unpack[FieldOptions]) -> Field:
+def day(**options: Unpack[FieldOptions]) -> Field:
     """Declare a calendar day in the business time zone, such as `2026-11-20`, from `earliest` to `LAST_DAY`."""
-    return _field("day", {"formatMinimum": earliest if earliest != FIRST_DAY else None}, options)
+    return _field("day", {}, options)
 
 
 def object_id(**options: Unpack[FieldOptions]) -> Field:

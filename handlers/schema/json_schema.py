@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Literal
 
-from handlers.schema.fields import AMOUNT_DIGITS, CENTS, Field, Kind
+from handlers.schema.fields import AMOUNT_DIGITS, CENTS, FIRST_DAY, Field, Kind
 from handlers.schema.naming import name_shape
 
 JsonSchema = dict[str, Any]
@@ -103,6 +103,8 @@ def _notes(field: Field, mode: Mode) -> JsonSchema:
     words = [field.description] if field.description else []
     if mode == "input" and field.past:
         words.append("Not later than tomorrow.")
+    if mode == "input" and field.earliest != FIRST_DAY:
+        words.append(f"Not before {field.earliest}.")
     if mode == "input" and field.default is not None:
         # as text: openapi-typescript makes a property with the keyword `default` a required one
         words.append(f"Default: `{json.dumps(field.default, ensure_ascii=False, default=str)}`.")

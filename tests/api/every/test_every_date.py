@@ -105,7 +105,7 @@ def put(body: Any, place: Place, value: str) -> Any:
 def out_of_bounds(field: Field) -> tuple[str, ...]:
     """Values that the field refuses; a day of birth may lie before the bound of others."""
     return tuple(
-        "1899-12-31" if "formatMinimum" in field.rules and one == "1969-12-31" else one for one in OUTSIDE[field.kind]
+        "1899-12-31" if field.earliest < "1970" and one == "1969-12-31" else one for one in OUTSIDE[field.kind]
     )
 
 

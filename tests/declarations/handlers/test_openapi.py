@@ -78,6 +78,28 @@ def serving_shape(path: str, shape: Field) -> Route:
     return route(f"GET {path}", handle, summary="Shape", access=PUBLIC, returns=shape, tag="test")
 
 
+# of JSON Schema 2020-12, and our extensions; generators and checkers refuse the keywords of one validator
+KEYWORDS = {
+    *("type", "format", "enum", "const", "examples", "title", "description", "$ref", "anyOf", "oneOf", "allOf"),
+    *("properties", "required", "additionalProperties", "items", "minItems", "maxItems", "uniqueItems"),
+    *("minLength", "maxLength", "pattern", "minimum", "maximum", "contentMediaType", "x-dictionary", "x-reference"),
+}
+
+
+def keywords(schema: dict[str, Any]) -> Iterator[str]:
+    """The keywords of a schema and of those within it."""
+    yield from schema
+    within = [schema[name] for name in ("items", "additionalProperties") if isinstance(schema.get(name), dict)]
+    within += [one for name in ("anyOf", "oneOf", "allOf") for one in schema.get(name, ())]
+    for one in (*schema.get("properties", {}).values(), *within):
+        yield from keywords(one)
+
+
+def test_schemas_have_only_keywords_that_every_tool_knows() -> None:
+    unknown = {name: {*keywords(schema)} - KEYWORDS for name, schema in SCHEMAS.items()}
+    assert {name: found for name, found in unknown.items() if found} == {}
+
+
 def test_the_document_has_every_route_and_no_other() -> None:
     described = {f"{method.upper()} {path}" for path, methods in DOCUMENT["paths"].items() for method in methods}
     assert described == {endpoint_of(route) for route in CATALOGUE.routes}

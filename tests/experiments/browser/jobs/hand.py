@@ -26,7 +26,7 @@ _TRIES, _COLOURS, _STILL_SECONDS = 5, 64, 1.5
 _WORDS_OF_THE_SHELL = Path(__file__).parents[4] / "plugins" / "console" / "static" / "words.js"
 # what is on top: an open form or question, a panel, or else the page; then what is seen there and matches
 _FIND = """
-const [selector, text, anywhere, within] = arguments;
+const [selector, text, anywhere, within, whole] = arguments;
 const seen = (one) => one.getClientRects().length > 0 && one.checkVisibility({ visibilityProperty: true });
 const boxes = [...document.querySelectorAll("dialog[open], :popover-open, .antd-Drawer, .antd-Modal")].filter((one) => seen(one) && !one.querySelector(":scope > .out"));
 const top = anywhere ? document : boxes.at(-1) ?? document.querySelector("main") ?? document;
@@ -34,7 +34,7 @@ const places = within ? [...top.querySelectorAll(within)].filter(seen) : [top];
 const said = (one) => (one.innerText || one.ariaLabel || one.title || "").replace(/\\s+/g, " ").trim();
 const found = places.flatMap((place) => [...place.querySelectorAll(selector)]).filter((one) => seen(one) && !one.disabled && !one.matches(".is-disabled"));
 const named = text ? found.filter((one) => said(one) === text) : found;
-return (named.length || !text ? named : found.filter((one) => said(one).includes(text)))[0] ?? null;
+return (named.length || !text || whole ? named : found.filter((one) => said(one).includes(text)))[0] ?? null;
 """
 _PRESSED = "button, a, summary, [role=tab], [role=button], label"
 
@@ -77,12 +77,14 @@ class Hand:
         """What is written on a button in the language of the page."""
         return _CHINESE.get(english, english) if self.language == "zh" else english
 
-    def find(self, selector: str, text: str = "", *, anywhere: bool = False, within: str = "") -> WebElement:
-        """The first of these elements that a person sees in what is on top, once there is one."""
+    def find(
+        self, selector: str, text: str = "", *, anywhere: bool = False, within: str = "", whole: bool = False
+    ) -> WebElement:
+        """The first of these elements that a person sees in what is on top, once there is one; `whole`: with no other text."""
         found: list[WebElement] = []
 
         def look() -> bool:
-            one = self.browser.execute_script(_FIND, selector, text, anywhere, within)
+            one = self.browser.execute_script(_FIND, selector, text, anywhere, within, whole)
             found[:] = [one] if one is not None else []
             return bool(found)
 
