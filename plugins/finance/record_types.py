@@ -165,7 +165,7 @@ class Invoice(TypedDict):
 
     id: StoredId
     direction: Literal["in", "out"]
-    kind: Literal["standard", "prepayment", "part", "final"]
+    kind: Literal["standard", "prepayment", "part", "final"] | None
     prepayment_rate: StoredAmount | None
     number: str | None
     counterparty: str

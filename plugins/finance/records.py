@@ -358,9 +358,9 @@ INVOICES: Collection[Invoice] = Collection(
             label=("开票类型", "Kind"),
             default=STANDARD,
             filter=True,
-            description="`prepayment`: a share of an order before its goods come; `part`: some of its lines; `final`: the rest, "
-            "with lines below zero that take off all prepayment invoices. These bill an order. Null in earlier versions: "
-            "`standard`.",
+            nullable=True,
+            description="Of an order: `prepayment`, a share before its goods come; `part`, some of its lines; `final`, the rest, "
+            "with lines below zero that take off all prepayment invoices. Null in earlier versions: `standard`.",
         ),
         "prepayment_rate": quantity(
             label=("预付比例", "Prepayment rate"),

@@ -103,8 +103,8 @@ QUERY: Mapping[str, Field] = {
 class _Billed:
     """What invoices bill of an item on a day: units and net by the line of the order, and what they bill without lines."""
 
-    units: defaultdict[int, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
-    nets: defaultdict[int, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
+    units: defaultdict[int | None, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
+    nets: defaultdict[int | None, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
     whole: Decimal = _ZERO
 
     def add(self, of: Lines | None, lines: Lines | None, amount: Decimal, sign: int) -> None:
@@ -185,7 +185,7 @@ def _compare(item: OpenItem, shipped: Sequence[ShippedLine], billed: _Billed) ->
     rows: list[Record] = []
     left = _ZERO
     for one in shipped:
-        number = one.line["line"]
+        number = one.line.get("line")
         units = one.units - billed.units[number]
         net = one.net - billed.nets[number]
         if units > 0:

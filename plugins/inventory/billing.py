@@ -82,7 +82,7 @@ def _list_shipped(req: Request, order: Record, moved: Movements) -> Iterator[Shi
 
 def _count(trade: Trade, order: Record, line: Line) -> Decimal:
     """Return how many units of a line are ordered, or were shipped if these are more, or no more will be."""
-    if line["line"] == 0:
+    if line.get("line") == 0:
         return exact(line["quantity"])
     shipped = exact(line[trade.shipped])
     return shipped + (count_unfinished(line, trade.shipped) if trade.orders.machine.permits(order, "ship") else 0)
