@@ -36,6 +36,9 @@ from plugins.records.printing import (
     Papers as Papers,  # port: makes what is printed
     Printable as Printable,  # a paper: a record, or what is read, as a PDF
 )
+from plugins.records.tables import (
+    report_list as report_list,  # the routes to list the rows that a report computes, and to export them
+)
 
 if not TYPE_CHECKING:
     __getattr__ = partial(find_moved, __name__, ("business",))

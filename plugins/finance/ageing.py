@@ -91,11 +91,14 @@ _ROWS = Collection(
     default_sort="id",
     fields={name: field.but(read_only=True) for name, field in {**PARTY, **_AMOUNTS}.items()},
 )
-_QUERY: Mapping[str, Field] = {
-    "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable", label=("方向", "Side")),
+ON_A_DAY: Mapping[str, Field] = {
     "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
     "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
     "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False, description="Only this supplier."),
+}
+_QUERY: Mapping[str, Field] = {
+    "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable", label=("方向", "Side")),
+    **ON_A_DAY,
 }
 
 

@@ -23,12 +23,11 @@ from plugins.api import (
     invalid,
     money,
     object_id,
-    route,
     service_fields,
     store_money,
-    tables,
 )
 from plugins.api.data import page_of_rows, query_of_rows, rows_before
+from plugins.api.reports import report_list
 from plugins.finance.ageing import DIRECTIONS, PARTY, day_asked, signed_amount
 from plugins.finance.entries import ENTRIES, RESCHEDULED, unsettled
 from plugins.finance.statements import LINES
@@ -227,42 +226,24 @@ def _read_cursor(cursor: str | None) -> tuple[Any, str, Any] | None:
 
 
 ROUTES: tuple[Route, ...] = (
-    route(
-        "GET /api/v1/finance/balances",
-        list_balances,
-        summary="List the balances of customers or suppliers over a period",
-        title=("往来余额", "Balances"),
-        access="finance:balance:list",
-        query=_QUERY,
-        returns=BALANCES.read,
-        paged=True,
-        collection=ENTRIES.name,
-    ),
-    route(
-        "GET /api/v1/finance/balances/lines",
-        list_party_lines,
-        summary="List the lines of the statements of all customers or suppliers",
-        title=("对账明细", "Statement lines"),
-        access="finance:balance:list",
-        query=_LINE_QUERY,
-        returns=PARTY_LINES.read,
-        paged=True,
-        collection=ENTRIES.name,
-    ),
-    *tables(
+    *report_list(
         BALANCES,
+        list_balances,
         at="/api/v1/finance/balances",
         resource="finance:balance",
-        only=("export",),
-        lister=list_balances,
+        summary="List the balances of customers or suppliers over a period",
+        title=("往来余额", "Balances"),
         query=_QUERY,
+        collection=ENTRIES.name,
     ),
-    *tables(
+    *report_list(
         PARTY_LINES,
+        list_party_lines,
         at="/api/v1/finance/balances/lines",
         resource="finance:balance",
-        only=("export",),
-        lister=list_party_lines,
+        summary="List the lines of the statements of all customers or suppliers",
+        title=("对账明细", "Statement lines"),
         query=_LINE_QUERY,
+        collection=ENTRIES.name,
     ),
 )

@@ -21,22 +21,19 @@ from plugins.api import (
     Request,
     Route,
     choice,
-    day,
     exact,
     integer,
     money,
-    object_id,
     quantity,
-    route,
     service_fields,
     store_money,
-    tables,
     text,
 )
 from plugins.api.business import LINE_DESCRIPTION, PricedLines, ShippedLine
 from plugins.api.data import page_of_rows, query_of_rows
+from plugins.api.reports import report_list
 from plugins.api.values import store_quantity
-from plugins.finance.ageing import DIRECTIONS, day_asked, party_asked
+from plugins.finance.ageing import DIRECTIONS, ON_A_DAY, day_asked, party_asked
 from plugins.finance.bills import billing, find_item_ids, list_lines
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items import BILLING
@@ -93,9 +90,7 @@ QUERY: Mapping[str, Field] = {
         label=("方向", "Side"),
         description="`receivable`: delivered to customers, unless a supplier is given; `payable`: received from suppliers.",
     ),
-    "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
-    "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Only this customer."),
-    "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False, description="Only this supplier."),
+    **ON_A_DAY,
 }
 
 
@@ -114,8 +109,9 @@ class _Billed:
             return
         for line in lines or ():
             number = of[line["line"] - 1]["order_line"]
-            self.units[number] += sign * exact(line["quantity"])
-            self.nets[number] += sign * exact(line["net"])
+            if number is not None:  # others ask for a prepayment, or take one off
+                self.units[number] += sign * exact(line["quantity"])
+                self.nets[number] += sign * exact(line["net"])
 
 
 async def list_unbilled(req: Request) -> Page:
@@ -202,22 +198,13 @@ def _compare(item: OpenItem, shipped: Sequence[ShippedLine], billed: _Billed) ->
 
 
 ROUTES: tuple[Route, ...] = (
-    route(
-        "GET /api/v1/finance/unbilled",
-        list_unbilled,
-        summary="List what was delivered or received and is not invoiced",
-        title=("未开票明细", "Not invoiced"),
-        access="finance:unbilled:list",
-        query=QUERY,
-        returns=UNBILLED.read,
-        paged=True,
-    ),
-    *tables(
+    *report_list(
         UNBILLED,
+        list_unbilled,
         at="/api/v1/finance/unbilled",
         resource="finance:unbilled",
-        only=("export",),
-        lister=list_unbilled,
+        summary="List what was delivered or received and is not invoiced",
+        title=("未开票明细", "Not invoiced"),
         query=QUERY,
     ),
 )

@@ -27,15 +27,13 @@ from plugins.api import (
     money,
     object_id,
     quantity,
-    route,
     service_fields,
     store_money,
-    tables,
     text,
 )
 from plugins.api.business import LINE_DESCRIPTION
 from plugins.api.data import page_of_rows, query_of_rows
-from plugins.api.reports import end_of_month
+from plugins.api.reports import end_of_month, report_list
 from plugins.api.values import ReadOnlyRecord, store_quantity
 from plugins.inventory.billing import list_lines
 from plugins.inventory.documents import PRODUCT
@@ -205,42 +203,24 @@ def _period(req: Request) -> tuple[str, str]:
 
 
 ROUTES: tuple[Route, ...] = (
-    route(
-        "GET /api/v1/inventory/margins",
-        list_margins,
-        summary="List margins by product, customer or seller",
-        title=("毛利汇总", "Margins"),
-        access="inventory:margin:list",
-        query=_QUERY,
-        returns=MARGINS.read,
-        paged=True,
-        collection=SALES_ORDERS.name,
-    ),
-    route(
-        "GET /api/v1/inventory/margins/lines",
-        list_margin_lines,
-        summary="List the lines of orders behind the margins",
-        title=("毛利明细", "Lines"),
-        access="inventory:margin:list",
-        query=_LINE_QUERY,
-        returns=LINES.read,
-        paged=True,
-        collection=SALES_ORDERS.name,
-    ),
-    *tables(
+    *report_list(
         MARGINS,
+        list_margins,
         at="/api/v1/inventory/margins",
         resource="inventory:margin",
-        only=("export",),
-        lister=list_margins,
+        summary="List margins by product, customer or seller",
+        title=("毛利汇总", "Margins"),
         query=_QUERY,
+        collection=SALES_ORDERS.name,
     ),
-    *tables(
+    *report_list(
         LINES,
+        list_margin_lines,
         at="/api/v1/inventory/margins/lines",
         resource="inventory:margin",
-        only=("export",),
-        lister=list_margin_lines,
+        summary="List the lines of orders behind the margins",
+        title=("毛利明细", "Lines"),
         query=_LINE_QUERY,
+        collection=SALES_ORDERS.name,
     ),
 )

@@ -32,7 +32,7 @@ from plugins.api import (
     shape,
 )
 from plugins.api.business import MAX_QUANTITY, SERVICE, price
-from plugins.api.data import Filter, rows_before
+from plugins.api.data import Filter, page_of_rows
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import RecordId, StoredAmount, store_quantity
 from plugins.inventory.order_records import PURCHASE_ORDERS, PURCHASE_STATES
@@ -142,10 +142,7 @@ async def list_proposals(req: Request) -> Page:
     rows = await _propose(req, asked)
     supplier_id = req.query.get("supplier_id")
     rows = [one for one in rows if supplier_id in (None, one["supplier_id"])]
-    start, size = rows_before(req.query), req.query["page_size"]
-    cursor = str(start + size) if start + size < len(rows) else None
-    total = len(rows) if req.query["with_total"] else None
-    return Page(rows[start : start + size], total, req.query["page"], size, cursor)
+    return page_of_rows(req.query, rows)
 
 
 async def _propose(req: Request, where: Filter) -> list[Record]:

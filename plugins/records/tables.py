@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import Collection
 from handlers.request import Request
-from handlers.route import Handler, Refusal, Route, route
+from handlers.route import Handler, Refusal, Route, RouteOptions, route
 from handlers.schema.errors import MEDIA_TYPE, NOT_FOUND, TOO_LARGE
 from handlers.schema.fields import Field, choice
 from handlers.schema.messages import Message
@@ -88,6 +88,20 @@ def tables(
         "import": tuple(_declare_import(table, at, resource, form_of(imports.title) if own else _FORM)),
     }
     return tuple(one for action in ACTIONS if action in only for one in made[action])
+
+
+def report_list(
+    rows: Collection, handler: Handler, *, at: str, resource: str, summary: str, **options: Unpack[RouteOptions]
+) -> tuple[Route, ...]:
+    """Return the routes that list `rows`, which a report computes, at the path `at`, and export them as a table.
+
+    `handler` returns a page of them. Their permissions are `<resource>:list` and `<resource>:export`; `options` are those
+    of `route`, for the list.
+    """
+    given: RouteOptions = {"returns": rows.read, "paged": True, **options}
+    listing = route(f"GET {at}", handler, summary=summary, access=f"{resource}:list", **given)
+    query = options["query"]
+    return (listing, *tables(rows, at=at, resource=resource, only=("export",), lister=handler, query=query))
 
 
 def _declare_export(table: Table, at: str, resource: str) -> Route:
