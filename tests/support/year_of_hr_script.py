@@ -139,7 +139,7 @@ def _forget(company: Company, who: str, day: int, came: int, went: int) -> None:
 
 
 async def ask(company: Company, who: str, body: dict[str, Any], fact: Punch | Time) -> None:
-    """Somebody makes a request, of which the leader decides on the next morning; HR enters it for who has no account."""
+    """Somebody makes a request, and the leader decides the next morning; HR enters it for people without an account."""
     if not STAFF[who].account:
         entered = {**body, "employee_id": company.ids[f"employee {who}"]}
         await company.post("hr2", "requests/enter", entered)
@@ -189,7 +189,7 @@ def _fall_ill(company: Company, who: str, day: int) -> None:
 
 
 async def ask_leave(company: Company, who: str, fact: Time) -> None:
-    """Somebody requests leave, of which the leader decides on the next morning; HR enters it for who has no account."""
+    """Somebody requests leave, and the leader decides the next morning; HR enters it for people without an account."""
     body = {"type": fact.kind, "starts_at": moment(fact.starts), "ends_at": moment(fact.ends)}
     if not STAFF[who].account:
         entered = await company.post("hr1", "leaves/enter", {**body, "employee_id": company.ids[f"employee {who}"]})
