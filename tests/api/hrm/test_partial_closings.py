@@ -67,7 +67,8 @@ async def test_one_person_is_reopened_while_everyone_else_stays_closed(admin: Cl
 async def test_each_person_is_closed_up_to_the_day_that_the_acts_about_them_say(
     admin: Client, tradewind: Running
 ) -> None:
-    await check_closings(admin, tradewind, random.Random(11), 12)
+    async with configured(admin, hrm_attendance_closed_to=None):
+        await check_closings(admin, tradewind, random.Random(11), 12)
 
 
 async def check_closings(admin: Client, running: Running, chance: random.Random, acts: int) -> None:
@@ -92,7 +93,6 @@ async def check_closings(admin: Client, running: Running, chance: random.Random,
             known = await load_closed_days(running.service, [ObjectId(id) for id in groups])
             assert {id: str(known.of(ObjectId(id)) or "") for id in groups} == {id: closed[id] for id in groups}
     finally:
-        expect(await admin.patch("/api/v1/system/configs", {"values": {"hrm_attendance_closed_to": None}}))
         await admin.post(f"{CLOSINGS}/reopen", {"employee_ids": list(groups), **WHY})
 
 
