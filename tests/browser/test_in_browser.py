@@ -13,14 +13,15 @@ from tests.browser.browser import Console, do
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 HOSTILE = "<img src=x onerror=document.title='run'>${1+1}<%= 1 %>"
-# holds back the options of pickers, until `release` is called
+# holds back the replies below this path, until `release` is called
 HOLD = """
+const [path] = arguments;
 const plain = window.fetch;
 window.held = 0;
 const released = new Promise((resolve) => { window.release = resolve; });
 window.fetch = async (...given) => {
   const reply = await plain(...given);
-  if (given[0].startsWith("/api/v1/meta/options/")) { window.held += 1; await released; }
+  if (given[0].startsWith(path)) { window.held += 1; await released; }
   return reply;
 };
 """
@@ -110,7 +111,7 @@ async def test_a_form_that_is_closed_before_its_options_arrive_does_not_fail_on_
 ) -> None:
     await do(console.visit, company.url, admin, "#/crm.contact")
     await do(console.until, lambda: console.count("main .antd-Crud button"))
-    await do(console.browser.execute_script, HOLD)
+    await do(console.browser.execute_script, HOLD, "/api/v1/meta/options/")
     await do(console.press, "main button.antd-Button--primary")
     await do(console.until, lambda: console.browser.execute_script("return window.held"))
     await do(console.press, ".antd-Drawer-close")
@@ -119,4 +120,17 @@ async def test_a_form_that_is_closed_before_its_options_arrive_does_not_fail_on_
     # those of the next form are shown, after the first ones have arrived
     await do(console.press, "main button.antd-Button--primary")
     await do(console.until, lambda: offers(console))
+    assert await do(console.complaints) == []
+
+
+async def test_what_is_pressed_above_a_list_while_its_rows_are_read_opens_once_they_are_there(
+    console: Console, company: Running, admin: Client
+) -> None:
+    await do(console.visit, company.url, admin)
+    await do(console.browser.execute_script, HOLD, "/api/v1/crm/contacts")
+    await do(console.open, "#/crm.contact", "main .is-loading button.antd-Button--primary")
+    await do(console.until, lambda: console.browser.execute_script("return window.held"))
+    await do(console.press, "main .is-loading button.antd-Button--primary")
+    await do(console.browser.execute_script, "window.release()")
+    await do(console.until, lambda: console.count(".antd-Drawer form"))
     assert await do(console.complaints) == []

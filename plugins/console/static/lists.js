@@ -23,8 +23,8 @@ export function pick(path, made) {
   wait();
 }
 
-/** Register the parts with the renderer. */
-export function registerLists({ Renderer, evalExpression, filter }, { createElement, useState }) {
+/** Register the parts with the renderer; `isReading` returns whether a list of the page is reading its rows. */
+export function registerLists({ Renderer, evalExpression, filter }, { createElement, useState }, isReading) {
   /** The value of a field as a link to the record that it names. */
   function reference(properties) {
     const { data, pages, by, onAction } = properties, id = valueAt(data, by), text = textOf(properties, data);
@@ -88,6 +88,15 @@ export function registerLists({ Renderer, evalExpression, filter }, { createElem
     const picker = document.querySelector("[class*=-Form-item] [class*=-Select].is-opened");
     picker?.closest("[class*=-Form-item]").querySelector(".maker")?.click();
     picker?.click();
+  }, true);
+
+  // the renderer drops what is pressed above a list while rows are read: it is pressed again once they are there
+  document.addEventListener("click", (event) => {
+    const pressed = event.target.closest?.("[class*=-Crud-toolbar] button");
+    if (!pressed || !isReading()) return;
+    event.stopPropagation();
+    const wait = () => (isReading() ? requestAnimationFrame(wait) : pressed.isConnected && pressed.click());
+    wait();
   }, true);
 
   /** Where the record is: its list, and its neighbours in the list that was read last. */

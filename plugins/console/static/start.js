@@ -47,7 +47,7 @@ async function loadRenderer() {
   const library = window.amisRequire("amis");
   useZone(timeZone);
   for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
-  registerLists(library, window.amisRequire("react"));
+  registerLists(library, window.amisRequire("react"), () => [...partsOf(drawn?.page)].some(({ props }) => props.type === "crud" && props.store?.loading));
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
   moment.tz.setDefault(timeZone);
