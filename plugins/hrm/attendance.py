@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from plugins.api import Record, Request, Route, crud, day_of, route
+from plugins.api import Record, Request, Route, crud, day_of, route, tables
 from plugins.hrm.attendance_records import DAYS, PUNCHES, TODAY
 from plugins.hrm.calendars import find_employee, load_calendar
 
@@ -48,4 +48,5 @@ ROUTES: tuple[Route, ...] = (
         returns=TODAY,
     ),
     *crud(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("list",)),
+    *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),
 )

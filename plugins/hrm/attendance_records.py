@@ -121,9 +121,10 @@ PUNCHES: Collection[Punch] = Collection(
             "gps",
             "wifi",
             "manual",
+            "clock",
             label=("打卡方式", "Method"),
             read_only=True,
-            description="What proved the place; `manual` if the punch was entered later.",
+            description="What proved the place; `manual` if the punch was entered later, `clock` if a time clock made it.",
         ),
         "distance": number(
             label=("距离（米）", "Distance (metres)"), read_only=True, description="Distance to the place, in metres."
@@ -147,7 +148,7 @@ PUNCHES: Collection[Punch] = Collection(
         "entered_by": integer(
             label=("补录人", "Entered by"),
             read_only=True,
-            description="Who entered it for the employee; `remark` says why.",
+            description="Who entered or imported it for the employee; `remark` says why.",
         ),
         "reviewed_by": integer(label=("复核人", "Reviewed by"), read_only=True),
         "reviewed_at": timestamp(label=("复核时间", "Reviewed at"), read_only=True),

@@ -10,6 +10,7 @@ from datetime import timedelta
 from plugins.api import (
     CONFLICT,
     ApiError,
+    Record,
     Request,
     Route,
     conflicts,
@@ -33,9 +34,15 @@ _SAME_PUNCH = timedelta(minutes=1)
 
 
 async def enter_punch(req: Request) -> Punch:
-    """Enter a punch for a visible employee. It counts, and the result of its day is recomputed.
+    """Enter a forgotten punch for a visible employee."""
+    return await store_punch(req, {"method": "manual", "remark": req.body["reason"]})
 
-    Raises 40001 for a time in the future or more than a year ago, 40901 for a day without attendance.
+
+async def store_punch(req: Request, about: Record) -> Punch:
+    """Store a punch of the visible employee and the time that the body names, with the values `about` it.
+
+    It counts, and the result of its day is recomputed. Raises 40001 for a time in the future or more than a year ago,
+    40901 for a day without attendance, and for a time at which there is a punch.
     """
     zone, at = req.service.settings.zone, req.body["at"]
     if at > req.now:
@@ -65,10 +72,9 @@ async def enter_punch(req: Request) -> Punch:
                 "day": day.isoformat(),
                 "result": "accepted",
                 "counts": True,
-                "method": "manual",
                 "risks": [],
-                "remark": req.body["reason"],
                 "entered_by": req.actor.user_id,
+                **about,
             }
         )
         if day == await find_open_day(req.service, day, employee["id"]):
@@ -126,6 +132,7 @@ def _attends(employee: Employee, day: str) -> bool:
     return begins <= day and (employee["left_on"] is None or day <= str(employee["left_on"]))
 
 
+REFUSES_PUNCHES = (OWN_ENTRY, NOT_ATTENDED_THEN, ALREADY_PUNCHED, CLOSED)
 ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/hrm/punches/enter",
@@ -134,7 +141,7 @@ ROUTES: tuple[Route, ...] = (
         access="hrm:punch:enter",
         body=ENTER_PUNCH_BODY,
         record=PUNCHES,
-        refusals=conflicts(OWN_ENTRY, NOT_ATTENDED_THEN, ALREADY_PUNCHED, CLOSED),
+        refusals=conflicts(*REFUSES_PUNCHES),
     ),
     route(
         "POST /api/v1/hrm/leaves/enter",

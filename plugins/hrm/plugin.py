@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin, routes_of, tables
+from plugins.api import Message, Plugin, routes_of
 from plugins.api.ports import Absences, WorkingTime
 from plugins.api.records import Holding
 from plugins.hrm import (
@@ -29,6 +29,7 @@ from plugins.hrm import (
     sheets,
     shifts,
     special_days,
+    time_clocks,
 )
 from plugins.hrm.assignment_records import ASSIGNMENTS, SPECIAL_DAYS
 from plugins.hrm.assignments import DATED
@@ -68,11 +69,9 @@ plugin = Plugin(
     jobs=(results.SETTLING, contracts.REMINDING, private_details.SEALING),
     migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN, monthly.HOURS_OF_LEAVE),
     routes=(
-        *routes_of(employees, contracts, private_details, shifts, special_days, places, punches, attendance, monthly),
+        *routes_of(employees, contracts, private_details, shifts, special_days, places, punches, attendance),
         *routes_of(leaves, entries, employee_requests, leave_types, allowances, leave_balances),
-        *routes_of(closings, corrections, sheets, rosters, roster_week, roster_patterns),
-        # leave and daily results come from requests and punches
-        *tables(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("export",)),
+        *routes_of(monthly, time_clocks, closings, corrections, sheets, rosters, roster_week, roster_patterns),
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

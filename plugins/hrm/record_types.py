@@ -223,7 +223,7 @@ class Punch(TypedDict):
     result: Literal["accepted", "outside", "unproven", "refused"]
     counts: bool
     place_id: StoredId | None
-    method: Literal["gps", "wifi", "manual"] | None
+    method: Literal["gps", "wifi", "manual", "clock"] | None
     distance: float | None
     risks: list[Literal["mock_location", "invalid_attempt", "impossible_speed", "repeated_fix", "shared_device", "far_from_wifi", "repeated_photo", "unknown_photo", "future_fix", "unknown_device", "old_fix", "no_attempt", "no_device", "no_photo", "low_accuracy", "no_position", "no_wifi", "unknown_wifi", "unknown_accuracy", "unknown_fix_time"]]
     risk: int | None

@@ -56,6 +56,7 @@ DICTIONARIES = (
         gps=("GPS 定位", "GPS"),
         wifi=("WiFi", "WiFi"),
         manual=("补卡", "Entered later"),
+        clock=("考勤机", "Time clock"),
     ),
     dictionary(
         "hrm_coordinate_system",

@@ -541,7 +541,8 @@ export const DICTIONARIES = {
   "items": {
    "gps": {"zh": "GPS 定位", "en": "GPS", "color": ""},
    "wifi": {"zh": "WiFi", "en": "WiFi", "color": ""},
-   "manual": {"zh": "补卡", "en": "Entered later", "color": ""}
+   "manual": {"zh": "补卡", "en": "Entered later", "color": ""},
+   "clock": {"zh": "考勤机", "en": "Time clock", "color": ""}
   }
  },
  "hrm_punch_proof": {
@@ -1604,6 +1605,7 @@ export const PERMISSIONS = {
  "hrm:position:restore": {"zh": "恢复职位", "en": "restore positions"},
  "hrm:position:update": {"zh": "修改职位", "en": "edit positions"},
  "hrm:punch:enter": {"zh": "打卡记录：补卡", "en": "enter a punch (punches)"},
+ "hrm:punch:import": {"zh": "导入打卡记录", "en": "import punches"},
  "hrm:punch:list": {"zh": "查询打卡记录", "en": "list punches"},
  "hrm:punch:read": {"zh": "查看打卡记录", "en": "read punches"},
  "hrm:punch:review": {"zh": "打卡记录：复核", "en": "review (punches)"},

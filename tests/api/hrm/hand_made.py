@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import count
 from typing import Any
@@ -39,6 +40,11 @@ async def enter_punch(maker: Maker, route: Route) -> Exercise:
     staff = await Staff.hire(maker.admin, attends_from="2025-12-01")
     body = {"employee_id": staff.employee["id"], "at": f"{utc_now() - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"}
     return Exercise(maker.admin, route, route.path, {**body, "reason": "forgotten"})
+
+
+async def clock_punch(maker: Maker, route: Route) -> Exercise:
+    entered = await enter_punch(maker, route)
+    return replace(entered, body={name: entered.body[name] for name in ("employee_id", "at")})
 
 
 async def enter_leave(maker: Maker, route: Route) -> Exercise:
@@ -216,6 +222,7 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/punches/{{id}}/accept": decide_on_punch,
     f"POST {AT}/punches/{{id}}/reject": decide_on_punch,
     f"POST {AT}/punches/enter": enter_punch,
+    f"POST {AT}/punches/time-clock": clock_punch,
     f"POST {AT}/special-days": declare_day,
     f"POST {AT}/leaves/enter": enter_leave,
     f"POST {AT}/leave-allowances": allow,
