@@ -36,7 +36,7 @@ from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import ComputedDay, compute, mark_many_stale, reconcile_soon
 
 MOST_PEOPLE = 500
-_MINUTES = ("late_minutes", "early_minutes", "worked_minutes")
+_MINUTES = ("late_minutes", "early_minutes", "worked_minutes", "overtime_minutes")
 _COMPARED = ("status", *_MINUTES, "leave_days")
 _ONE_DAY = timedelta(days=1)
 _CHANGE = integer(nullable=False)
@@ -52,6 +52,7 @@ _PERSON = obj(
         "late_minutes": _CHANGE.but(label=("迟到分钟数增减", "Late minutes, difference")),
         "early_minutes": _CHANGE.but(label=("早退分钟数增减", "Early-leave minutes, difference")),
         "worked_minutes": _CHANGE.but(label=("工作分钟数增减", "Minutes worked, difference")),
+        "overtime_minutes": _CHANGE.but(label=("加班分钟数增减", "Overtime minutes, difference")),
         "leave_days": quantity(
             label=("请假天数增减", "Days of leave, difference"),
             nullable=False,

@@ -121,7 +121,8 @@ async def _load_weeks(
             own = {one["day"]: bool(one.get("working")) for one in group["holidays"]}
             exceptions = {**special.get(None, {}), **special.get(place_id, {}), **own}
             table = to_timetable(shifts[group["shift_id"]])
-            weeks[group_id, place_id] = WorkingWeek(table, frozenset(group["working_days"]), exceptions)
+            overtime = group["holiday_shifts"] == "overtime"
+            weeks[group_id, place_id] = WorkingWeek(table, frozenset(group["working_days"]), exceptions, overtime)
     return weeks
 
 

@@ -156,7 +156,8 @@ def _freeze(calendar: Calendar, day: date, closings: Sequence[AttendanceClosing]
     if period.week is None or kept is None:
         return period
     table, days = _read_timetable(kept["timetable"]), frozenset(kept["working_days"])
-    return replace(period, week=replace(period.week, timetable=table, working_days=days))
+    overtime = kept.get("holiday_overtime", False)
+    return replace(period, week=replace(period.week, timetable=table, working_days=days, holiday_overtime=overtime))
 
 
 def _freeze_shift(table: Timetable | None, closing: AttendanceClosing | None) -> Timetable | None:

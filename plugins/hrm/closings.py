@@ -166,7 +166,11 @@ async def _freeze(service: Service) -> Record:
     """Return the hours of all groups and shifts, by which their closed days are computed again."""
     groups = await load_weeks_of_groups(service)
     weeks = {
-        str(id): {"timetable": asdict(week.timetable), "working_days": sorted(week.working_days)}
+        str(id): {
+            "timetable": asdict(week.timetable),
+            "working_days": sorted(week.working_days),
+            "holiday_overtime": week.holiday_overtime,
+        }
         for id, week in groups.items()
         if week is not None
     }

@@ -78,7 +78,8 @@ FIGURES: Mapping[str, Field] = {
         _OVERTIME,
         label=("加班费小时数", "Paid overtime"),
         read_only=True,
-        description="Approved overtime that is paid, in hours by the kind of day.",
+        description="Approved overtime that is paid, and shifts on holidays if they are overtime in the group, in hours by "
+        "the kind of day.",
     ),
     "overtime_compensatory": obj(
         "OvertimeCompensatory",

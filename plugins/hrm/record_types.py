@@ -105,6 +105,7 @@ class AttendanceGroup(TypedDict):
     holidays: list[CalendarException]
     place_ids: list[StoredId]
     outside_counts: bool
+    holiday_shifts: Literal["ordinary", "overtime"] | None
     policy: PunchPolicy | None
     version: int
     creator_id: int

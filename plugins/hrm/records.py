@@ -194,6 +194,13 @@ GROUPS: Collection[AttendanceGroup] = Collection(
             nullable=False,
             description="Whether punches outside all places count, for field work.",
         ),
+        "holiday_shifts": choice(
+            "ordinary",
+            "overtime",
+            label=("节假日排班工时", "Shifts on holidays"),
+            description="What is worked of a shift that is rostered on a holiday: null and `ordinary` are as on working "
+            "days, `overtime` is paid overtime of a holiday.",
+        ),
         "policy": POLICY,
     },
     indexes=(Index("name", unique=True), Index("place_ids")),

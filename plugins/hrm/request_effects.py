@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from plugins.api import Record, Service
@@ -66,6 +67,11 @@ class GrantedDay:
         """Whether there are none."""
         return not any(self.values.values())
 
+    def with_holiday_shift(self, minutes: int) -> Mapping[str, object]:
+        """Return the values of `DAY_FIELDS` with minutes of a shift that are overtime of a holiday."""
+        total = cast(int, self.values.get("overtime_minutes") or 0) + minutes
+        return {**self.values, "overtime_minutes": total, "overtime_day": "holiday"} if minutes else self.values
+
     def unproven(self, result: DayResult) -> int:
         """Return the minutes of overtime that are not between arrival and departure."""
         came, went = result.arrived, result.departed
@@ -84,8 +90,11 @@ async def load_granted(service: Service, employee_id: RecordId, first: date, las
 
 
 def kind_of_day(calendar: Calendar, day: date) -> str:
-    """Return whether it is a `working_day`, a `rest_day` or a `holiday`, which the calendar names as a day off."""
-    if calendar.works_on(day):
+    """Return whether it is a `working_day`, a `rest_day` or a `holiday`, which the calendar names as a day off.
+
+    A holiday on which the person is rostered is a working day, unless its shift is overtime.
+    """
+    if calendar.works_on(day) and not calendar.is_holiday_shift(day):
         return "working_day"
     return "holiday" if calendar.is_holiday(day) else "rest_day"
 

@@ -232,7 +232,7 @@ DAY_FIELDS = {
         label=("加班分钟数", "Overtime minutes"),
         minimum=1,
         read_only=True,
-        description="Approved overtime that is paid.",
+        description="Approved overtime that is paid, and shifts on holidays if they are overtime in the group.",
     ),
     "compensatory_minutes": integer(
         label=("调休加班分钟数", "Compensatory minutes"),

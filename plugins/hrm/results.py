@@ -44,6 +44,7 @@ from plugins.hrm.timetable import (
     evaluate_day,
     minutes_of,
     minutes_since,
+    shift_minutes,
     worked_minutes,
 )
 
@@ -249,7 +250,8 @@ async def compute(
             continue
         values = _build_values(service, employee, calendar, day, result, None if over else ends)
         values["worked_minutes"] = worked_minutes(hours, result, spans if table else [])
-        values |= {**_count_leave(calendar, day, leave, zone), **requested.values}
+        holiday = shift_minutes(hours, result, [*spans, *requested.overtime]) if calendar.is_holiday_shift(day) else 0
+        values |= {**_count_leave(calendar, day, leave, zone), **requested.with_holiday_shift(holiday)}
         values["unproven_minutes"] = (over and requested.unproven(result)) or None
         computed[day] = ComputedDay(result, values, row)
     return computed

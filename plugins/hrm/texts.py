@@ -72,6 +72,12 @@ DICTIONARIES = (
         holiday=("放假", "Holiday", "green"),
         workday=("调休上班", "Working day", "orange"),
     ),
+    dictionary(
+        "hrm_holiday_shifts",
+        ("节假日排班工时", "Shifts on holidays"),
+        ordinary=("按工作日计", "As on working days"),
+        overtime=("计节假日加班", "Overtime of a holiday"),
+    ),
     *REQUEST_DICTIONARIES,
     *PUNCH_DICTIONARIES,
     *ROSTER_DICTIONARIES,

@@ -73,11 +73,15 @@ class Timetable:
 
 @dataclass(frozen=True)
 class WorkingWeek:
-    """The working time of a group: its shift, the ISO weekdays on which it works, and exceptions by day."""
+    """The working time of a group: its shift, the ISO weekdays on which it works, and exceptions by day.
+
+    `holiday_overtime`: shifts that are rostered on holidays are overtime.
+    """
 
     timetable: Timetable
     working_days: frozenset[int]
     exceptions: Mapping[str, bool]
+    holiday_overtime: bool = False
 
     def works_on(self, day: date) -> bool:
         """Return whether the group works on that day."""
@@ -133,6 +137,10 @@ class Calendar:
     def is_holiday(self, day: date) -> bool:
         """Return whether that day is named as a day off."""
         return self._week_of(day).exceptions.get(day.isoformat()) is False
+
+    def is_holiday_shift(self, day: date) -> bool:
+        """Return whether that day is a holiday on which the person is rostered, and whose shift is overtime."""
+        return self.is_holiday(day) and self.works_on(day) and self._week_of(day).holiday_overtime
 
     def timetable_of(self, day: date) -> Timetable:
         """Return the timetable of a day, on a day off that of the group; without a group, that of an office."""
@@ -228,6 +236,18 @@ def worked_minutes(timetable: Timetable, result: DayResult, leave: Iterable[Span
         minutes += max(0, min(begins, result.departed) - since)
         since = max(since, ends)
     return minutes + max(0, result.departed - since)
+
+
+def shift_minutes(timetable: Timetable, result: DayResult, away: Iterable[Span]) -> int:
+    """Return the minutes from arrival to departure that are within the shift, without the break and what is `away`.
+
+    Whoever arrives later by flexible time works as much longer.
+    """
+    if result.arrived is None or result.departed is None:
+        return 0
+    latest = timetable.end + min(max(result.arrived - timetable.start, 0), timetable.flexible)
+    arrived, departed = max(result.arrived, timetable.start), min(result.departed, latest)
+    return worked_minutes(timetable, replace(result, arrived=arrived, departed=departed), away)
 
 
 def get_remaining_shift(timetable: Timetable, leave: Iterable[Span]) -> Span:

@@ -36,10 +36,14 @@ class Shift:
 
 @dataclass(frozen=True)
 class Group:
-    """The usual shift, and the ISO weekdays on which it is worked; without any there is no attendance."""
+    """The usual shift, and the ISO weekdays on which it is worked; without any there is no attendance.
+
+    `holiday_overtime`: a shift on a holiday is overtime.
+    """
 
     shift: Shift
     weekdays: frozenset[int]
+    holiday_overtime: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +197,15 @@ class View:
             before = min(before, start - 480)
         return self.moment(0, start - (start - before) // 2)
 
+    def holiday_shift(self, day: int) -> bool:
+        """Whether somebody works by roster on a holiday, which is overtime."""
+        rated = self.assignment(max(day, self.person.hired)).group.holiday_overtime
+        return rated and self.works(day) and self.special.get(day) is False
+
     def kind(self, day: int) -> str:
-        return "working_day" if self.works(day) else "holiday" if self.special.get(day) is False else "rest_day"
+        if self.works(day) and not self.holiday_shift(day):
+            return "working_day"
+        return "holiday" if self.special.get(day) is False else "rest_day"
 
     def employed(self, day: int) -> bool:
         return self.person.hired <= day <= self.last
@@ -226,6 +237,10 @@ class View:
         )
         here = set(range(came, went)) if came is not None and went is not None else set[int]()
         worked = len(here - taken - set(range(*(shift.pause or (0, 0)))))
+        if self.holiday_shift(day):
+            later = min(max((came or 0) - shift.start, 0), shift.flexible)
+            paid = here & set(range(shift.start, shift.end + later)) - taken - set(range(*(shift.pause or (0, 0))))
+            overtime["overtime_paid"] += len(paid - beyond)
         status, late, early = self._judge(shift, shift.work - taken, came, went) if works else ("rest", 0, 0)
         unproven = len(beyond - here)
         return Result(status, late, early, worked, halves, leave, duty, overtime, unproven, self.kind(day))

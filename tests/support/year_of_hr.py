@@ -38,7 +38,7 @@ _WEEKDAYS = frozenset({5})  # people work a day or two a week, so that the year 
 GROUPS = {
     "desk": Group(DESK, _WEEKDAYS),
     "summer": Group(SUMMER, _WEEKDAYS),
-    "early": Group(EARLY, _WEEKDAYS),
+    "early": Group(EARLY, _WEEKDAYS, holiday_overtime=True),
     "kitchen": Group(KITCHEN, frozenset({2})),
 }
 ROTATION = (EARLY, *[None] * 3, AFTERNOON, *[None] * 3, NIGHT, NIGHT, *[None] * 6)
@@ -235,6 +235,7 @@ async def _set_up(company: Company) -> None:
         company.ids[name] = (await company.post("hr1", "shifts", {"name": name, **hours, **allowed}))["id"]
     for name, group in GROUPS.items():
         body = {"shift_id": company.ids[name], "working_days": sorted(group.weekdays), "place_ids": [place["id"]]}
+        body["holiday_shifts"] = "overtime" if group.holiday_overtime else "ordinary"
         company.ids[f"group {name}"] = (await company.post("hr1", "attendance-groups", {"name": name, **body}))["id"]
     steps = [{"shift_id": _shift_id(company, one)} for one in ROTATION]
     company.ids["rotation"] = (await company.post("hr1", "roster-patterns", {"name": "三班倒", "days": steps}))["id"]

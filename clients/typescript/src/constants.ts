@@ -475,6 +475,13 @@ export const DICTIONARIES = {
   "title": {"zh": "公务", "en": "Duty elsewhere"},
   "items": {"outside": {"zh": "外出", "en": "Outside duty", "color": ""}, "trip": {"zh": "出差", "en": "Business trip", "color": ""}}
  },
+ "hrm_holiday_shifts": {
+  "title": {"zh": "节假日排班工时", "en": "Shifts on holidays"},
+  "items": {
+   "ordinary": {"zh": "按工作日计", "en": "As on working days", "color": ""},
+   "overtime": {"zh": "计节假日加班", "en": "Overtime of a holiday", "color": ""}
+  }
+ },
  "hrm_leave_accrual": {
   "title": {"zh": "额度发放方式", "en": "Accrual of leave"},
   "items": {

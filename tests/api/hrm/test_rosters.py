@@ -13,6 +13,7 @@ from plugins.hrm.results import reconcile
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import configured
 from tests.api.hrm.staff import AT, Staff, create
+from tests.api.hrm.test_two_readings import month_of
 from tests.api.hrm.week import MONDAY, at, day
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -55,6 +56,36 @@ async def test_a_roster_comes_before_the_shift_and_the_days_off_of_the_group(adm
     assert (await statuses(staff, tradewind))[0] == "rest"
     expect(await admin.post(f"{ROSTERS}/{worked['id']}/restore"))
     assert (await statuses(staff, tradewind))[0] == "late"
+
+
+async def test_a_shift_on_a_holiday_is_overtime_where_the_group_says_so(admin: Client, tradewind: Running) -> None:
+    group = {"holidays": [{"day": day()}], "holiday_shifts": "overtime"}
+    staff = await Staff.hire(admin, group=group, number=unique("E"), attends_from=day(), left_on=day())
+    whose = {"employee_id": staff.employee["id"]}
+    await create(admin, "rosters", day=day(), shift_id=staff.shift["id"], **whose)
+    for hours in (8.5, 20):
+        await staff.punch_at(tradewind, MONDAY + timedelta(hours=hours))
+    asked = {
+        "kind": "overtime",
+        "compensation": "paid",
+        "starts_at": at(18),
+        "ends_at": at(20),
+        "reason": "stocktaking",
+    }
+    expect(await admin.post(f"{AT}/requests/enter", {**whose, **asked}))
+
+    async def overtime() -> tuple[Any, ...]:
+        await reconcile(tradewind.service)
+        row, month = (await staff.days())[day()], await month_of(staff)
+        return row["overtime_minutes"], row["overtime_day"], month["overtime_paid"]
+
+    hours = dict.fromkeys(("working_day", "rest_day", "holiday"), "0")
+    assert await overtime() == (11 * 60, "holiday", {**hours, "holiday": "11"})
+    path, ordinary = f"{AT}/attendance-groups/{staff.group['id']}", {"version": 1, "holiday_shifts": "ordinary"}
+    (changed,) = expect(await admin.post(f"{path}/rehearse", ordinary))["items"]
+    assert (changed["results"], changed["overtime_minutes"]) == (1, -9 * 60)
+    expect(await admin.patch(path, ordinary))
+    assert await overtime() == (2 * 60, "working_day", {**hours, "working_day": "2"})
 
 
 async def test_a_night_before_a_day_off_keeps_its_departure(admin: Client, tradewind: Running) -> None:

@@ -67,7 +67,7 @@ async def test_a_rehearsal_says_whose_days_and_minutes_change_and_stores_nothing
     body = {"day": day(1), "kind": "holiday", "place_id": place}
     (row,) = expect(await admin.post(f"{DAYS}/rehearse", body))["items"]
     changes = {"results": 1, "first_day": day(1), "last_day": day(1), "leave_days": "-1"}
-    minutes = dict.fromkeys(("late_minutes", "early_minutes", "worked_minutes"), 0)
+    minutes = dict.fromkeys(("late_minutes", "early_minutes", "worked_minutes", "overtime_minutes"), 0)
     person = {"employee_id": staff.employee["id"], "employee_name": "Mei"}
     assert row == {**person, **changes, **minutes}
     holidays = {"version": 1, "holidays": [{"day": day(number)} for number in (0, 1, 2)]}
