@@ -43,18 +43,19 @@ _OF_RESULTS = {"name", "user_id", "hired_on", "left_on", "attends_from", *ASSIGN
 async def create(req: Request) -> Employee:
     """Create an employee, in the caller's department unless the body names one or null."""
     values = {"department_id": req.actor.department_id, **req.body}
-    _check_dates(values)
-
-    async def work() -> Employee:
-        employee = await req.store(EMPLOYEES).create({**values, **_derive(req, values, {})})
-        await save(req.system_store(ASSIGNMENTS), employee["id"], new_timeline(employee), _today(req))
-        await mark_stale(req.service, employee["id"])
-        await adopt(req.service, employee)
-        await recount(req.service, [employee])
-        return employee
-
-    employee = await req.transaction(work)
+    employee = await req.transaction(lambda: hire(req, values))
     reconcile_soon(req.service)
+    return employee
+
+
+async def hire(req: Request, values: ReadOnlyRecord) -> Employee:
+    """Store a new employee with their first assignment, within the caller's transaction."""
+    _check_dates(values)
+    employee = await req.store(EMPLOYEES).create({**values, **_derive(req, values, {})})
+    await save(req.system_store(ASSIGNMENTS), employee["id"], new_timeline(employee), _today(req))
+    await mark_stale(req.service, employee["id"])
+    await adopt(req.service, employee)
+    await recount(req.service, [employee])
     return employee
 
 
@@ -119,6 +120,8 @@ def _derive(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) 
 def _check_dates(employee: ReadOnlyRecord) -> None:
     if employee.get("left_on") and employee["left_on"] < employee["hired_on"]:
         raise invalid("left_on", "minimum")
+    if (employee.get("service_since") or "") > employee["hired_on"]:
+        raise invalid("service_since", "maximum")
 
 
 async def _move(req: Request, before: Employee, after: ReadOnlyRecord) -> Timeline | None:

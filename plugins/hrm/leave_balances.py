@@ -153,10 +153,14 @@ class _Person:
 
     def entries(self, code: str, last: int, facts: Iterable[Fact]) -> list[Entry]:
         """Return the entries of the account of a type up to the end of a year."""
-        first, left = self.employee["hired_on"] if self.employee else f"{last}-01-01", None
-        if self.employee and self.employee["left_on"]:
-            left = date.fromisoformat(self.employee["left_on"])
-        employment = Employment(date.fromisoformat(first), left)
+        employment = Employment(date(last, 1, 1))
+        if self.employee:
+            hired, left = self.employee["hired_on"], self.employee["left_on"]
+            since = (
+                self.employee["service_since"] if code in self.types and self.types[code]["earlier_service"] else None
+            )
+            days = (date.fromisoformat(day) if day else None for day in (left, since))
+            employment = Employment(date.fromisoformat(hired), *days)
         return keep_account(self.rules(code), employment, self.allowed(code, last), list(facts), last)
 
     def limited(self, code: str, year: int) -> bool:

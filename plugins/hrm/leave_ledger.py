@@ -52,10 +52,14 @@ class Rules:
 
 @dataclass(frozen=True)
 class Employment:
-    """The first day of employment, and the last one unless it is open."""
+    """The first day of employment, and the last one unless it is open.
+
+    `served_since`: the day from which years of service count, if it is not the first day.
+    """
 
     first: date
     last: date | None = None
+    served_since: date | None = None
 
     def within(self, first: date, last: date) -> tuple[date, date]:
         """Return the part of a period in which the person is employed; the last day is before the first if none is."""
@@ -70,7 +74,8 @@ class Employment:
 
     def years_on(self, day: date) -> int:
         """Return the completed years of service."""
-        return day.year - self.first.year - ((day.month, day.day) < (self.first.month, self.first.day))
+        since = self.served_since or self.first
+        return day.year - since.year - ((day.month, day.day) < (since.month, since.day))
 
 
 @dataclass(frozen=True)

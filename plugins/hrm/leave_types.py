@@ -135,6 +135,12 @@ LEAVE_TYPES: Collection[LeaveType] = Collection(
             nullable=False,
             description="The amounts per year after so many completed years of service, instead of `amount`.",
         ),
+        "earlier_service": boolean(
+            label=("计入以前工龄", "Earlier service counts"),
+            default=False,
+            description="Whether years of service count from `service_since` of the employee, where there is one, instead of "
+            "the first day of work.",
+        ),
         "part_year": boolean(
             label=("不足一年按比例", "Share of a part year"),
             default=True,

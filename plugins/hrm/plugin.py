@@ -22,6 +22,7 @@ from plugins.hrm import (
     places,
     private_details,
     punches,
+    rehiring,
     results,
     roster_patterns,
     roster_week,
@@ -69,7 +70,7 @@ plugin = Plugin(
     jobs=(results.SETTLING, contracts.REMINDING, private_details.SEALING),
     migrations=(DATED, OWNERS, monthly.RECORDED, leaves.DAYS_TAKEN, monthly.HOURS_OF_LEAVE),
     routes=(
-        *routes_of(employees, contracts, private_details, shifts, special_days, places, punches, attendance),
+        *routes_of(employees, rehiring, contracts, private_details, shifts, special_days, places, punches, attendance),
         *routes_of(leaves, entries, employee_requests, leave_types, allowances, leave_balances),
         *routes_of(monthly, time_clocks, closings, corrections, sheets, rosters, roster_week, roster_patterns),
     ),

@@ -126,6 +126,13 @@ async def change(req: Request) -> Record:
     return await req.transaction(work)
 
 
+async def copy_details(req: Request, employee_id: object, to: object) -> None:
+    """Give the record `to` of a person the private details of an earlier one, within the caller's transaction."""
+    if (row := await _find(req, employee_id)) is not None:
+        sealed = {"sealed": row["sealed"], "sealed_by": row["sealed_by"]}
+        await req.system_store(PRIVATE).create({"employee_id": to, **sealed})
+
+
 async def _find(req: Request, employee_id: object) -> PrivateDetails | None:
     return await req.system_store(PRIVATE).find_one({"employee_id": employee_id})
 

@@ -142,6 +142,9 @@ class Employee(TypedDict):
     place_id: StoredId | None
     hired_on: str
     left_on: str | None
+    service_since: str | None
+    previous_employee_id: StoredId | None
+    next_employee_id: StoredId | None
     phone: str | None
     email: str | None
     attendance_group_id: StoredId | None
@@ -350,6 +353,7 @@ class LeaveType(TypedDict):
     overtime_rates: LeaveOfOvertime | None
     amount: StoredAmount | None
     seniority: list[LeaveOfSeniority]
+    earlier_service: bool
     part_year: bool
     year_of: Literal["calendar", "employment"] | None
     starts_on: str | None

@@ -275,6 +275,27 @@ EMPLOYEES: Collection[Employee] = Collection(
             example="2026-10-31",
             description="The last day of work.",
         ),
+        "service_since": day(
+            label=("工龄起算日期", "Service since"),
+            earliest="1950-01-01",
+            example="2012-07-01",
+            description="From when years of service count for types of leave that take earlier service into account; null: "
+            "from the first day of work.",
+        ),
+        "previous_employee_id": object_id(
+            label=("上次任职档案", "Earlier employment"),
+            ref="hrm_employees",
+            read_only=True,
+            filter=True,
+            description="The record of the employment after which they were hired again.",
+        ),
+        "next_employee_id": object_id(
+            label=("再次入职档案", "Later employment"),
+            ref="hrm_employees",
+            on_delete="clear",
+            read_only=True,
+            description="The record with which they were hired again.",
+        ),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0100"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="office@example.com"),
         "attendance_group_id": object_id(
@@ -293,6 +314,8 @@ EMPLOYEES: Collection[Employee] = Collection(
         Index("position_id"),
         Index("manager_id"),
         Index("place_id"),
+        Index("previous_employee_id"),
+        Index("next_employee_id"),
         Index("hired_on"),
         Index("left_on"),
     ),

@@ -39,7 +39,7 @@ VIEWS = (
                 "status",
             ),
             ("额度", "Accrual"): (
-                *("accrual", "amount", "seniority", "overtime_rates", "year_of"),
+                *("accrual", "amount", "seniority", "earlier_service", "overtime_rates", "year_of"),
                 *("part_year", "starts_on", "overdraft"),
             ),
             ("结转", "Carry-over"): ("carry_over", "carry_over_months"),

@@ -65,8 +65,9 @@ def make_case(random: Random) -> Case:
         overdraft=random.choice([Decimal(0), half(random, 10)]),
         anniversary=random.random() < 0.5,
     )
+    served = hired - random.randint(0, 4000) * _DAY if random.random() < 0.3 else None
     allowed = {year: half(random, 30) for year in range(first, last + 1) if random.random() < 0.3}
-    return Case(rules, Employment(hired, left), allowed, list(_facts(random, first, last)), last)
+    return Case(rules, Employment(hired, left, served), allowed, list(_facts(random, first, last)), last)
 
 
 def _facts(random: Random, first: int, last: int) -> Iterator[Fact]:
@@ -158,7 +159,7 @@ def _earns(case: Case, day: date) -> bool:
 
 def _due(case: Case, day: date) -> Fraction:
     """Return what somebody would earn in a year at the seniority of a day."""
-    hired, years = case.person.first, 0
+    hired, years = case.person.served_since or case.person.first, 0
     while (day.year - years - 1, day.month, day.day) >= (hired.year, hired.month, hired.day):
         years += 1
     reached = [amount for least, amount in case.rules.tiers if least <= years]

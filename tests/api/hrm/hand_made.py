@@ -47,6 +47,11 @@ async def clock_punch(maker: Maker, route: Route) -> Exercise:
     return replace(entered, body={name: entered.body[name] for name in ("employee_id", "at")})
 
 
+async def rehire(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hire(maker.admin, left_on="2025-12-31")
+    return Exercise(maker.admin, route, path_with(route, staff.employee["id"]), {"hired_on": "2026-02-01"})
+
+
 async def enter_leave(maker: Maker, route: Route) -> Exercise:
     staff = await Staff.hire(maker.admin)
     return Exercise(maker.admin, route, route.path, {**EXAMPLE, "employee_id": staff.employee["id"]})
@@ -221,6 +226,7 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/punches/{{id}}/review": review,
     f"POST {AT}/punches/{{id}}/accept": decide_on_punch,
     f"POST {AT}/punches/{{id}}/reject": decide_on_punch,
+    f"POST {AT}/employees/{{id}}/rehire": rehire,
     f"POST {AT}/punches/enter": enter_punch,
     f"POST {AT}/punches/time-clock": clock_punch,
     f"POST {AT}/special-days": declare_day,
