@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from handlers.data.collection import Collection
 from handlers.events import Event
@@ -42,6 +42,7 @@ Handler = Callable[[Request], Awaitable[object]]
 PUBLIC: Final = "public"
 SIGNED_IN: Final = "signed-in"
 SUPER: Final = "super"
+Fits = Mapping[str, bool | tuple[str, ...] | Literal["caller"]]
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PERMISSION = re.compile(r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$")
 _MODULE = re.compile(r"^/api/(?:v1/)?([a-z-]+)?.*$")
@@ -104,7 +105,7 @@ class RouteOptions(TypedDict, total=False):
     socket: bool
     messages: Mapping[str, Field]
     sends: Mapping[str, Field]
-    fits: Mapping[str, bool | tuple[str, ...]]
+    fits: Fits
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Route:
     of what it sends, by the value of their `type`.
     `sends`: the bodies of requests that the service itself makes because of this one, by name: webhooks of the document.
     `fits`: for an action on a record, what its fields must hold for it to make sense: something (True), nothing or
-    false (False), or one of these values. Pages hide it otherwise; the handler still refuses by itself.
+    false (False), one of these values, or the `caller`. Pages hide it otherwise; the handler still refuses by itself.
     """
 
     method: str
@@ -167,7 +168,7 @@ class Route:
     socket: bool = False
     messages: Mapping[str, Field] = field(default_factory=dict)
     sends: Mapping[str, Field] = field(default_factory=dict)
-    fits: Mapping[str, bool | tuple[str, ...]] = field(default_factory=dict)
+    fits: Fits = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:

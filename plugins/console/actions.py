@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from plugins.api import Field, Message, Route, StateMachine
 from plugins.api.records import ACTION_TITLES, PEOPLE_BEHIND, bars_of, is_withdrawal, transitions_of
@@ -194,12 +195,13 @@ def create_button(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) ->
 
 
 def entry_buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
-    """Yield the buttons that make a record in another way, such as an entry for somebody else, if the viewer may."""
+    """Yield the buttons that make records in another way, such as an entry for somebody else, if the viewer may."""
     for route in subject.entries:
         if viewer.may(route):
             title = viewer.say(viewer.site.action_title(route))
-            api, heading = call("POST", addressed(route.path)), viewer.heading(title, subject.collection)
-            yield drawer(title, api, form_of(viewer, subject, route), {}, heading)
+            api, shown = call("POST", addressed(route.path)), _feedback(viewer, subject, route, title)
+            heading = title if shown else viewer.heading(title, subject.collection)
+            yield drawer(title, api, form_of(viewer, subject, route), {}, heading, **shown)
 
 
 def rehearsed_buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
@@ -297,7 +299,7 @@ def _where(viewer: Viewer, subject: Subject, route: Route) -> tuple[str, str]:
     """Return a formula that holds while an action fits the record, and the template of the reason why it does not."""
     if asked := _asked(viewer, subject, route):
         return asked, viewer.word("not_asked")
-    fits = " && ".join(_holds_what(name, wanted) for name, wanted in route.fits.items())
+    fits = [_holds_what(name, wanted) for name, wanted in route.fits.items()]
     machine, names = _moves(subject, route)
     sources = (
         [state for state in machine.states if any(state in machine.transitions[name].sources for name in names)]
@@ -305,16 +307,19 @@ def _where(viewer: Viewer, subject: Subject, route: Route) -> tuple[str, str]:
         else []
     )
     if machine is None or not sources:
-        return fits, ""
+        return " && ".join(fits), ""
     states = "、" if viewer.language == "zh" else ", "
     said = viewer.word("only_in", states=states.join(viewer.say(machine.states[state]) for state in sources))
     bars = bars_of(route, subject.collection) if subject.collection is not None else {}
     reasons = "".join(f"{flag} ? {_quoted(viewer.say(reason))} : " for flag, reason in bars.items())
     tip = f"${{{reasons}{_quoted(said)}}}" if bars else said
-    return " && ".join((_holds_what(machine.field, tuple(sources)), *(f"!{flag}" for flag in bars))), tip
+    holds = (*fits, _holds_what(machine.field, tuple(sources)), *(f"!{flag}" for flag in bars))
+    return " && ".join(holds), "" if fits else tip
 
 
-def _holds_what(name: str, wanted: bool | tuple[str, ...]) -> str:
+def _holds_what(name: str, wanted: bool | tuple[str, ...] | Literal["caller"]) -> str:
+    if wanted == "caller":
+        return f"{name} == me"
     if isinstance(wanted, bool):
         return name if wanted else f"!{name}"
     values = " || ".join(f"{name} == '{value}'" for value in wanted)

@@ -72,10 +72,13 @@ class Subject:
 
     @property
     def entries(self) -> Iterator[Route]:
-        """The routes besides the plain one that make a record, such as an entry for somebody else."""
+        """The routes besides the plain one that make a record, such as an entry for somebody else, or several at once."""
+        create, name = self.route("POST"), self.collection.name if self.collection is not None else ""
         for one in self.routes.values():
             beside = one.method == "POST" and one.path.rpartition("/")[0] == self.at and one.body is not None
-            if beside and self.read is not None and one.returns is self.read.returns:
+            of_list = one.title and name and one.collection == name
+            several = of_list and (create is None or one.body is not create.body)
+            if beside and self.read is not None and (one.returns is self.read.returns or several):
                 yield one
 
     @property

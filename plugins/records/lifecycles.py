@@ -18,7 +18,7 @@ from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.events import Event
 from handlers.request import Request
-from handlers.route import Refusal
+from handlers.route import Fits, Refusal
 from handlers.schema.errors import ErrorKind
 from handlers.schema.fields import Field, integer, obj
 from handlers.schema.messages import Message
@@ -38,14 +38,16 @@ class Action:
     """A route that takes a record from state to state: `Action("POST /api/v1/acme/agreements/{id}/sign", access=…)`.
 
     It makes the transition that the last part of the path names, or those that `does` names; of several, `choose`
-    returns the one for a step. `summary` is by default the label of the transition with the noun of the collection.
+    returns the one for a step. `title` is what people call it, by default the label of the (first) transition, and
+    `summary` by default that with the noun of the collection.
     `body` has the fields besides `version`, which every action takes, or is an object with them; if no field is
     required, the request may come without a body. `values` returns what else changes, or is a
     coroutine function that does; names that begin with `$` are update operators. `before` may refuse, once it is known
     that the state allows the action; `after` sees the changed record. `within` runs the transaction, for work that must be done outside it. `respond` makes the response of the
     shape `returns`; without them it is the record. With `waits`, the action is refused while the record is on hold,
     even if an approval asks for it. `unless` maps boolean fields of the record to messages: while one of them is true,
-    the action is refused with its message, and the console shows the message at the disabled button.
+    the action is refused with its message, and the console shows the message at the disabled button. `fits`: as of a route,
+    besides the state; pages hide the action otherwise.
     """
 
     endpoint: str
@@ -56,6 +58,7 @@ class Action:
     values: Callable[[Step[Any]], ReadOnlyRecord | Awaitable[ReadOnlyRecord]] | None = None
     before: Hook | None = None
     choose: Callable[[Step[Any]], str] | None = None
+    title: tuple[str, str] | None = None
     after: Hook | None = None
     within: Callable[[Request, Work], Awaitable[Record]] | None = None
     respond: Callable[[Step[Any]], object] | None = None
@@ -65,6 +68,7 @@ class Action:
     events: tuple[Event | str, ...] = ()
     waits: bool = False
     unless: Mapping[str, Message] = field(default_factory=dict)
+    fits: Fits = field(default_factory=dict)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

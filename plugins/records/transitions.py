@@ -100,8 +100,11 @@ def _declare(life: Lifecycle, action: Action, errors: tuple[ErrorKind, ...], ref
         "body": _body(life.collection, action),
         "errors": _once((*errors, *action.errors, STALE)),
         "refusals": _once((*refusals, *in_other_states, *action.refusals, *barred, *decides)),
+        "fits": action.fits,
         "events": _once((*action.events, *filter(None, (move.event for move in moves)), *asks)),
     }
+    if action.title is not None:
+        options["title"] = action.title
     if action.returns is not None:
         options["returns"] = action.returns
     elif asks:

@@ -222,6 +222,18 @@ def test_what_does_not_fit_a_record_is_in_a_menu_with_the_reason_or_hidden() -> 
     assert buttons["Approve"]["aside"] == "creator_id == me || submitted_by == me || owner_id == me"
 
 
+def test_hr_asks_for_agreement_on_the_list_of_sheets_and_answers_are_offered_on_the_own_one() -> None:
+    buttons, reasons = buttons_of("a record of hrm.attendance.sheets")
+    answered = "user_id == me && (status == 'open' || status == '{}' || status == 'changed')"
+    assert buttons["Agree"]["fits"] == answered.format("objected")
+    assert buttons["Object"]["fits"] == answered.format("agreed")
+    assert reasons.keys() == {"Enter the answer"}
+    (asks,) = [one for one in nodes(WHOLE["hrm.attendance-sheet"]) if one.get("label") == "Ask or remind"]
+    assert {one["name"] for one in asks["drawer"]["body"]["body"] if "name" in one} == {"month", "group_ids"}
+    told = texts(asks["drawer"]["body"]["feedback"])
+    assert all(label in told for label in ("People", "New sheets", "Notified"))
+
+
 def test_the_form_of_an_action_begins_with_what_the_view_proposes() -> None:
     buttons, _ = buttons_of("a record of inventory.sales-orders")
     begun = buttons["Deliver"]["button"]["drawer"]["data"]
