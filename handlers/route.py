@@ -106,6 +106,7 @@ class RouteOptions(TypedDict, total=False):
     messages: Mapping[str, Field]
     sends: Mapping[str, Field]
     fits: Fits
+    effect: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,8 @@ class Route:
     `sends`: the bodies of requests that the service itself makes because of this one, by name: webhooks of the document.
     `fits`: for an action on a record, what its fields must hold for it to make sense: something (True), nothing or
     false (False), one of these values, or the `caller`. Pages hide it otherwise; the handler still refuses by itself.
+    `effect`: what an action does, as pages say before it is confirmed, if no state of the record tells it:
+    `("客户将回到公海。", "The customer goes back to the pool.")`.
     """
 
     method: str
@@ -169,6 +172,7 @@ class Route:
     messages: Mapping[str, Field] = field(default_factory=dict)
     sends: Mapping[str, Field] = field(default_factory=dict)
     fits: Fits = field(default_factory=dict)
+    effect: tuple[str, str] | None = None
 
     @cached_property
     def name(self) -> str:

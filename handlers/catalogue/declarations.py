@@ -45,9 +45,10 @@ class View:
     `columns`: the columns that a list shows at first, in this order; readers can switch the others on.
     `groups`: by heading, the fields of forms and of the details of a record below it; the other fields come after them.
     `widgets`: by field, the parts of its control that replace those derived from its declaration; `nodes.mode` is the
-    control of `mode` within `nodes`, which has none, and no column of its own, if the parts are empty.
-    `tabs`: by heading, further pages beside the list. A `Message` in one is shown in the language of the reader; a part
-    with a request (`api`, `initApi`, `source`: method and url) that the reader may not send is left out.
+    control of `mode` within `nodes`, which has none, and no column of its own, if the parts are empty. Values are shown in the
+    words of the control's `options`, or of its `source`. A `Message` is shown in the language of the reader.
+    `tabs`: by heading, further pages beside the list; a part with a request (`api`, `initApi`, `source`: method and url)
+    that the reader may not send is left out.
     `boxes`: the query parameter whose values divide the list, for example into what waits for the reader and what they
     asked for: each value becomes a tab, and a record opens beside its list.
     `calendar`: a day, a state, and, where the rows are of several records, the reference to them by which the list can be

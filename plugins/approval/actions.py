@@ -324,6 +324,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/approvals/instances/{id}/remind",
         remind,
         summary="Remind the approvers of a request",
+        effect=("将再次通知待处理的审批人。", "Those who are asked are notified again."),
         title=("催办", "Remind"),
         access="approval:instance:submit",
         returns=SHOWN,

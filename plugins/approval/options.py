@@ -13,8 +13,8 @@ OPTIONS = (
         OWN_REQUESTS,
         choice("ask", "leave_out", default="leave_out", nullable=False),
         Message(
-            "本人申请、创建或负责的单据：由本人审批，或由他人审批",
-            "Whether people decide on what they requested, created or own, or leave it to others",
+            "本人申请、创建或负责的单据由谁审批",
+            "Who decides on what people requested, created or own themselves",
         ),
         super_only=True,
     ),

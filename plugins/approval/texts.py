@@ -105,6 +105,19 @@ DICTIONARIES = (
         exists=("有值", "Has a value"),
     ),
     dictionary(
+        "approval_own_requests",
+        ("本人单据的审批", "Decisions on own requests"),
+        ask=("本人可审批", "They do"),
+        leave_out=("由他人审批", "Others do"),
+    ),
+    dictionary(
+        "approval_without_definition",
+        ("无适用流程时的处理", "Requests without a flow"),
+        leave=("等待有审批权限的人处理", "Waits for whoever may approve it"),
+        approve=("直接通过", "Approved"),
+        refuse=("不允许提交", "Refused"),
+    ),
+    dictionary(
         "approval_box",
         ("审批分类", "Approval box"),
         mine=("我发起的", "Mine"),

@@ -14,7 +14,7 @@ from plugins.console.shown import details, figures, lines, tables
 from plugins.console.site import APPLY, Subject
 from plugins.console.viewer import Viewer
 
-_quoted = partial(json.dumps, ensure_ascii=False)  # as texts in formulas of the renderer
+quoted = partial(json.dumps, ensure_ascii=False)  # as texts in formulas of the renderer
 
 
 @dataclass(frozen=True)
@@ -56,33 +56,62 @@ def _asking(
     subject: Subject,
     title: str,
     api: Node,
-    becomes: str = "",
+    said: str = "",
     asks: Sequence[Node] = (),
     heading: str = "",
     **more: object,
 ) -> Node:
     """Return a button that asks before it acts: about which record, of what amount, what becomes of it, and `asks`."""
-    level, names = "danger" if api["method"] == "delete" else "primary", {str(one["name"]) for one in asks}
-    facts = [one for one in _named(viewer, subject) if one[0] not in names]
-    told = [node("property", column=1, items=[{"label": label, "content": one} for _, label, one in facts])]
-    body = [*(told if facts else []), *([node("tpl", tpl=becomes)] if becomes else []), *asks]
-    known = [one[part] for _, _, one in facts for part in ("name", "by") if part in one]  # no field starts with a value
+    told, data = _told(viewer, subject, api, said, asks)
+    form = node("form", api=api, body=[*told, *asks], **more)
+    heading, size = heading or viewer.heading(title, subject.collection), "md" if asks else "sm"
+    level = "danger" if api["method"] == "delete" else "primary"
+    return question(viewer, title, form, heading, level, size=size, data=data)
+
+
+def _told(viewer: Viewer, subject: Subject, api: Node, said: str, asks: Sequence[Node]) -> tuple[list[Node], Node]:
+    """Return what a form says of the record before an action, and the values that the form needs for it.
+
+    No field of the form starts with one of these.
+    """
+    names = {str(one["name"]) for one in _controls_in(asks)}
+    facts = [one for one in facts_of(viewer, subject) if one[0] not in names]
+    items = [{"label": label, "content": one} for _, label, one in facts]
+    known = [one[part] for _, _, one in facts for part in ("name", "by") if part in one]
     data = values_of(dict.fromkeys([*VARIABLE.findall(str(api["url"])), *map(str, known), "version"]))
+    told = [node("property", column=1, items=items)] if items else []
+    return [*told, *([node("tpl", tpl=said)] if said else [])], data
+
+
+def question(
+    viewer: Viewer,
+    title: str,
+    form: Node,
+    heading: str,
+    level: str = "primary",
+    size: str = "sm",
+    data: Node | None = None,
+) -> Node:
+    """Return a button that asks before it sends a form; its level is `danger` for what destroys."""
     buttons = [
         node("button", label=viewer.word("cancel"), actionType="cancel"),
         node("button", label=title, actionType="confirm", level=level, primary=True),
     ]
-    form = node("form", api=api, wrapWithPanel=False, body=body, **more)
-    size, heading = "md" if asks else "sm", heading or viewer.heading(title, subject.collection)
-    return node("button", label=title, **opens("dialog", heading, form, size=size, data=data, actions=buttons))
+    body = {**form, "wrapWithPanel": False}
+    return node("button", label=title, **opens("dialog", heading, body, size=size, data=data or {}, actions=buttons))
 
 
-def _named(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, str, Node]]:
-    """Yield the fields that tell which record it is: its name, its number, its state, and its amount."""
+def facts_of(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, str, Node]]:
+    """Yield the fields that tell which record it is: its name, or what it refers to, its number, state, and amount."""
     fields = subject.shape or subject.fields
     machine, label = (subject.collection.states, subject.collection.label_field) if subject.collection else (None, "")
     amounts = (name for name in ("total", "amount", *fields) if name in fields and fields[name].kind == "money")
-    told = dict.fromkeys((label, "number", machine.field if machine is not None else "", next(amounts, "")))
+    named = (
+        [label]
+        if label in fields
+        else [name for name, one in fields.items() if one.ref and name not in viewer.site.stamps]
+    )
+    told = dict.fromkeys((*named[:3], "number", machine.field if machine is not None else "", next(amounts, "")))
     yield from details(viewer, {name: fields[name] for name in told if name in fields})
 
 
@@ -209,19 +238,10 @@ def rehearsed_buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     for route in viewer.site.rehearsed(subject):
         if viewer.may(route) and route.body is not None:
             title, fields = viewer.say(viewer.site.action_title(route)), values_of(route.body.fields or {})
+            tried, api = (call(route.method, route.path, {**fields, APPLY: applied}) for applied in (False, True))
             body = [one for one in form_of(viewer, subject, route) if one["name"] != APPLY]
-            trial = _trial(
-                viewer,
-                subject,
-                route,
-                viewer.word("rehearse"),
-                call(route.method, route.path, {**fields, APPLY: False}),
-            )
-            api, shown = (
-                call(route.method, route.path, {**fields, APPLY: True}),
-                _feedback(viewer, subject, route, title),
-            )
-            yield drawer(title, api, [*body, trial], {}, "", **shown)
+            body.append(_trial(viewer, subject, route, viewer.word("rehearse"), tried))
+            yield drawer(title, api, body, {}, "", **_feedback(viewer, subject, route, title))
 
 
 def making_offers(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
@@ -259,17 +279,20 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     asked = form_of(viewer, subject, route)
     if any(one["type"] not in ("hidden", "input-text", "textarea") for one in asked):
         view, verb = viewer.site.view_of(subject.collection), route.path.rpartition("/")[2]
-        knows = {"version": "${version}", **(view.proposals.get(verb, {}) if view is not None else {})}
+        told, data = _told(viewer, subject, api, _becomes(viewer, subject, route), asked)
+        knows = {**data, **(view.proposals.get(verb, {}) if view is not None else {})}
         heading, read = viewer.heading(title, subject.collection), subject.routes.get(f"GET {route.path}")
         begun = {"initApi": call("GET", path)} if read is not None and viewer.may(read) else {}
-        return drawer(title, api, asked, knows, heading, **begun, **feedback)
+        return drawer(title, api, [*told, *asked], knows, heading, **begun, **feedback)
     texts = [one for one in asked if one["type"] != "hidden"]
     heading = title if _asked(viewer, subject, route) else ""  # one agrees, and not a record
     return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), texts, heading, **feedback)
 
 
 def _becomes(viewer: Viewer, subject: Subject, route: Route) -> str:
-    """Return a sentence that names the state to which an action leads; empty if it depends."""
+    """Return what an action does: its effect, or the state to which it leads; empty if it depends."""
+    if route.effect is not None:
+        return viewer.say(Message(*route.effect))
     machine, names = _moves(subject, route)
     states = {machine.transitions[name].target for name in names} if machine is not None else set()
     if machine is None or len(states) != 1:
@@ -290,9 +313,8 @@ def _feedback(viewer: Viewer, subject: Subject, route: Route, title: str) -> Nod
     fields = route.returns.fields or {}
     known = subject.read is not None and route.returns is subject.read.returns
     shown = [] if known or "version" in fields else [*figures(viewer, fields), *tables(viewer, fields)]
-    return (
-        {"feedback": {"title": title, "size": "lg", "closeOnEsc": True, "actions": [], "body": shown}} if shown else {}
-    )
+    dialog = {"title": title, "size": "lg", "closeOnEsc": True, "actions": [], "body": shown}
+    return {"feedback": dialog} if shown else {}
 
 
 def _where(viewer: Viewer, subject: Subject, route: Route) -> tuple[str, str]:
@@ -301,18 +323,15 @@ def _where(viewer: Viewer, subject: Subject, route: Route) -> tuple[str, str]:
         return asked, viewer.word("not_asked")
     fits = [_holds_what(name, wanted) for name, wanted in route.fits.items()]
     machine, names = _moves(subject, route)
-    sources = (
-        [state for state in machine.states if any(state in machine.transitions[name].sources for name in names)]
-        if machine is not None
-        else []
-    )
-    if machine is None or not sources:
+    allowed = {state for name in names for state in machine.transitions[name].sources} if machine is not None else set()
+    if machine is None or not allowed:
         return " && ".join(fits), ""
+    sources = [state for state in machine.states if state in allowed]
     states = "、" if viewer.language == "zh" else ", "
     said = viewer.word("only_in", states=states.join(viewer.say(machine.states[state]) for state in sources))
     bars = bars_of(route, subject.collection) if subject.collection is not None else {}
-    reasons = "".join(f"{flag} ? {_quoted(viewer.say(reason))} : " for flag, reason in bars.items())
-    tip = f"${{{reasons}{_quoted(said)}}}" if bars else said
+    reasons = "".join(f"{flag} ? {quoted(viewer.say(reason))} : " for flag, reason in bars.items())
+    tip = f"${{{reasons}{quoted(said)}}}" if bars else said
     holds = (*fits, _holds_what(machine.field, tuple(sources)), *(f"!{flag}" for flag in bars))
     return " && ".join(holds), "" if fits else tip
 

@@ -33,7 +33,8 @@ _PLAIN: Mapping[str, Node] = {
 
 def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: View | None = None) -> list[Node]:
     """Return the controls of a body; `labelled` are the record's fields, for the labels that the body itself lacks."""
-    own = view.widgets if view is not None else {}
+    widgets = view.widgets.items() if view is not None else ()
+    own = {name: {part: viewer.said(one) for part, one in parts.items()} for name, parts in widgets}
     fields = shape.fields or {}
     made = [_own(one, own, fields.get(str(one["name"]))) for one in _controls(viewer, fields, labelled)]
     with_control = {str(one["name"]) for one in made}
@@ -116,15 +117,30 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
         if name == "version" or field.read_only or not (_shown(field) or by_schema):
             continue
         label = viewer.label(name, field if field.label is not None else labelled.get(name, field))
-        said = {"description": as_text("description | text")} if "description" in labelled else {}
-        of_schema = {"type": "json-schema", "schema": "${schema | schema}", **said}
-        control = of_schema if by_schema else _control(viewer, name, field)
+        control = _of_schema(labelled, name, label) if by_schema else _control(viewer, name, field)
         made = {**control, "name": name, "label": label}
         if field.required:
             made["required"] = True
         if field.default is not None:
             made["value"] = field.default
         yield made
+
+
+def _of_schema(labelled: Mapping[str, Field], name: str, label: str) -> Node:
+    """Return the control for a value whose schema is in the record itself, perhaps with the labels of its choices."""
+    said = {"description": as_text("description | text")} if "description" in labelled else {}
+    typed: Node = {"type": "json-schema", "schema": "${schema | schema}", **said}
+    if "labels" not in labelled:
+        return typed
+    chosen: Node = {
+        "type": "select",
+        "source": "${labels | choices}",
+        "joinValues": False,
+        "extractValue": True,
+        **said,
+    }
+    both = ({**chosen, "visibleOn": "${schema.enum}"}, {**typed, "visibleOn": "${!schema.enum}"})
+    return {"type": "container", "body": [{**one, "name": name, "label": label, "required": True} for one in both]}
 
 
 def _shown(field: Field) -> bool:
@@ -174,7 +190,7 @@ def plain_control(field: Field) -> Node:
         return _PLAIN[field.kind]
     if takes_file(field):
         return {"type": "stored-file"}
-    if field.secret or field.write_only:
+    if field.secret:
         return {"type": "input-password"}
     if pattern and [re.fullmatch(pattern, one) is not None for one in _MONTHS] == [True, False]:
         return {"type": "input-month", "valueFormat": MONTH}

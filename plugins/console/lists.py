@@ -14,6 +14,7 @@ from plugins.console.actions import (
     download,
     edit_offer,
     entry_buttons,
+    facts_of,
     making_offers,
     plain_requests,
     rehearsed_buttons,
@@ -33,7 +34,7 @@ from plugins.console.nodes import (
     rows,
     values_of,
 )
-from plugins.console.shown import MOST_COLUMNS, columns, is_long, value
+from plugins.console.shown import MOST_COLUMNS, columns, in_some, is_long, value
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
@@ -52,8 +53,11 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     first = (view.columns if view is not None else ()) or default_columns(viewer, subject)
     own_page = f"#/records/{records.name}/" if viewer.may(records.read) and not subject.nested else ""
     sorts = "sort" in subject.list.query
-    named = columns(viewer, subject.fields, first, own_page)
+    named = columns(viewer, subject.fields, first, own_page, view)
     shown = [{**one, "sortable": sorts and one["sortable"]} for one in named]
+    if subject.computed:  # such as margins, which are by customer or by product
+        referring = [one for one in shown if subject.fields[str(one["of"])].ref]
+        shown = [{**one, "visibleOn": in_some("items", str(one["name"]))} if one in referring else one for one in shown]
     box = subject.list.query.get(view.boxes) if view is not None else None
     desk = view is not None and fixed.get(view.boxes, "") == (box.default if box is not None else None)
     if buttons := [*acts(viewer, _row_offers(viewer, subject, view, id, desk), _IN_A_ROW)]:
@@ -110,17 +114,25 @@ def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
 def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
     """Return the fields that a list shows first: the name, the state, amounts, and fields by which people find records.
 
-    Rows of no collection, such as the shifts of a week, are shown whole if they have few fields. Who made and changed a
-    record is never among them.
+    Rows that are computed, such as the shifts of a week, are shown whole if they have few fields, or else with all of their
+    amounts. Who made and changed a record, and bare ids, are never among them.
     """
-    shown = {name: field for name, field in subject.fields.items() if name not in (*viewer.site.stamps, "id")}
+    fields, hidden = subject.fields, (*viewer.site.stamps, "id")
+    shown = {name: field for name, field in fields.items() if name not in hidden and not _is_bare_id(name, field)}
     whole = [name for name, one in shown.items() if not (is_long(one) or one.holds_fields)]
-    if subject.collection is None and len(whole) <= _MOST_WHOLE:
-        return whole
+    if subject.computed:
+        amounts = [name for name in whole if shown[name].kind == "money"]
+        others = [name for name in whole if name not in amounts][: MOST_COLUMNS - len(amounts)]
+        return whole if len(whole) <= _MOST_WHOLE else [name for name in whole if name in amounts or name in others]
     label = subject.collection.label_field if subject.collection is not None else ""
     found = [name for name, one in shown.items() if (one.filter or one.sort or one.required) and one.kind != "boolean"]
     first = [name for name in dict.fromkeys((label, _state_of(subject), _AMOUNT, *found)) if name in shown]
     return (first if len(first) >= _FEWEST_TELLING else whole)[:MOST_COLUMNS]
+
+
+def _is_bare_id(name: str, field: Field) -> bool:
+    """Return whether it names a record that no declaration says how to show."""
+    return name.endswith("_id") and not field.ref and field.kind in ("text", "object_id")
 
 
 def _state_of(subject: Subject) -> str:
@@ -163,7 +175,9 @@ def _bulk(viewer: Viewer, subject: Subject, id: str, desk: bool) -> Iterator[Nod
     of_states = (offer for offer in action_offers(viewer, subject) if offer.reason and "dialog" in offer.button)
     offers = decisions(viewer, records) if desk else (*of_states, *delete_offer(viewer, subject))
     for place, (title, request) in enumerate(plain_requests(offer.button for offer in offers)):
-        yield {**link(title, f"bulk:{id}:{place}", level="default"), "request": request, "className": "bulk"}
+        told = [name for name, _, _ in facts_of(viewer, subject)]
+        button = link(title, f"bulk:{id}:{place}", level="default")
+        yield {**button, "request": request, "told": told, "className": "bulk"}
 
 
 def _row_offers(viewer: Viewer, subject: Subject, view: View | None, id: str, desk: bool) -> Iterator[Offer]:
@@ -217,7 +231,7 @@ def filter_form(viewer: Viewer, controls: list[Node], id: str, first: str) -> No
     """Return the filters of a list: a few in one row, the others behind a button, and below what is chosen in them."""
     telling = [one for one in controls if not _is_of_all(viewer, one)]
     ranked = sorted(telling, key=lambda one: (one["name"] != first, _rank(one)))[:_FILTERS_AT_ONCE]
-    at_once = [{**one, "label": False, "placeholder": one["label"]} for one in ranked]
+    at_once = [{"placeholder": one["label"], **one, "label": False} for one in ranked]
     rest = [one for one in controls if one not in ranked]
     more = [node("more", label=viewer.word("filters"), body=rest)] if rest else []
     chips = node("chips", list=id, chosen=controls)
@@ -247,7 +261,9 @@ def filter_controls(
         field = fields.get(name) or fields.get(base)
         made = _filter(viewer, name, parameter, field, ranged=f"{base}_to" in query)
         if made is not None:
-            yield {"name": name, "label": viewer.label(base, field or parameter), "clearable": True, **made}
+            label, usual = viewer.label(base, field or parameter), viewer.values(parameter).get(str(parameter.default))
+            unless = {"placeholder": f"{label}: {usual}"} if usual else {}
+            yield {"name": name, "label": label, "clearable": True, **unless, **made}
 
 
 def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *, ranged: bool) -> Node | None:

@@ -1,6 +1,6 @@
 """Makes the page of a menu and the page of a record for one person; a page that several people share is made once."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from cachetools import LRUCache
 
@@ -22,14 +22,13 @@ from plugins.console.actions import create_button
 from plugins.console.dashboards import dashboards_page
 from plugins.console.home import HOME, home_page
 from plugins.console.lists import boxes, listing, months
-from plugins.console.nodes import Node, call, node, page, tabs
+from plugins.console.nodes import Node, node, page, tabs
 from plugins.console.records import panel, record_page
 from plugins.console.reports import reports
 from plugins.console.site import DASHBOARDS, Site
 from plugins.console.viewer import Viewer, view
 
 _KEPT = 64
-_REQUESTS = ("api", "initApi", "source")  # the requests of a part of a page
 _PAGE = mapping(anything(), nullable=False, description="A page as the renderer takes it; what it holds may change.")
 _NO_PAGE = Message("页面不存在，或没有查看权限", "There is no such page, or you may not see it")
 
@@ -88,26 +87,8 @@ def _own_tabs(viewer: Viewer, collections: Sequence[Collection | None]) -> Itera
     found = [view for one in collections if (view := viewer.site.view_of(one)) is not None]
     for view in {view.collection.name: view for view in found}.values():
         for heading, part in view.tabs.items():
-            if _permitted(viewer, part):
-                yield viewer.say(Message(*heading)), [{name: _said(viewer, one) for name, one in part.items()}]
-
-
-def _permitted(viewer: Viewer, part: Mapping[str, object]) -> bool:
-    """Return whether the viewer may send every request that the part itself makes."""
-    requests = [one for name in _REQUESTS if isinstance(one := part.get(name), Mapping)]
-    return all(viewer.may(viewer.site.called(str(one["method"]), str(one["url"]))) for one in requests)
-
-
-def _said(viewer: Viewer, part: object) -> object:
-    if isinstance(part, Message):
-        return viewer.say(part)
-    if isinstance(part, Mapping):
-        said = {name: _said(viewer, one) for name, one in part.items()}
-        return {**said, **call(str(said["method"]), str(said["url"]))} if {"method", "url"} <= said.keys() else said
-    if isinstance(part, (list, tuple)):
-        kept = (one for one in part if not isinstance(one, Mapping) or _permitted(viewer, one))
-        return [_said(viewer, one) for one in kept]
-    return part
+            if viewer.may_request(part):
+                yield viewer.say(Message(*heading)), [{name: viewer.said(one) for name, one in part.items()}]
 
 
 def _with_tabs(title: str, named: Sequence[tuple[str, list[Node]]]) -> Node:

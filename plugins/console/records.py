@@ -14,11 +14,12 @@ from plugins.console.actions import (
     form_of,
     making_offers,
     print_offer,
+    quoted,
     verb_of,
 )
 from plugins.console.lists import default_columns, listing, months
 from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
-from plugins.console.shown import columns_of, details, figures, grouped, lines, objects, properties, tables
+from plugins.console.shown import columns_of, details, figures, grouped, in_some, lines, objects, properties, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
@@ -34,11 +35,15 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     if read is None or not viewer.may(read):
         return None
     label = subject.collection.label_field if subject.collection is not None else ""
-    title = f"${{{label}}}" if label else viewer.say(viewer.site.title_of(subject))
+    titled = viewer.say(viewer.site.title_of(subject))
+    title = f"${{{label} || {quoted(titled)}}}" if label else titled  # such as a draft without a number
     buttons = [*_buttons(viewer, subject)]
     flags = {"true": viewer.word("yes"), "false": viewer.word("no")}
     kinds = subject.shape.items()
-    labels = {name: flags if one.kind == "boolean" else viewer.values(one, name) for name, one in kinds}
+    view = viewer.site.view_of(subject.collection)
+    labels = {
+        name: flags if one.kind == "boolean" else viewer.values(one.items or one, name, view) for name, one in kinds
+    }
     shown: list[tuple[str, list[Node]]] = [
         (viewer.word("details"), [*_fields(viewer, subject)]),
         *_lines(viewer, subject),
@@ -49,7 +54,7 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     lists = {title: body[0]["api"] for title, body in shown[1:] if body[0]["type"] == "crud"}
     request = call("GET", addressed(read.path))
     trail = node("trail", menu=viewer.site.menu_of(subject), list=subject.name, path=subject.list.path, name=label)
-    trail["title"] = viewer.say(viewer.site.title_of(subject))
+    trail["title"] = titled
     bar = node("flex", justify="flex-start", items=buttons)
     amounts = {name: True for name, one in subject.shape.items() if one.kind in ("money", "quantity")}
     data = {"labels": {name: one for name, one in labels.items() if one}, "amounts": amounts}
@@ -105,7 +110,7 @@ def _details(viewer: Viewer, subject: Subject, fields: Mapping[str, Field]) -> I
     """Yield the fields that are shown as a value; what is edited as text with markup is shown as such."""
     view = viewer.site.view_of(subject.collection)
     own = view.widgets if view is not None else {}
-    for name, label, one in details(viewer, fields):
+    for name, label, one in details(viewer, fields, (), view):
         formatted = own.get(name, {}).get("type") == "rich-text"
         yield name, label, node(_FORMATTED, name=name) if formatted else one
 
@@ -144,11 +149,6 @@ def _has_value(name: str, field: Field) -> str:
     return f"({name} || {name} === 0 || {name} === false)"
 
 
-def _in_some(lines: str, name: str) -> str:
-    """Return a condition: some line has a value of this name."""
-    return f"${{ARRAYSOME({lines}, one => one.{name} || one.{name} === 0 || one.{name} === false)}}"
-
-
 def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
     """Yield the record that this one is about: the fields that are kept of it, and a link to its page."""
     if not {"biz_type", "resource_id"} <= shape.keys():
@@ -174,8 +174,11 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
     for name, field, inside in lines(subject.shape):
         if {*inside} == _PAIR:
             continue
-        seen = {one: of for one, of in inside.items() if own.get(f"{name}.{one}") != {}}
-        columns = [{**one, "visibleOn": _in_some(name, str(one["name"]))} for one in columns_of(viewer, seen)]
+        parts = {one: own.get(f"{name}.{one}") for one in inside}
+        seen = {
+            one: of for one, of in inside.items() if parts[one] != {} and (parts[one] or {}).get("type") != "hidden"
+        }
+        columns = [{**one, "visibleOn": in_some(name, str(one["name"]))} for one in columns_of(viewer, seen)]
         table = node("table", source=f"${{{name}}}", columns=columns)
         if name in flows:
             drawn = {**flows[name], "fixed": True, "label": False}
@@ -231,7 +234,8 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     made = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
     made = {**{verb: viewer.say(title) for verb, title in viewer.site.verbs.items()}, **made}
     made |= {verb_of(one): viewer.say(viewer.site.action_title(one)) for one in subject.actions}
-    shows = "{0}_name || (labels[field] && labels[field][{0}]) || (amounts[field] ? amount({0}) : {0}) | when"
+    of_labels = "labels[field][{0}] || JOIN(ARRAYMAP({0}, one => labels[field][one] || one), ', ')"
+    shows = f"{{0}}_name || (labels[field] && ({of_labels})) || (amounts[field] ? amount({{0}}) : {{0}}) | when"
     values = {one: as_text(shows.format(one)) for one in ("before", "after")}
     shown = {"field": "${label}", **values}
     changes = [node("tpl", name=name, label=viewer.word(name), tpl=text) for name, text in shown.items()]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, Menu, Message, Route
 from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import download, drawer
+from plugins.console.actions import download, drawer, question
 from plugins.console.forms import choices, controls
 from plugins.console.lists import FILTER, filter_controls
 from plugins.console.nodes import Node, call, node, rows, values_of
@@ -95,8 +95,8 @@ def _buttons(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
         here = one.path == route.path or (one.path.startswith(f"{route.path}/") and not one.parameters)
         if here and one.writes and one.bare is None and viewer.may(one):
             title = viewer.say(viewer.site.catalogue.permission_title(one.access))
-            api, sure = call(one.method, one.path), viewer.word("sure", action=title)
-            button = node("button", label=title, actionType="ajax", api=api, confirmText=sure)
+            api, sure = call(one.method, one.path), node("tpl", tpl=viewer.word("sure", action=title))
+            button = question(viewer, title, node("form", api=api, body=[sure]), title)
             if one.body is not None:
                 body = controls(viewer, one.body, route.returns.fields or {})
                 button = drawer(title, api, body, {}, initApi=call("GET", route.path))

@@ -9,12 +9,15 @@ from plugins.console.viewer import Viewer
 _TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
 _SHARE = ("0", "1")  # the bounds of a quantity that is a part of something
 _NEVER = ("id", "version")
-_LONG = 500
+_OF_FORMS = {"schema": "any", "labels": "mapping"}  # which they use
+_LONG, _SHARED_MILLISECONDS = 500, 10_000  # the latter is how long rows share what they ask for
 MOST_COLUMNS, _ON_A_CARD = 8, 5  # the latter is how many fields of a row a narrow screen shows
 OF_PAGES = ("page", "page_size", "cursor", "next_cursor", "total", "format")
 
 
-def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], own_page: str = "") -> list[Node]:
+def columns(
+    viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], own_page: str = "", view: View | None = None
+) -> list[Node]:
     """Return the columns of a list: those in `first` are visible, or else the first few; others can be switched on.
 
     The first column is a link to the record, if `own_page` is what the addresses of the records begin with.
@@ -22,7 +25,9 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str], o
     others = sorted((name for name in fields if name not in first), key=lambda name: name == "id")
     order = [*(name for name in first if name in fields), *others]
     made: list[Node] = []
-    for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, ("id",))):
+    for place, (name, label, shown) in enumerate(
+        details(viewer, {name: fields[name] for name in order}, ("id",), view)
+    ):
         linked = reference(shown, own_page, "id") if own_page and not made else shown
         made.append(column := {**linked, "of": name, "label": label, "sortable": bool(fields[name].sort)})
         if name not in first if first else place >= MOST_COLUMNS or is_long(fields[name]) or name == "id":
@@ -50,11 +55,13 @@ def grouped(
         yield "", [*rest.values()]
 
 
-def details(viewer: Viewer, fields: Mapping[str, Field], also: Sequence[str] = ()) -> Iterator[tuple[str, str, Node]]:
+def details(
+    viewer: Viewer, fields: Mapping[str, Field], also: Sequence[str] = (), view: View | None = None
+) -> Iterator[tuple[str, str, Node]]:
     """Yield the fields that are shown as a value, each with its name, its label and the node of its value."""
     beside = {one.name for one in obj(None, fields).siblings}  # shown with the reference whose name they hold
     for name, field in fields.items():
-        hidden = (name in _NEVER and name not in also) or (name == "schema" and field.kind == "any")  # used by forms
+        hidden = (name in _NEVER and name not in also) or _OF_FORMS.get(name) == field.kind
         if _holds_files(field):
             yield name, viewer.label(name, field), node("file-names", name=name)
             continue
@@ -62,12 +69,20 @@ def details(viewer: Viewer, fields: Mapping[str, Field], also: Sequence[str] = (
             continue
         if f"{name.removesuffix('s')}_names" in fields:  # codes, whose names are shown instead
             continue
-        yield name, viewer.label(name, field), value(viewer, name, field)
+        shown = value(viewer, name, field, view)
+        if field.kind == "any" and "labels" in fields:
+            shown |= {"tpl": as_text(f"labels[{name}] || {name} | text")}
+        yield name, viewer.label(name, field), shown
 
 
 def _holds_files(field: Field) -> bool:
     """Return whether it is a list of stored files, each with its name and its key."""
     return field.items is not None and {"file_name", "object_key"} <= (field.items.fields or {}).keys()
+
+
+def in_some(lines: str, name: str) -> str:
+    """Return a condition: some row has a value of this name."""
+    return f"${{ARRAYSOME({lines}, one => one.{name} || one.{name} === 0 || one.{name} === false)}}"
 
 
 def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str, Field]]]:
@@ -78,8 +93,8 @@ def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str
             yield name, field, inside
 
 
-def value(viewer: Viewer, name: str, field: Field) -> Node:
-    """Return the node that shows the value of a field."""
+def value(viewer: Viewer, name: str, field: Field, view: View | None = None) -> Node:
+    """Return the node that shows the value of a field, in the words of the control that the view has for it."""
     beside = next((one.name for one in obj(None, {name: field}).siblings), None)
     if beside is not None:
         shown, address = _template(beside, "text"), viewer.pages_of(field.ref)
@@ -89,7 +104,17 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
         called = f"ARRAYFIND({field.key_of}, one => one.key == {{0}}).name || {{0}}"
         each = f"JOIN(ARRAYMAP({name}, key => {called.format('key')}), ', ')"
         return {**_template(f"({each if several else called.format(name)})", "text"), "name": name}
-    labels = viewer.values(several or field, name.rpartition(".")[2])
+    control = view.widgets.get(name, {}) if view is not None else {}
+    if several is None and isinstance(source := control.get("source"), Mapping) and viewer.may_request(control):
+        fields = {part: control[part] for part in ("labelField", "valueField") if part in control}
+        return {
+            "type": "mapping",
+            "name": name,
+            "map": {},
+            "source": {**source, "cache": _SHARED_MILLISECONDS},
+            **fields,
+        }
+    labels = viewer.values(several or field, name.rpartition(".")[2], view)
     if labels and several is None:
         colors = viewer.colors(field)
         tags = {

@@ -100,6 +100,11 @@ class Subject:
             if one.reads and one.title and not one.paged and one.bare is None and last != one.path and "/" not in last:
                 yield one
 
+    @cached_property
+    def computed(self) -> bool:
+        """Whether its rows are no records, which somebody could read one by one."""
+        return self.read is None and (self.collection is None or self.list.returns is not self.collection.read)
+
     @property
     def nested(self) -> bool:
         """Whether the list hangs below a record."""

@@ -1,16 +1,18 @@
 """The person for whom a page is made: what they may do, and the words in their language."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from plugins.api import Collection, Field, Menu, Message, Request, Route
+from plugins.api import Collection, Field, Menu, Message, Request, Route, View
 from plugins.api.errors import refusal
 from plugins.api.ports import Authorizer
 from plugins.api.records import ACTION_TITLES, Entries
 from plugins.api.spreadsheets import labels_of
 from plugins.api.values import Language
-from plugins.console.nodes import WORDS, plain
+from plugins.console.nodes import WORDS, call, plain
 from plugins.console.site import Site
+
+_REQUESTS = ("api", "initApi", "source")  # the requests of a part of a page
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,22 @@ class Viewer:
         """Return a message in their language, as plain text for a page description."""
         return plain(message.text(self.language))
 
+    def said(self, part: object) -> object:
+        """Return a part of a page that a plugin declares, in their language and without what they may not request."""
+        if isinstance(part, Message):
+            return self.say(part)
+        if isinstance(part, Mapping):
+            said = {name: self.said(one) for name, one in part.items()}
+            return {**said, **call(str(said["method"]), str(said["url"]))} if {"method", "url"} <= said.keys() else said
+        if isinstance(part, (list, tuple)):
+            return [self.said(one) for one in part if not isinstance(one, Mapping) or self.may_request(one)]
+        return part
+
+    def may_request(self, part: Mapping[str, object]) -> bool:
+        """Return whether they may send every request that the part of a page itself makes."""
+        requests = [one for name in _REQUESTS if isinstance(one := part.get(name), Mapping)]
+        return all(self.may(self.site.called(str(one["method"]), str(one["url"]))) for one in requests)
+
     def word(self, name: str, **values: str) -> str:
         """Return one of the console's own words in their language."""
         return WORDS[name].text(self.language, **values)
@@ -43,8 +61,10 @@ class Viewer:
         label = field.label or self.site.labels.get(name)
         return self.say(label) if label is not None else plain(name.replace("_", " "))
 
-    def values(self, field: Field, name: str = "") -> Mapping[str, str]:
-        """Return the labels of the values of a field that accepts only certain ones."""
+    def values(self, field: Field, name: str = "", view: View | None = None) -> Mapping[str, str]:
+        """Return the labels of the values of a field that accepts only certain ones, or those that a view offers."""
+        if view is not None and isinstance(options := view.widgets.get(name, {}).get("options"), Sequence):
+            return {str(one["value"]): self.say(one["label"]) for one in options}
         if name == "biz_type":
             nouns = {biz_type: self.noun(one) for biz_type, one in self.site.catalogue.biz_types.items()}
             return {**nouns, **{value: self.say(one.label) for value, one in self.entries.get(name, {}).items()}}

@@ -79,8 +79,8 @@ OPTIONS = (
         CREDIT_LIMIT_KEY,
         choice("warn", "refuse", default="warn", nullable=False),
         Message(
-            "订单超过客户信用额度时，确认订单是提醒还是拒绝",
-            "Whether an order that exceeds the customer's credit limit is confirmed with a warning, or refused",
+            "确认超过客户信用额度的订单时的处理",
+            "What happens when an order that exceeds the customer's credit limit is confirmed",
         ),
     ),
 )

@@ -234,6 +234,10 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/crm/payments/{id}/reverse",
         reverse,
         summary="Reverse a payment that was entered by mistake",
+        effect=(
+            "回款将从合同、回款计划和账户中扣除，原记录保留。",
+            "The payment is taken off its contract, plan and account; the record is kept.",
+        ),
         access="crm:payment:reverse",
         fits={"reversed_by_id": False},
         body=REVERSE_PAYMENT,

@@ -155,6 +155,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/crm/customers/{id}/claim",
         claim,
         summary="Claim a customer from the pool",
+        effect=("您将成为该客户的负责人。", "You become the owner of the customer."),
         access="crm:customer:claim",
         returns=CUSTOMERS.read,
         errors=(DUPLICATE, STALE),
@@ -165,6 +166,10 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/crm/customers/{id}/release",
         release,
         summary="Release a customer to the pool",
+        effect=(
+            "客户将回到公海，协作人不再看到该客户。",
+            "The customer goes back to the pool, and its collaborators no longer see it.",
+        ),
         access="crm:customer:release",
         record=CUSTOMERS,
         errors=(DUPLICATE, STALE),

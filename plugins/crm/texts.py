@@ -127,6 +127,12 @@ DICTIONARIES = (
         "crm_payment_plan_status", Message("回款计划状态", "Payment plan status"), PLAN_STATES, _COLOURS
     ),
     dictionary(
+        "crm_credit_limit",
+        ("超过信用额度的订单", "Orders beyond the credit limit"),
+        warn=("提醒并确认", "Confirmed with a warning"),
+        refuse=("拒绝确认", "Refused"),
+    ),
+    dictionary(
         "crm_collaborator_access",
         ("协作权限", "Collaborator access"),
         read=("只读", "Read"),

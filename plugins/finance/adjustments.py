@@ -104,6 +104,10 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/finance/adjustments/{id}/reverse",
         reverse,
         summary="Reverse an adjustment",
+        effect=(
+            "将生成一笔金额相反的调整，款项恢复待结算。",
+            "An adjustment below zero is made, and the item is owed again.",
+        ),
         access="finance:adjustment:reverse",
         fits={"reversed_by_id": False},
         body=REVERSE_ADJUSTMENT_BODY,

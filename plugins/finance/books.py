@@ -292,6 +292,10 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/finance/periods/{month}/close",
         close,
         summary="Close a month, such as 2026-10",
+        effect=(
+            "结账后不能再在该月记账，且无法撤销。",
+            "Nothing can be booked in the month any more. This cannot be undone.",
+        ),
         access="finance:period:close",
         returns=PERIODS.read,
         refusals=(Refusal(NOT_FOUND, hint=NO_MONTH), *conflicts(PERIOD_CLOSED, PERIOD_NOT_OVER)),
@@ -315,6 +319,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/finance/vouchers/{id}/reverse",
         reverse,
         summary="Reverse a voucher by booking its opposite",
+        effect=("将生成一张金额相反的凭证，原凭证保留。", "Its opposite is booked; the voucher itself is kept."),
         access="finance:voucher:reverse",
         fits={"reversed_by_id": False},
         body=REVERSE_BODY,

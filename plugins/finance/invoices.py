@@ -543,6 +543,10 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/finance/credit-notes/{id}/reverse",
         reverse,
         summary="Reverse a credit note that was entered by mistake",
+        effect=(
+            "将生成一张金额相反的红字发票，原发票恢复待结算。",
+            "A credit note below zero is made, and the invoice is owed again.",
+        ),
         access="finance:credit-note:reverse",
         fits={"reversed_by_id": False},
         body=REVERSE_NOTE_BODY,

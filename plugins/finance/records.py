@@ -430,7 +430,7 @@ INVOICES: Collection[Invoice] = Collection(
             description="Begins the lines: all that is open of these deliveries or receipts of the order.",
         ),
         "open_item_ids": array(
-            object_id(),
+            object_id(ref="finance_open_items", on_delete="keep"),
             write_only=True,
             unique=True,
             max_items=MOST_ITEMS,

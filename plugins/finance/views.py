@@ -4,7 +4,7 @@ from plugins.api import View
 from plugins.api.records import Makes
 from plugins.finance.open_items import CLAIM, INVOICE
 from plugins.finance.payment_records import OPEN_ITEMS, SHOWN_OF_ITEMS
-from plugins.finance.records import INVOICES, PERIODS
+from plugins.finance.records import INVOICES, PERIODS, PREPAYMENT
 
 # all that can be billed, where nothing is yet; the next invoice of a part is typed
 _WHOLE = "${{invoiced > 0 ? '' : {}}}"
@@ -34,6 +34,26 @@ VIEWS = (
     ),
     View(
         INVOICES,
-        widgets={"counterparty": {"visibleOn": "${!open_item_id && !open_item_ids && !customer_id && !supplier_id}"}},
+        columns=("number", "status", "direction", "kind", "counterparty", "day", "total", "paid"),
+        groups={
+            ("开票", "Invoice"): (
+                *("direction", "kind", "open_item_id", "open_item_ids", "prepayment_rate"),
+                *("number", "day", "due_on"),
+            ),
+            ("往来单位", "Party"): (
+                *("customer_id", "supplier_id", "counterparty", "vat_number", "billing_address_name"),
+                *("billing_address", "delivery_address_name", "delivery_address"),
+            ),
+            ("金额", "Amounts"): ("prices_include_tax", "lines", "amount", "tax", "total", "paid"),
+        },
+        widgets={
+            "counterparty": {"visibleOn": "${!open_item_id && !open_item_ids && !customer_id && !supplier_id}"},
+            "prepayment_rate": {"visibleOn": f"${{kind == '{PREPAYMENT}'}}"},
+            # which have no picker, as they are of a plugin that need not be there
+            "shipment_ids": {"type": "hidden"},
+            "lines.shipment_id": {"type": "hidden"},
+            "lines.kind": {"type": "hidden"},
+            "lines.unit_price": {},  # another name of `price`
+        },
     ),
 )

@@ -280,6 +280,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/hrm/requests/swaps/{id}/agree",
         agree,
         summary="Agree to a swap of shifts",
+        effect=("同意后，申请人可以提交换班申请。", "The applicant can then submit the swap."),
         title=("同意换班", "Agree"),
         access="hrm:request:submit",
         returns=REQUESTS.read,

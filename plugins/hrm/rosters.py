@@ -279,6 +279,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/hrm/rosters/{id}/take",
         take,
         summary="Take an open shift",
+        effect=("该班次将排给您。", "The shift becomes yours."),
         title=("领取班次", "Take this shift"),
         access="hrm:roster:take",
         returns=ROSTERS.read,

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from plugins.api import View
+from plugins.api import Message, View
 from plugins.hrm.attendance_records import DAYS, PUNCHES
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.leave_types import LEAVE_TYPES
+from plugins.hrm.records import GROUPS
 from plugins.hrm.request_records import REQUEST_VIEW
-from plugins.hrm.roster_records import ROSTER_VIEWS
+from plugins.hrm.roster_records import ROSTER_VIEWS, WEEKDAYS
 from plugins.hrm.sheet_records import SHEET_VIEW
 
 # the position is the browser's, which fills in the rest; a page knows no WiFi
 _NOT_TYPED = ("coordinate_system", "accuracy", "fix_at", "mock", "bssid", "ssid", "device_id", "attempt")
+_WEEK = [{"value": number, "label": Message(*words)} for number, words in enumerate(WEEKDAYS.values(), 1)]
 VIEWS = (
+    View(
+        GROUPS,
+        widgets={"working_days": {"type": "checkboxes", "options": _WEEK, "joinValues": False, "extractValue": True}},
+    ),
     View(
         PUNCHES,
         columns=("employee_id", "result", "at", "day", "method", "place_id", "risk", "risks"),

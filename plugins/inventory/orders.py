@@ -89,8 +89,8 @@ TAX_ROUNDING = Option(
     "inventory_tax_rounding",
     choice(*ROUNDINGS, default=BY_DOCUMENT, nullable=False),
     Message(
-        "订单税额的舍入方式：按整单同税种合计舍入（document），或逐行舍入（line）",
-        "How the tax of orders is rounded: of the sum of all lines with the same tax (document), or of each line (line)",
+        "订单税额的舍入方式：按整单同税种合计舍入，或逐行舍入",
+        "How the tax of orders is rounded: of the sum of all lines with the same tax, or of each line",
     ),
 )
 

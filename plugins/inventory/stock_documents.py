@@ -200,6 +200,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/inventory/transfers/{id}/reverse",
         reverse_transfer,
         summary="Reverse a transfer by moving the goods back",
+        effect=("商品将调回原仓库，原调拨单保留。", "The goods are moved back; the transfer itself is kept."),
         access="inventory:transfer:reverse",
         fits={"reversed_by_id": False},
         body=REVERSE_BODY,
@@ -220,6 +221,10 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/inventory/stock-counts/{id}/reverse",
         reverse_count,
         summary="Reverse the differences of a stock count",
+        effect=(
+            "盘点的差异将被撤回，原盘点单保留。",
+            "The differences that it booked are taken back; the count itself is kept.",
+        ),
         access="inventory:stock-count:reverse",
         fits={"reversed_by_id": False},
         body=REVERSE_BODY,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from plugins.api import View
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.records import PRODUCTS, STOCK
+from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES
 
 _WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
 _LINES: Mapping[str, Mapping[str, object]] = {
@@ -30,6 +30,14 @@ def _propose_open(done: str) -> dict[str, str]:
 VIEWS = (
     View(PRODUCTS, columns=("sku", "name", "unit", "price", "on_hand", "reserved", "available", "status")),
     View(STOCK, columns=("product_id", "warehouse_id", "quantity", "reserved", "available", "value", "average_cost")),
+    View(REORDER_LEVELS, columns=("product_id", "warehouse_id", "level", "target", "lot", "status")),
+    View(
+        STOCK_ENTRIES,
+        columns=(
+            *("product_id", "warehouse_id", "kind", "day", "quantity"),
+            *("value", "quantity_after", "document_number"),
+        ),
+    ),
     View(
         PURCHASE_ORDERS,
         due="expected_on",

@@ -62,7 +62,7 @@ DELIVERIES: Collection[NotificationDelivery] = Collection(
     fields=service_fields(
         message=text(label=("消息编号", "Notification"), max_length=24, filter=True),
         user_id=integer(label=("接收人", "Recipient"), minimum=1, ref="users", filter=True),
-        kind=text(label=("消息类型", "Kind"), max_length=64),
+        kind=text(label=("消息类型", "Kind"), max_length=64, dictionary="notification_kind"),
         channel=CHANNEL,
         state=choice("waiting", "sent", "failed", "skipped", label=("状态", "State"), filter=True),
         attempts=integer(label=("尝试次数", "Attempts"), minimum=0),
@@ -201,7 +201,7 @@ _ON_CHANNEL = obj(
 )
 WHY = shape(
     "NotificationWhy",
-    kind=text(label=("消息类型", "Kind"), nullable=False),
+    kind=text(label=("消息类型", "Kind"), nullable=False, dictionary="notification_kind"),
     key=text(label=("去重键", "Key"), description="The event that it comes from: there is one message for each."),
     caused_by=integer(
         label=("触发人", "Caused by"), minimum=0, nullable=False, ref="users", description="0: the service."

@@ -72,5 +72,13 @@ VIEWS = (
         widgets={"content": _LONG, **{f"to.{name}": _UNLESS_ALL for name in ("departments", "roles", "users")}},
     ),
     View(DELIVERIES, columns=("user_id", "kind", "channel", "state", "rule", "attempts", "answer", "created_at")),
-    View(TEMPLATES, columns=("kind", "language", "subject"), widgets={"text": _LONG, "html": _LONG}),
+    View(
+        TEMPLATES,
+        columns=("kind", "language", "subject"),
+        widgets={
+            "kind": {"type": "select", "options": [{"value": kind, "label": title} for kind, title in _KINDS]},
+            "text": _LONG,
+            "html": _LONG,
+        },
+    ),
 )

@@ -65,7 +65,7 @@ _ROW = obj(
         "user_id": integer(label=("用户", "User"), ref="rbac_users", description="The person; null in rows of roles."),
         "code": text(label=("编码", "Code"), nullable=False, description="The user name, or the code of the role."),
         "name": text(label=("名称", "Name")),
-        "status": text(label=("状态", "Status"), nullable=False),
+        "status": choice("enabled", "disabled", label=("状态", "Status"), nullable=False),
         "is_super": boolean(label=("超级管理员", "Super administrator"), nullable=False),
         "department_id": integer(label=("部门", "Department"), ref="rbac_departments"),
         "role_ids": array(

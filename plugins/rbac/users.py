@@ -253,6 +253,10 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/system/users/{id}/reset-password",
         only(reset_password, service=False),
         summary="Give a user a new password",
+        effect=(
+            "将生成新密码，仅显示一次，用户下次登录时必须修改。",
+            "A new password is shown once; it must be changed at the next log-in.",
+        ),
         access="system:user:reset-password",
         returns=NEW_PASSWORD,
         collection=USERS.name,
@@ -263,6 +267,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/system/users/{id}/unlock",
         only(unlock, service=False),
         summary="Unlock a user",
+        effect=("该用户可以再次登录。", "The user can log in again."),
         access="system:user:unlock",
         collection=USERS.name,
         refusals=(*_NO_PERSON, *MANAGING),

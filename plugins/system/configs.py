@@ -26,6 +26,8 @@ from plugins.api.data import CachedSnapshot, Database
 from plugins.api.errors import STALE, SUPER_ONLY, FieldError, ValidationFailed
 from plugins.api.fields import json_schema
 from plugins.api.ports import OptionValues
+from plugins.api.records import Catalogue, Dictionaries
+from plugins.api.spreadsheets import labels_of
 from plugins.system.messages import NO_SETTING, SETTING_OF_SUPERS
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import CONFIG, CONFIG_BODY, CONFIG_UPDATE, CONFIGS
@@ -76,13 +78,13 @@ async def list_configs(req: Request) -> Page:
     """Return a page of all options with the values in force."""
     configs = req.part(Configs)
     stored = await configs.stored()
-    return page_of([_present(req, option, stored) for option in configs.options.values()], req.query)
+    return page_of([await _present(req, option, stored) for option in configs.options.values()], req.query)
 
 
 async def read(req: Request) -> Record:
     """Return one option with the value in force."""
     configs = req.part(Configs)
-    return _present(req, _named(configs, req.path["id"]), await configs.stored())
+    return await _present(req, _named(configs, req.path["id"]), await configs.stored())
 
 
 async def update_one(req: Request) -> Record:
@@ -95,7 +97,7 @@ async def update_one(req: Request) -> Record:
             [FieldError(_fault_path("value", one.field), one.rule) for one in failed.errors]
         ) from failed
     versions = {option.key: req.body["version"]}
-    return _present(req, option, await req.transaction(lambda: change_configs(req, values, versions)))
+    return await _present(req, option, await req.transaction(lambda: change_configs(req, values, versions)))
 
 
 async def update(req: Request) -> list[Record]:
@@ -104,7 +106,7 @@ async def update(req: Request) -> list[Record]:
     values = _validate(configs, req.body["values"])
     versions = _validate_versions(req.body.get("versions"), values)
     stored = await req.transaction(lambda: change_configs(req, values, versions))
-    return [_present(req, configs.options[key], stored) for key in sorted(values)]
+    return [await _present(req, configs.options[key], stored) for key in sorted(values)]
 
 
 async def change_configs(
@@ -191,7 +193,8 @@ def _effective_value(option: Option, stored: Mapping[str, Record]) -> Any:
     return record["value"] if record.get("changed") else option.default
 
 
-def _present(req: Request, option: Option, stored: Mapping[str, Record]) -> Record:
+async def _present(req: Request, option: Option, stored: Mapping[str, Record]) -> Record:
+    labels = labels_of(req.part(Catalogue), await req.part(Dictionaries).current(), option.field)
     return {
         "id": option.key,
         "key": option.key,
@@ -202,6 +205,7 @@ def _present(req: Request, option: Option, stored: Mapping[str, Record]) -> Reco
         "description": option.description.text(req.language),
         "version": stored.get(option.key, {}).get("version", 1),
         "schema": json_schema(option.field, "input"),
+        "labels": {value: label.text(req.language) for value, label in labels.items()},
     }
 
 

@@ -11,6 +11,7 @@ from plugins.api import (
     boolean,
     choice,
     integer,
+    mapping,
     obj,
     record_name,
     shape,
@@ -113,6 +114,9 @@ CONFIG = shape(
     id=text(nullable=False, description="The key."),
     version=integer(minimum=1, nullable=False),
     schema=anything(label=("取值规则", "Schema"), nullable=False, description="The JSON Schema of the value."),
+    labels=mapping(
+        text(nullable=False), nullable=False, description="The words for the values, if only some are allowed."
+    ),
 )
 CONFIG_BODY = shape(
     "ConfigBody",

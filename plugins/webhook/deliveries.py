@@ -40,6 +40,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/system/webhooks/{id}/deliveries/{delivery_id}/replay",
         replay,
         summary="Send a delivery again",
+        effect=("将以相同的内容再次发送。", "The same message is sent again."),
         access="system:webhook:replay",
         returns=DELIVERIES.read,
         refusals=(Refusal(NOT_FOUND, hint=NO_DELIVERY),),

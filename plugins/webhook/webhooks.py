@@ -109,6 +109,7 @@ ROUTES: tuple[Route, ...] = (
         "POST /api/v1/system/webhooks/{id}/ping",
         ping,
         summary="Try a webhook",
+        effect=("将立即发送一条测试消息。", "A test message is sent now."),
         access="system:webhook:ping",
         returns=ATTEMPT,
         collection=WEBHOOKS.name,

@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from handlers.schema.fields import fields_in
 from handlers.schema.messages import Language
+from plugins.api.reports import Printable
 from plugins.testing import Client
 from tests.browser.browser import Console, do
+from tests.browser.work import PEOPLE
+from tests.support.catalogue import CATALOGUE
 
 # names and abbreviations that Chinese readers know as they are
 _KNOWN = re.compile(r"\b(ID|IP|SKU|URL|API|SEO|ICP|GPS|JSON|CSV|XLSX|Excel|HTTP|WebSocket|WiFi|Tradewind)\b")
+_CODE = re.compile(r"[a-z][a-z0-9_-]+")
 _ENGLISH, _CHINESE = re.compile(r"[A-Za-z]{2,}"), re.compile(r"[\u4e00-\u9fff]")
 
 
 async def walk(console: Console, url: str, person: Client, language: Language) -> tuple[set[str], list[str]]:
     """Open every menu; returns their codes, and the texts of the pages that are in the other language.
 
-    AssertionError names the requests that were refused, and what the browser complained of.
+    AssertionError names the requests that were refused, what the browser complained of, and codes that are shown raw.
     """
     await do(lambda: console.visit(url, person, language=language))
     found = await do(console.robot, "walk")
     await do(console.check, "the menus")
+    assert codes_in(found["values"]) == []
     return set(found["codes"]), sorted(of_other_language(found["texts"], language))
+
+
+def codes_in(values: Iterable[str]) -> list[str]:
+    """Those of the shown values that are codes of choices, which people know by their labels."""
+    known = {code for code in _codes() if _CODE.fullmatch(code)} - PEOPLE.keys()
+    return sorted({one for value in values for one in value.split(", ")} & known)
+
+
+def _codes() -> Iterator[str]:
+    """The codes of states, of choices, of entries of dictionaries, and of papers."""
+    for machine in CATALOGUE.state_machines:
+        yield from machine.states
+    for collection in CATALOGUE.collections.values():
+        for _, field in fields_in(collection.read):
+            yield from field.rules.get("enum", ())
+    for dictionary in CATALOGUE.dictionaries:
+        yield from (item.value for item in dictionary.items)
+    yield from (one.name for one in CATALOGUE.of_kind(Printable))
 
 
 def of_other_language(texts: Iterable[str], language: Language) -> Iterable[str]:

@@ -185,16 +185,19 @@ const steps = {
     }
     return all("main .dashboard").length;
   },
-  /** Open every menu; return their codes, and what the pages say. */
+  /** What the cells of tables and the details of a record show. */
+  values: async () => all("main td").map(said),
+  /** Open every menu; return their codes, what the pages say, and what their cells show. */
   async walk() {
-    const codes = [...document.querySelectorAll("nav a[data-menu]")].map((link) => link.dataset.menu), texts = new Set();
+    const codes = [...document.querySelectorAll("nav a[data-menu]")].map((link) => link.dataset.menu), texts = new Set(), values = new Set();
     for (const code of codes) {
       await steps.draw({ address: `#/${code}` }).catch((error) => { throw new Error(`${code}: ${error.message}`); });
       await until(() => document.querySelector(`nav a[data-menu="${code}"][aria-current=page]`), `${code} is not marked`);
       for (const part of document.querySelectorAll(`main :is(${SAID}), nav a, nav summary`)) texts.add(part.innerText);
       for (const part of document.querySelectorAll("main [placeholder]")) texts.add(part.placeholder);
+      for (const value of await steps.values()) values.add(value);
     }
-    return { codes, texts: [...texts] };
+    return { codes, texts: [...texts], values: [...values] };
   },
   async fill({ button, values, row }) {
     await press(button, row);

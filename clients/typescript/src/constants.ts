@@ -105,6 +105,10 @@ export const DICTIONARIES = {
    "return": {"zh": "退回发起人", "en": "Return to the initiator", "color": ""}
   }
  },
+ "approval_own_requests": {
+  "title": {"zh": "本人单据的审批", "en": "Decisions on own requests"},
+  "items": {"ask": {"zh": "本人可审批", "en": "They do", "color": ""}, "leave_out": {"zh": "由他人审批", "en": "Others do", "color": ""}}
+ },
  "approval_place": {
   "title": {"zh": "加签方式", "en": "Place"},
   "items": {"before": {"zh": "前加签", "en": "Before", "color": ""}, "after": {"zh": "后加签", "en": "After", "color": ""}}
@@ -148,6 +152,14 @@ export const DICTIONARIES = {
   "items": {
    "link": {"zh": "消息链接", "en": "Link in a message", "color": ""},
    "link_without_login": {"zh": "消息链接（免登录）", "en": "Link in a message, without a log-in", "color": ""}
+  }
+ },
+ "approval_without_definition": {
+  "title": {"zh": "无适用流程时的处理", "en": "Requests without a flow"},
+  "items": {
+   "leave": {"zh": "等待有审批权限的人处理", "en": "Waits for whoever may approve it", "color": ""},
+   "approve": {"zh": "直接通过", "en": "Approved", "color": ""},
+   "refuse": {"zh": "不允许提交", "en": "Refused", "color": ""}
   }
  },
  "auth_login_event": {
@@ -217,6 +229,13 @@ export const DICTIONARIES = {
    "rejected": {"zh": "已驳回", "en": "Rejected", "color": "red"},
    "completed": {"zh": "已完成", "en": "Completed", "color": "blue"},
    "terminated": {"zh": "已终止", "en": "Terminated", "color": "gray"}
+  }
+ },
+ "crm_credit_limit": {
+  "title": {"zh": "超过信用额度的订单", "en": "Orders beyond the credit limit"},
+  "items": {
+   "warn": {"zh": "提醒并确认", "en": "Confirmed with a warning", "color": ""},
+   "refuse": {"zh": "拒绝确认", "en": "Refused", "color": ""}
   }
  },
  "crm_customer_industry": {

@@ -105,7 +105,7 @@ export function registerLists({ Renderer, evalExpression, filter }, { createElem
     const link = (to, text) => to && createElement("a", { key: text, href: to }, text);
     const beside = (id, word) => place >= 0 && id && link(`#/records/${list}/${encodeURIComponent(id)}`, say(word));
     return createElement("div", { role: "navigation", className: "trail", "aria-label": say("place") }, link(code && `#/${code}`, title), " › ",
-      createElement("span", { "aria-current": "page" }, name ? textOf({ name }, data) : ""),
+      createElement("span", { "aria-current": "page" }, isBlank(valueAt(data, name)) ? title : textOf({ name }, data)),
       createElement("span", { className: "beside" }, beside(order[place - 1], "before"), beside(order[place + 1], "after")));
   }
 

@@ -1,5 +1,7 @@
 // How values are shown to people, in pages and in the shell's own dialogues.
 
+import { say } from "./words.js";
+
 const NOTHING = "-", MOST = 40; // the renderer's sign for an empty value; the number of items shown of a long list
 
 /** The filters by name; `useZone` adds those that show moments. */
@@ -25,12 +27,14 @@ export const filters = {
     ...Object.fromEntries(names.map((name) => [name, line[name]])),
     quantity: String(Number((line.quantity - (line[done] ?? 0)).toFixed(4))),
   })).filter(({ quantity }) => quantity > 0),
+  choices: (labels) => Object.entries(labels ?? {}).map(([value, label]) => ({ value, label })),
   schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // the type of a value that may be null is a list
   text: (value) => {
     if (Array.isArray(value) && value.every((one) => typeof one !== "object")) {
       return value.slice(0, MOST).join(", ") + (value.length > MOST ? ` … (${value.length})` : "") || NOTHING;
     }
     if (value === null || value === undefined || value === "") return NOTHING;
+    if (typeof value === "boolean") return say(value ? "yes" : "no");
     return typeof value === "object" ? Object.entries(value).map(([name, one]) => `${name}: ${filters.text(one)}`).join("\n") : String(value);
   },
 };

@@ -56,8 +56,8 @@ export async function chooseView(list, name, user) {
 
 /** Take an action with every chosen row, one after the other, and say what became of each. */
 export function actOnRows(list, name, user, place) {
-  const { label, request: { method, url, data } } = list.props.bulkActions[place], first = list.props.columns.find((one) => one.name);
-  const rows = list.props.store.selectedItems.map((record) => [record, element("li", { textContent: textOf(first, record) })]);
+  const { label, told, request: { method, url, data } } = list.props.bulkActions[place], shown = list.props.columns.filter((one) => one.name).filter((one, at) => at === 0 || told.includes(one.of));
+  const rows = list.props.store.selectedItems.map((record) => [record, element("li", { textContent: shown.map((one) => textOf(one, record)).join(" · ") })]);
   const act = button(label, async () => {
     act.disabled = true;
     let failed = 0;

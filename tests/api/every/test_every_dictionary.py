@@ -26,7 +26,7 @@ def bound(shape: Field | None) -> list[tuple[str, Field]]:
 
 SENT = [(route, path, field) for route in CATALOGUE.routes for path, field in bound(route.body)]
 BODIES = [pytest.param(*one, id=f"{one[0].method} {one[0].path} {one[1]}") for one in SENT if one[0] in chosen_routes()]
-NOT_SENT = {"approval_action"}  # what was done to a request, which the path says
+NOT_SENT = {"approval_action", "notification_kind"}  # the path, and the event, say them
 UNIT_OF_A_PRODUCT = "lines[].unit"  # of the dictionary, and of the product
 STORED = {field.dictionary for one in CATALOGUE.collections.values() for _, field in bound(one.read)}
 PRODUCTS, CUSTOMERS, LEADS = "/api/v1/inventory/products", "/api/v1/crm/customers", "/api/v1/crm/leads"
