@@ -161,6 +161,14 @@ def test_a_chinese_page_calls_no_value_by_its_code() -> None:
     assert [(name, label) for name, label in said if re.fullmatch("[a-z][a-z0-9_-]*", label)] == []
 
 
+def test_a_value_is_shown_in_the_words_of_the_control_that_a_view_has_for_it() -> None:
+    groups, templates = ([*nodes(CHINESE[name])] for name in ("hrm.attendance-group", "system.print-template"))
+    (days,) = [one for one in groups if one.get("of") == "working_days"]
+    assert [*days["items"]["map"].values()][:7] == ["周一", "周二", "周三", "周四", "周五", "周六", "周日"]
+    (paper,) = [one for one in templates if one.get("of") == "paper"]
+    assert (paper["type"], paper["source"]["url"]) == ("mapping", "/api/v1/print/papers")
+
+
 def test_the_tabs_of_a_page_have_distinct_titles_in_both_languages() -> None:
     pages = [*CHINESE.items(), *WHOLE.items()]
     tabs = [(name, node["tabs"]) for name, page in pages for node in nodes(page) if node.get("type") == "tabs"]
@@ -329,6 +337,10 @@ def test_what_is_asked_before_an_action_names_the_record_its_amount_and_what_bec
     assert [one.get("level") for one in asked["actions"]] == [None, "primary"]
     deleting = [one for one in nodes(WHOLE["a record of crm.contracts"]) if one.get("level") == "danger"]
     assert {one["label"] for one in deleting} == {"Delete"}
+    # also before an action with a form; what no state tells, the route does
+    reversing = buttons_of("a record of finance.vouchers")[0]["Reverse"]["drawer"]["body"]["body"]
+    assert [one["content"]["name"] for one in reversing[0]["items"]] == ["number", "amount"]
+    assert reversing[1]["tpl"] == "Its opposite is booked; the voucher itself is kept."
 
 
 def test_a_decision_asks_for_its_comment_in_the_question_with_what_tells_the_record() -> None:
@@ -419,10 +431,14 @@ def test_the_items_of_a_dictionary_are_made_changed_and_deleted_one_by_one() -> 
     assert {("GET", at), ("POST", at), ("PATCH", f"{at}/1"), ("DELETE", f"{at}/1")} <= sent
 
 
-def test_a_setting_has_a_control_by_its_schema() -> None:
+def test_a_setting_has_a_control_by_its_schema_or_its_labels() -> None:
     form = next(one for one in nodes(WHOLE["system.config"]) if one.get("type") == "form" and "initApi" in one)
     assert form["api"]["url"] == "/api/v1/system/configs/${id | url_encode}"
-    assert [one["type"] for one in form["body"] if one["name"] == "value"] == ["json-schema"]
+    (control,) = [one for one in form["body"] if one["name"] == "value"]
+    assert [(one["type"], one["visibleOn"]) for one in control["body"]] == [
+        ("select", "${schema.enum}"),
+        ("json-schema", "${!schema.enum}"),
+    ]
 
 
 def test_the_list_of_settings_shows_their_values_and_no_schema() -> None:
@@ -471,7 +487,13 @@ def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> No
 
 
 TEMPLATE = re.compile(r"\$\{(?:[^}|]|\|\|)+\|(?!\|)\s*([^}]+)\}")
-OF_DATA = ("data", "schema", "trackExpression", "url")  # these give the renderer data, a series of a chart for example
+OF_DATA = (
+    "data",
+    "schema",
+    "source",
+    "trackExpression",
+    "url",
+)  # these give the renderer data, a series of a chart for example
 
 
 def test_a_value_that_a_filter_shows_is_text() -> None:
