@@ -47,7 +47,10 @@ from plugins.business.lines import (
     priced_line as priced_line,  # the fields of a line with a price
 )
 from plugins.business.parties import (
+    DELIVERY as DELIVERY,  # the use of an address to which goods go
     Party as Party,  # what documents copy of a customer or supplier
+    address_fields as address_fields,  # the fields of a document with one address of its party
+    choose_address as choose_address,  # which address a document takes
     copied_fields as copied_fields,  # the fields of a document with these copies
     copy_party as copy_party,  # what a document copies of its party
     party_fields as party_fields,  # the fields of the customer or supplier itself

@@ -10,10 +10,11 @@ from handlers.schema.errors import invalid
 from handlers.schema.fields import Field, array, boolean, obj, text
 from handlers.schema.values import ReadOnlyRecord, Record
 
-_USES = {"billing": ("用于开票", "For billing"), "delivery": ("用于收货", "For delivery")}
+BILLING, DELIVERY = "billing", "delivery"  # the uses of an address
+_USES = {BILLING: ("用于开票", "For billing"), DELIVERY: ("用于收货", "For delivery")}
 _MOST_ADDRESSES = 20
 _ADDRESS = text(label=("地址", "Address"), max_length=500, example="上海市浦东新区世纪大道 100 号")
-_LABELS = {"billing": ("开票地址", "Billing address"), "delivery": ("收货地址", "Delivery address")}
+_LABELS = {BILLING: ("开票地址", "Billing address"), DELIVERY: ("收货地址", "Delivery address")}
 VAT_NUMBER = text(label=("税号", "VAT number"), max_length=32, example="91310000MA1K30000X")
 
 
@@ -52,29 +53,33 @@ def party_fields() -> dict[str, Field]:
 
 def copied_fields() -> dict[str, Field]:
     """Return the fields of a document that are copied of its party, and those that choose its addresses."""
-    fields = {"vat_number": VAT_NUMBER.but(description="That of the customer or supplier unless given.")}
-    for use in _USES:
-        about = f"Copied of the customer or supplier: the address that `{use}_address_name` names, or else the first of this use."
-        fields[f"{use}_address"] = _ADDRESS.but(label=_LABELS[use], description=about)
-        zh, en = _LABELS[use]
-        fields[f"{use}_address_name"] = text(
-            label=(f"{zh}名称", f"Name of the {en.lower()}"), max_length=100, write_only=True
-        )
-    return fields
+    vat_number = VAT_NUMBER.but(description="That of the customer or supplier unless given.")
+    return {"vat_number": vat_number, **address_fields(BILLING), **address_fields(DELIVERY)}
+
+
+def address_fields(use: str) -> dict[str, Field]:
+    """Return the field of a document with an address of its party, of the use `BILLING` or `DELIVERY`, and that which chooses it."""
+    about = f"Copied of the customer or supplier: the address that `{use}_address_name` names, or else the first of this use."
+    zh, en = _LABELS[use]
+    name = text(label=(f"{zh}名称", f"Name of the {en.lower()}"), max_length=100, write_only=True)
+    return {f"{use}_address": _ADDRESS.but(label=_LABELS[use], description=about), f"{use}_address_name": name}
 
 
 def copy_party(party: Party, given: ReadOnlyRecord) -> Record:
     """Return what a document copies of its party, unless the body says otherwise. Raises 40001 for an unknown address."""
-    copied: Record = {"vat_number": given.get("vat_number") or party.vat_number}
-    for use in _USES:
-        field, name = f"{use}_address", given.get(f"{use}_address_name")
-        named = [one for one in party.addresses if one["name"] == name] if name is not None else None
-        if named == []:
-            raise invalid(f"{field}_name", "reference")
-        fitting = named or [one for one in party.addresses if one.get(use)]
-        fitting = fitting or [one for one in party.addresses if not any(one.get(other) for other in _USES)]
-        copied[field] = given.get(field) or (_write(fitting[0]) if fitting else None)
-    return copied
+    addresses = {f"{use}_address": choose_address(party, given, use) for use in _USES}
+    return {"vat_number": given.get("vat_number") or party.vat_number, **addresses}
+
+
+def choose_address(party: Party, given: ReadOnlyRecord, use: str) -> str | None:
+    """Return the address of a use that a document takes: of its body, or else of its party. Raises 40001 as `copy_party`."""
+    field, name = f"{use}_address", given.get(f"{use}_address_name")
+    named = [one for one in party.addresses if one["name"] == name] if name is not None else None
+    if named == []:
+        raise invalid(f"{field}_name", "reference")
+    fitting = named or [one for one in party.addresses if one.get(use)]
+    fitting = fitting or [one for one in party.addresses if not any(one.get(other) for other in _USES)]
+    return given.get(field) or (_write(fitting[0]) if fitting else None)
 
 
 def _write(address: Mapping[str, Any]) -> str:

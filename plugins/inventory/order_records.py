@@ -22,7 +22,17 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import MAX_PRICE, MOST_LINES, ROUNDINGS, TAX, TERMS, WITHOUT_TAX, payment_terms
+from plugins.api.business import (
+    DELIVERY,
+    MAX_PRICE,
+    MOST_LINES,
+    ROUNDINGS,
+    TAX,
+    TERMS,
+    WITHOUT_TAX,
+    address_fields,
+    payment_terms,
+)
 from plugins.api.records import hold_fields
 from plugins.inventory.documents import (
     AMOUNT,
@@ -131,6 +141,8 @@ SALES_STATES = StateMachine(
 
 _DONE_AMOUNT = {"received": ("已入库金额", "Received amount"), "delivered": ("已出库金额", "Delivered amount")}
 
+ADDRESSES = address_fields(DELIVERY)
+DELIVERY_ADDRESS = ADDRESSES["delivery_address"]
 RETURNED_AMOUNT = money(
     label=("已退金额", "Returned amount"), read_only=True, description="What is no longer owed because goods came back."
 )
@@ -237,6 +249,7 @@ PURCHASE_ORDERS: Collection[PurchaseOrder] = Collection(
             "supplier_id": object_id(
                 label=("供应商", "Supplier"), required=True, ref=SUPPLIERS.name, held=IN_USE, filter=True
             ),
+            "delivery_address": DELIVERY_ADDRESS.but(description="That of the warehouse unless given."),
             "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
             "reason": text(
                 label=("驳回原因", "Reason"),
@@ -274,6 +287,7 @@ SALES_ORDERS: Collection[SalesOrder] = Collection(
                 example="晨光科技",
                 description="That of the customer unless given. Required without one.",
             ),
+            **ADDRESSES,
             "contract_id": object_id(
                 label=("合同", "Contract"),
                 ref="crm_contracts",
@@ -346,6 +360,7 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
             warehouse_id=object_id(label=("仓库", "Warehouse"), filter=True, ref=WAREHOUSES.name),
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
         ),
+        "delivery_address": DELIVERY_ADDRESS.but(read_only=True, description="Where the goods went."),
         "lines": lines_of(f"{title}Line", line, MOST_LINES).but(read_only=True),
         "freight": money(
             label=("运费", "Freight"), read_only=True, description="That of the order, on its first shipment."
@@ -393,6 +408,7 @@ SHIP_BODY = shape(
     warehouse_id=object_id(ref=WAREHOUSES.name, description="That of the order unless given."),
     day=day(past=True, description="Today unless given."),
     lines=asked_lines("ShipLine", "All that is open unless given.", complete=_COMPLETE),
+    delivery_address=DELIVERY_ADDRESS.but(description="That of the order unless given."),
     remark=REMARK,
 )
 

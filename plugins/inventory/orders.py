@@ -37,10 +37,13 @@ from plugins.api.business import (
     BY_LINE,
     CREDIT_REFUSALS,
     DATED,
+    DELIVERY,
     ROUNDINGS,
     TERMS,
     TEXT,
     Customers,
+    Party,
+    choose_address,
     compute_amounts,
     compute_part,
 )
@@ -61,7 +64,7 @@ from plugins.inventory.order_records import (
 )
 from plugins.inventory.pricing import complete_lines
 from plugins.inventory.record_types import PurchaseOrder, SalesOrder
-from plugins.inventory.records import PRODUCTS, SUPPLIERS
+from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.reservations import add_available, read_sales_order
 from plugins.inventory.shipping import SHIP_REFUSALS, add_shipment, choose_shipping, ship_with
 from plugins.inventory.texts import (
@@ -103,6 +106,7 @@ def make_create_handler(trade: Trade) -> Handler:
         if not trade.incoming and "customer_name" not in values:
             values["customer_name"] = await _find_customer_name(req, values)
         values.setdefault("terms_days", await _find_terms(req, values))
+        values |= await _choose_address(req, trade, values)
         values["tax_rounding"] = await find_rounding(req)
         lines = await complete_lines(req, trade, values["lines"], values)
         values |= compute_amounts(lines, values, values["tax_rounding"])
@@ -126,6 +130,7 @@ def make_update_handler(trade: Trade) -> Handler:
             values["customer_name"] = await _find_customer_name(req, values)
         if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
             values.setdefault("terms_days", terms)
+        values |= await _choose_address(req, trade, values, before)
         if "ordered_on" in values:
             values["ordered_on"] = values["ordered_on"] or get_today(req)
         after, lines = {**before, **values}, before["lines"]
@@ -198,6 +203,25 @@ async def _find_terms(req: Request, values: Record) -> int | None:
     if values.get("customer_id") is not None:
         return await req.part(Customers).find_terms(values["customer_id"])
     return None
+
+
+async def _choose_address(req: Request, trade: Trade, values: Record, before: Record | None = None) -> Record:
+    """Return where the goods of an order go unless it says so, and drop from `values` what chooses an address.
+
+    That is an address of the customer, or of the warehouse that buys; an order keeps its own until it has another of
+    these. Raises 40001 for an address that the customer does not have.
+    """
+    order, at = {**(before or {}), **values}, "warehouse_id" if trade.incoming else "customer_id"
+    named = values.pop("delivery_address_name", None) is not None
+    moved = before is None or order.get(at) != before.get(at)
+    if not named and (not moved or "delivery_address" in values):
+        return {}
+    if trade.incoming:
+        warehouse = await req.store(WAREHOUSES).find_one({"_id": order.get(at)})
+        return {"delivery_address": warehouse["address"] if warehouse is not None else None}
+    party = await req.part(Customers).find_party(req, order[at]) if order.get(at) is not None else Party()
+    given = {**order, "delivery_address": values.get("delivery_address")}
+    return {"delivery_address": choose_address(party, given, DELIVERY)}
 
 
 async def _find_customer_name(req: Request, values: Record) -> str:

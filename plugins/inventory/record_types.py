@@ -222,6 +222,7 @@ class PurchaseOrder(TypedDict):
     id: StoredId
     number: str
     supplier_id: StoredId
+    delivery_address: str | None
     submitted_by: int | None
     reason: str | None
     warehouse_id: StoredId | None
@@ -298,6 +299,8 @@ class SalesOrder(TypedDict):
     number: str
     customer_id: StoredId | None
     customer_name: str
+    delivery_address: str | None
+    delivery_address_name: NotRequired[str | None]
     contract_id: StoredId | None
     salesperson_id: int | None
     credit_excess: StoredAmount | None
@@ -361,6 +364,7 @@ class Receipt(TypedDict):
     order_number: str
     warehouse_id: StoredId
     day: str
+    delivery_address: str | None
     lines: list[ReceiptLine]
     freight: StoredAmount | None
     amount: StoredAmount
@@ -403,6 +407,7 @@ class Delivery(TypedDict):
     order_number: str
     warehouse_id: StoredId
     day: str
+    delivery_address: str | None
     lines: list[DeliveryLine]
     freight: StoredAmount | None
     amount: StoredAmount

@@ -106,6 +106,7 @@ def ship_with(trade: Trade) -> Hook:
             "order_number": order["number"],
             "warehouse_id": warehouse["id"],
             "day": await date_movement(req),
+            "delivery_address": req.body.get("delivery_address") or order.get("delivery_address"),
             "remark": req.body.get("remark"),
         }
         live = await find_live(req, trade, order)
