@@ -1,8 +1,8 @@
 """Writes documents with lines from tables with a row for each line, through the route that creates one.
 
 Rows that follow one another and have the same text in the column `Columns.document`, or none, are a document. That text
-is a number of a document only where clients give them numbers; one that a document has already is refused, so that a table
-which was exported is not written again.
+is a number of a document only where clients give them numbers: the indexes of the collection then say which is taken.
+Elsewhere one that a document has already is refused, so that a table which was exported is not written again.
 """
 
 from __future__ import annotations
@@ -35,25 +35,32 @@ class DocumentWriter(RecordWriter):
     def __init__(self, service: Service, table: Table, columns: Sequence[TableColumn]) -> None:
         super().__init__(service, table, columns)
         self._lines, self._key = table.lines, table.columns.document
+        body = self._create.body if self._create is not None else None
+        self._numbered = body is not None and self._key in (body.fields or {})
         self._first_rows: dict[str, int] = {}  # of the documents so far, by what names them
 
     async def write(self, req: Request, rows: Sequence[tuple[int, Any]], *, dry_run: bool) -> ImportReport:
         """Write these documents, as `RowWriter` describes."""
         report, zone = ImportReport(), self._service.settings.zone
+        self._dry_run.begin()
         self._labels = self._labels or await ValueLabels.load(self._service, self._table.columns)
         documents = [[(number, parse_row(self._columns, cells, zone)) for number, cells in of] for _, of in rows]
         every = [row for document in documents for _, row in document]
         references = await TableReferences.load(req, self._columns, every)
-        taken = await self._find_taken(req, [row[self._key] for row in every if self._key in row])
+        keys = [] if self._numbered else [row[self._key] for row in every if self._key in row]
+        taken = await self._find_taken(req, keys)
         for place, document in enumerate(documents):
             if place % YIELD_EVERY == 0:
                 await asyncio.sleep(0)  # yield to other requests
             try:
-                await self._write_document(req, place, document, references, taken)
-            except FaultsOfRows as failure:
+                made = await self._write_document(req, place, document, references, taken)
+                if dry_run:
+                    self._dry_run.note(made)
+            except ValidationFailed as failure:
                 report.add_failure(document[0][0], failure, self._columns)
             else:
                 report.counts["created"] += 1
+        self._dry_run.end()
         return report
 
     async def _find_taken(self, req: Request, keys: Sequence[str]) -> set[str]:
@@ -64,12 +71,16 @@ class DocumentWriter(RecordWriter):
 
     async def _write_document(
         self, req: Request, place: int, rows: Rows, references: TableReferences, taken: set[str]
-    ) -> None:
-        """Create a document. Raises `FaultsOfRows` before the handler runs, and `RowFailed` if that raises an error."""
+    ) -> Record:
+        """Create a document, and return it.
+
+        Raises `FaultsOfRows` before the handler runs, and `RowFailed` if that raises an error.
+        """
         body, faults = await self._join(req, rows, references)
         (first, row), route = rows[0], self._create
         key = str(row.get(self._key, ""))
-        if key in taken or (key and self._first_rows.setdefault(key, first) != first):
+        repeated = key and not self._numbered and self._first_rows.setdefault(key, first) != first
+        if key in taken or repeated:
             faults.append((first, self._key, "duplicate"))
         checked: Record = {}
         try:
@@ -81,11 +92,12 @@ class DocumentWriter(RecordWriter):
         if faults or route is None:
             raise FaultsOfRows(faults)
         try:
-            await handle(req, route, place, checked, None)
+            made: Record = await handle(req, route, place, checked, None)
         except RowFailed as failed:
             if isinstance(failed.error, ValidationFailed):
                 raise RowFailed(place, FaultsOfRows(self._locate(failed.error, rows))) from failed
             raise
+        return made
 
     async def _join(
         self, req: Request, rows: Rows, references: TableReferences
@@ -106,9 +118,10 @@ class DocumentWriter(RecordWriter):
                 elif name != self._key and self._is_written(name) and whole.setdefault(name, value) != value:
                     faults.append((number, name, "invalid"))
         key = rows[0][1].get(self._key)
-        numbered = self._create is not None and self._key in ((self._create.body and self._create.body.fields) or {})
-        own = {self._key: key} if numbered and key is not None else {}
-        return {**row_body(whole), **own, self._lines: lines}, faults
+        own = {self._key: key} if self._numbered and key is not None else {}
+        # a document that may be without lines is, where no cell says anything of one
+        written = any(lines) or self._table.collection.fields[self._lines].required
+        return {**row_body(whole), **own, **({self._lines: lines} if written else {})}, faults
 
     def _locate(self, failure: ValidationFailed, rows: Rows) -> list[tuple[int, str, str]]:
         """Return row, column and rule of each fault of a body."""

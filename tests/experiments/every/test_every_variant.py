@@ -13,8 +13,8 @@ from tests.api.every.test_every_cursor import PAGED, check_list, check_walks, or
 from tests.api.every.test_every_date import IN_QUERIES, check_reads, dated
 from tests.api.every.test_every_table import (
     CODED,
-    IMPORTS,
     KINDS,
+    RETURNING,
     check_counts,
     check_round_trip,
     name_of as collection_of,
@@ -45,7 +45,7 @@ async def test_no_date_at_the_bounds_breaks_a_read(route: Route, maker: Maker) -
     await check_reads(route, dated(route), maker)
 
 
-@pytest.mark.parametrize("route", IMPORTS, ids=collection_of)
+@pytest.mark.parametrize("route", RETURNING, ids=collection_of)
 async def test_what_is_exported_in_every_format_and_imported_when_empty_is_the_same(
     route: Route, chief: Client, elsewhere: Running
 ) -> None:
