@@ -25,6 +25,7 @@ from plugins.finance.open_items import (
     CLAIM,
     INVOICE,
     LIVE,
+    OPENING,
     get_status,
     get_whole,
     sum_bills,
@@ -465,6 +466,11 @@ async def owed_on_claims(piece: Piece) -> Mapping[Any, Due]:
     return {one["id"]: Due(exact(one["amount"])) for one in piece.records if one["status"] in ("approved", "paid")}
 
 
+async def owed_on_opening_items(piece: Piece) -> Mapping[Any, Due]:
+    """Return what is owed on opening items, by their ids: the amounts of those that are not reversed, paid or not."""
+    return {one["id"]: Due(exact(one["amount"])) for one in piece.records if one["status"] == "booked"}
+
+
 async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
     """Check that the open items of documents say what the documents owe."""
     collection = piece.biz_types[debt.biz_type]
@@ -505,7 +511,7 @@ AUDITS = (
     Audit("finance-open-items", Message("应收应付与收付款", "Open items against payments"), OPEN_ITEMS, check_items),
     Audit("finance-bills", Message("应收应付与发票", "Open items against invoices"), OPEN_ITEMS, check_bills),
 )
-DEBTS = (Debt(INVOICE, owed_on_invoices), Debt(CLAIM, owed_on_claims))
+DEBTS = (Debt(INVOICE, owed_on_invoices), Debt(CLAIM, owed_on_claims), Debt(OPENING, owed_on_opening_items))
 
 
 def audits_of(catalogue: Catalogue) -> tuple[Audit, ...]:

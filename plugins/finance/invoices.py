@@ -152,10 +152,7 @@ async def create(req: Request) -> Invoice:
     values |= await invoice_lines.derive(req, values, items, req.body)
     for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
-    values["counterparty"] = values.get("counterparty") or await open_items.find_party_name(req, values)
-    if values["counterparty"] is None:
-        given = next((name for name in ("customer_id", "supplier_id") if values.get(name) is not None), None)
-        raise invalid(given, "reference") if given else invalid("counterparty", "required")
+    values["counterparty"] = await open_items.choose_counterparty(req, values)
     if values.get("due_on") is None:
         values["due_on"] = await _find_due_day(req, values)
     values |= await _copy_party(req, values)
@@ -198,9 +195,7 @@ def _check_party(values: Mapping[str, Any]) -> None:
         raise invalid("number", "required")
     if values.get("prepayment_rate") is not None and values.get("kind") != PREPAYMENT:
         raise invalid("prepayment_rate", "invalid")
-    other = "supplier_id" if values["direction"] == "out" else "customer_id"
-    if values.get(other) is not None:
-        raise invalid(other, "invalid")
+    open_items.refuse_other_party(values["direction"], values)
 
 
 async def update(req: Request) -> Invoice:

@@ -49,6 +49,7 @@ MENUS = (
         13,
         granted_with="finance:invoice:receivables",
     ),
+    page("finance:opening-item", ("期初款项", "Opening items"), "/finance/opening-items", "lucide:history", 16),
     page(
         "finance:ageing",
         ("账龄分析", "Ageing"),
@@ -73,6 +74,7 @@ PERMISSIONS: Mapping[str, Message] = {
     "finance:invoice:credit": Message("红冲", "Credit"),
     "finance:credit-note:reverse": Message("冲销", "Reverse"),
     "finance:adjustment:reverse": Message("冲销", "Reverse"),
+    "finance:opening-item:reverse": Message("冲销", "Reverse"),
     "finance:audit:run": Message("立即核对", "Run now"),
     "finance:period:close": Message("结账", "Close"),
     "finance:invoice:receivables": Message("应收", "Receivables"),

@@ -58,6 +58,11 @@ ENTERED_ELSEWHERE = Message(
 )
 ITEM_VOID = Message("{number} 的款项已作废，无需再收付", "Nothing is owed for {number} any more: its open item is void")
 PAYMENT_REVERSED = Message("收付款单已冲销", "The payment has been reversed")
+OPENING_REVERSED = Message("期初款项已冲销", "The opening item has been reversed")
+OPENING_SETTLED = Message(
+    "期初款项已有收付款或调整，请先冲销这些单据",
+    "Something of the opening item has been paid or adjusted: reverse that first",
+)
 PAID_BACK = Message("款项已退回，请先冲销退款", "The money has been paid back: reverse the refund first")
 STILL_PAID = Message(
     "报销单已付款或部分付款，请先冲销付款", "The claim has been paid, at least in part: reverse the payments first"

@@ -239,7 +239,7 @@ async def pay_billed(service: Service, item: Mapping[str, Any]) -> None:
 
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
-INVOICE, CLAIM = "INVOICE", "EXPENSE"
+INVOICE, CLAIM, OPENING = "INVOICE", "EXPENSE", "OPENING"
 _COPIED_FROM_EVENT = (
     *("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "undelivered", "due_on", "terms_days"),
 )
@@ -417,15 +417,34 @@ async def find_party_name(req: Request, party: ReadOnlyRecord) -> str | None:
     return await req.part(RecordNames).name_of(OPEN_ITEMS.references[field], party.get(field))
 
 
+async def choose_counterparty(req: Request, values: ReadOnlyRecord) -> str:
+    """Return the given counterparty, or what the customer or supplier is called. Raises 40001 where there is none."""
+    name = values.get("counterparty") or await find_party_name(req, values)
+    if name is None:
+        given = next((name for name in ("customer_id", "supplier_id") if values.get(name) is not None), None)
+        raise invalid(given, "reference") if given else invalid("counterparty", "required")
+    return str(name)
+
+
+def refuse_other_party(direction: str, values: ReadOnlyRecord) -> None:
+    """Raise 40001 for a supplier who owes something (`out`), and a customer to whom something is owed (`in`)."""
+    other = "supplier_id" if direction == "out" else "customer_id"
+    if values.get(other) is not None:
+        raise invalid(other, "invalid")
+
+
 async def find_billed(req: Request, invoice: ReadOnlyRecord) -> list[OpenItem]:
     """Return the items that an invoice bills: that of `open_item_id`, or those of `open_item_ids` and of its lines.
 
-    Raises 40001 if one is missing, has the other direction or belongs to an invoice, and for items of other parties.
+    Raises 40001 if one is missing, has the other direction or is of an invoice, here or in older books, and for items of
+    other parties.
     """
     named = _name_items(invoice)
     if len(named) > MOST_ITEMS:
         raise invalid("lines", "maxItems")
-    billed = {"_id": {"$in": list(named)}, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
+    # what is invoiced already cannot be billed
+    invoiced = {"biz_type": {"$nin": [INVOICE, OPENING]}}
+    billed = {"_id": {"$in": list(named)}, "direction": invoice["direction"], **invoiced}
     found = {item["id"]: item for item in await req.system_store(OPEN_ITEMS).find(billed)} if named else {}
     items = []
     for id, field in named.items():

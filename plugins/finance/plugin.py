@@ -17,6 +17,7 @@ from plugins.finance import (
     invoices,
     migrations,
     open_items,
+    opening_items,
     payments,
     reallocations,
     statements,
@@ -31,6 +32,7 @@ from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
+from plugins.finance.opening_items import OPENING_ITEMS
 from plugins.finance.payment_records import ADJUSTMENTS, OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.prints import PRINTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
@@ -50,9 +52,12 @@ plugin = Plugin(
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
-        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, LEDGER_AUDITS),
+        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, OPENING_ITEMS, LEDGER_AUDITS),
     ),
-    biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
+    biz_types={
+        **{"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
+        **{entries.PAYMENT: PAYMENTS, open_items.OPENING: OPENING_ITEMS},
+    },
     jobs=(Job("finance.audit", "finance_audit_resume_seconds", audit_runs.audit_if_due, _AUDIT), MARKING),
     migrations=(migrations.FILLING, invoices.KEYS, migrations.BILLS),
     audits=(*AUDITS, *MONEY_AUDITS),
@@ -60,7 +65,7 @@ plugin = Plugin(
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(
-        *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations),
+        *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations, opening_items),
         *routes_of(statements, balances, ageing, dunning, taxes, unbilled, audit_runs, tables),
     ),
     menus=MENUS,

@@ -417,6 +417,33 @@ class Adjustment(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class OpeningItem(TypedDict):
+    """A record of `finance_opening_items`."""
+
+    id: StoredId
+    kind: Literal["receivable", "payable"]
+    number: str
+    counterparty: str
+    customer_id: StoredId | None
+    supplier_id: StoredId | None
+    day: str | None
+    due_on: str | None
+    amount: StoredAmount
+    status: Literal["booked", "reversed"]
+    reversed_on: str | None
+    reversed_at: datetime | None
+    reason: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
 class LedgerAuditRecordDifferencesMessage(TypedDict):
     """An object within `LedgerAuditRecord`."""
 

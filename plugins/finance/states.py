@@ -1,9 +1,9 @@
-"""The states of expense claims, invoices, payments and open items, and the actions that lead from one to another."""
+"""The states of expense claims, invoices, payments, opening items and open items, and the actions that lead from one to another."""
 
 from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
-from plugins.finance.messages import NOT_IN_STATE, PAYMENT_REVERSED
+from plugins.finance.messages import NOT_IN_STATE, OPENING_REVERSED, PAYMENT_REVERSED
 
 _DECIDED = "finance.expense.decided"
 CLAIM_STATES = StateMachine(
@@ -75,6 +75,19 @@ PAYMENT_STATES = StateMachine(
     },
     record="payment",
     refusal=PAYMENT_REVERSED,
+    done=("booked",),
+    refused=("reversed",),
+)
+
+OPENING_STATES = StateMachine(
+    name="finance_opening_item",
+    initial="booked",
+    states={"booked": ("已入账", "Booked"), "reversed": ("已冲销", "Reversed")},
+    transitions={
+        "reverse": Transition("booked", "reversed", ("冲销", "Reverse"), event="finance.opening_item.reversed"),
+    },
+    record="opening_item",
+    refusal=OPENING_REVERSED,
     done=("booked",),
     refused=("reversed",),
 )

@@ -1,8 +1,9 @@
-"""How the console shows months, what is owed, and invoices; an invoice can be begun from what it is to bill."""
+"""How the console shows months, what is owed, opening items and invoices; an invoice can be begun from what it is to bill."""
 
 from plugins.api import View
 from plugins.api.records import Makes
-from plugins.finance.open_items import CLAIM, INVOICE
+from plugins.finance.open_items import CLAIM, INVOICE, OPENING
+from plugins.finance.opening_items import OPENING_ITEMS
 from plugins.finance.payment_records import OPEN_ITEMS, SHOWN_OF_ITEMS
 from plugins.finance.records import INVOICES, PERIODS, PREPAYMENT
 
@@ -16,7 +17,7 @@ _BILL = Makes(
         "amount": _WHOLE.format("(net || document_amount)"),
         "tax": _WHOLE.format("tax"),
     },
-    fits=f"biz_type != '{INVOICE}' && biz_type != '{CLAIM}'",
+    fits=f"biz_type != '{INVOICE}' && biz_type != '{CLAIM}' && biz_type != '{OPENING}'",
 )
 _ADJUST = Makes(
     "POST /api/v1/finance/open-items/{id}/adjustments",
@@ -31,6 +32,15 @@ VIEWS = (
         due="due_on",
         due_only={"status": "open,partly_paid"},
         makes=(_BILL, _ADJUST),
+    ),
+    View(
+        OPENING_ITEMS,
+        columns=("number", "counterparty", "amount", "due_on", "kind", "day", "status"),
+        widgets={
+            "counterparty": {"visibleOn": "${!customer_id && !supplier_id}"},
+            "customer_id": {"visibleOn": "${kind != 'payable'}", "clearValueOnHidden": True},
+            "supplier_id": {"visibleOn": "${kind == 'payable'}", "clearValueOnHidden": True},
+        },
     ),
     View(
         INVOICES,

@@ -39,6 +39,8 @@ class Exercise:
 
 # fields that are required unless another one, such as the customer, says what they are
 _INSTEAD = {"finance_invoices": ("counterparty", "number", "amount"), "inventory_sales_orders": ("customer_name",)}
+# among the addresses of a customer, of which a new one has none
+_CHOSEN = ("billing_address_name", "delivery_address_name")
 HandMade = Callable[["Maker", Route], Awaitable[Exercise]]
 
 
@@ -167,4 +169,7 @@ class Maker:
             body = await sample(obj(None, needed), self.refer, fresh=fresh) | body
         if "version" in body and "version" in record:
             body["version"] = record["version"]
+        for name in _CHOSEN:
+            if name in body:
+                del body[name]
         return body

@@ -1143,6 +1143,11 @@ export const STATE_MACHINES = {
    "void": {"from": ["planned", "open", "partly_paid", "paid"], "to": "void", "zh": "已作废", "en": "Void"}
   }
  },
+ "finance_opening_item": {
+  "initial": "booked",
+  "states": {"booked": {"zh": "已入账", "en": "Booked"}, "reversed": {"zh": "已冲销", "en": "Reversed"}},
+  "actions": {"reverse": {"from": ["booked"], "to": "reversed", "zh": "冲销", "en": "Reverse"}}
+ },
  "finance_payment": {
   "initial": "booked",
   "states": {"booked": {"zh": "已入账", "en": "Booked"}, "reversed": {"zh": "已冲销", "en": "Reversed"}},
@@ -1532,6 +1537,7 @@ export const PERMISSIONS = {
  "finance:invoice:credit": {"zh": "发票：红冲", "en": "credit (invoices)"},
  "finance:invoice:delete": {"zh": "删除发票", "en": "delete invoices"},
  "finance:invoice:export": {"zh": "导出发票", "en": "export invoices"},
+ "finance:invoice:import": {"zh": "导入发票", "en": "import invoices"},
  "finance:invoice:list": {"zh": "查询发票", "en": "list invoices"},
  "finance:invoice:pay": {"zh": "发票：收付款", "en": "enter payment (invoices)"},
  "finance:invoice:payables": {"zh": "发票：应付", "en": "payables (invoices)"},
@@ -1540,9 +1546,17 @@ export const PERMISSIONS = {
  "finance:invoice:restore": {"zh": "恢复发票", "en": "restore invoices"},
  "finance:invoice:update": {"zh": "修改发票", "en": "edit invoices"},
  "finance:invoice:void": {"zh": "发票：作废", "en": "void (invoices)"},
+ "finance:opening-item:create": {"zh": "新增期初款项", "en": "create opening items"},
+ "finance:opening-item:export": {"zh": "导出期初款项", "en": "export opening items"},
+ "finance:opening-item:import": {"zh": "导入期初款项", "en": "import opening items"},
+ "finance:opening-item:list": {"zh": "查询期初款项", "en": "list opening items"},
+ "finance:opening-item:read": {"zh": "查看期初款项", "en": "read opening items"},
+ "finance:opening-item:reverse": {"zh": "期初款项：冲销", "en": "reverse (opening items)"},
+ "finance:opening-item:update": {"zh": "修改期初款项", "en": "edit opening items"},
  "finance:payment:allocate": {"zh": "收付款：核销", "en": "allocate (payments)"},
  "finance:payment:create": {"zh": "新增收付款", "en": "create payments"},
  "finance:payment:export": {"zh": "导出收付款", "en": "export payments"},
+ "finance:payment:import": {"zh": "导入收付款", "en": "import payments"},
  "finance:payment:list": {"zh": "查询收付款", "en": "list payments"},
  "finance:payment:read": {"zh": "查看收付款", "en": "read payments"},
  "finance:payment:reverse": {"zh": "收付款：冲销", "en": "reverse (payments)"},

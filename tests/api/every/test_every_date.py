@@ -53,6 +53,8 @@ HAPPENED = {
     "POST /api/v1/finance/vouchers/{id}/reverse day",
     "POST /api/v1/finance/expense-claims/{id}/reverse day",
     "POST /api/v1/finance/adjustments/{id}/reverse day",
+    "POST /api/v1/finance/opening-items day",
+    "POST /api/v1/finance/opening-items/{id}/reverse day",
     "POST /api/v1/finance/credit-notes/{id}/reverse day",
     "POST /api/v1/finance/expense-claims lines[0].day",
     "PATCH /api/v1/finance/expense-claims/{id} lines[0].day",

@@ -93,7 +93,7 @@ async def stored(table: Table, running: Running) -> list[dict[str, Any]]:
     """What clients wrote of each record."""
     records = await running.service.database.store(table.collection).find()
     below = {name for name, target in table.collection.references.items() if target == table.collection.name}
-    names = [name for name in table.collection.writable if name not in below]
+    names = [name for name, field in table.collection.writable.items() if name not in below and not field.write_only]
     values = {record["id"]: {name: record[name] for name in names} for record in records}
     # another record of the collection has another id now
     above = [{name: values.get(record[name]) for name in below} for record in records]

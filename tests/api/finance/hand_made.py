@@ -74,6 +74,11 @@ async def reverse_credit_note(maker: Maker, route: Route) -> Exercise:
     return replace(await read_credit_note(maker, route), body={"reason": "红冲错误"})
 
 
+async def opening_item(maker: Maker, route: Route) -> Exercise:
+    derived = await maker.derived(route)
+    return replace(derived, body={**derived.body, "supplier_id": None})  # a customer owes it
+
+
 async def adjust_item(maker: Maker, route: Route) -> Exercise:
     books = await Books.fresh(maker.admin)
     item = await books.item(await books.invoice())
@@ -164,6 +169,7 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"GET {AT}/statements/export": of_customer,
     f"GET {AT}/statements/print": of_customer,
     f"POST {AT}/vouchers": book,
+    f"POST {AT}/opening-items": opening_item,
     f"POST {AT}/open-items/{{id}}/adjustments": adjust_item,
     f"GET {AT}/adjustments/{{id}}": read_adjustment,
     f"POST {AT}/adjustments/{{id}}/reverse": reverse_adjustment,

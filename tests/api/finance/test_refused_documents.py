@@ -23,7 +23,7 @@ BOOKED = (
     *(f"inventory_{name}" for name in ("stock", "stock_entries", "sales_orders", "purchase_orders", "deliveries")),
     *(f"inventory_{name}" for name in ("receipts", "sales_returns", "purchase_returns", "transfers", "stock_counts")),
     *(f"finance_{name}" for name in ("accounts", "vouchers", "payments", "open_items", "open_item_entries")),
-    *(f"finance_{name}" for name in ("invoices", "credit_notes", "adjustments", "expense_claims")),
+    *(f"finance_{name}" for name in ("invoices", "credit_notes", "adjustments", "expense_claims", "opening_items")),
     *(f"crm_{name}" for name in ("contracts", "payment_plans", "payments")),
 )
 
@@ -104,6 +104,10 @@ async def _chain(admin: Client, running: Running) -> Chain:
         rebate = {"kind": "rebate", "amount": "0.10"}
         await made(name, f"{FINANCE}/open-items/{ids['payable']}/adjustments", rebate)
     await made("rebate back", f"{FINANCE}/adjustments/{ids['rebate']}/reverse")
+    owed = {"kind": "receivable", "number": unique("OLD"), "amount": "1.00", **party}
+    await made("opening", f"{FINANCE}/opening-items", owed)
+    await made("opening", f"{FINANCE}/opening-items/{ids['opening']}/reverse")
+    await made("opening kept", f"{FINANCE}/opening-items", owed)
     advance = {"direction": "in", "account_id": books.account_id, "amount": "30.00", **party}
     ids["advance voucher"] = (await made("advance", f"{FINANCE}/payments", advance))["voucher_id"]
     await made("payment", f"{FINANCE}/payments", advance)
@@ -186,6 +190,11 @@ IN_CLOSED_MONTH: Mapping[str, tuple[str, Any]] = {
     "adjustment": (f"{FINANCE}/open-items/<payable>/adjustments", {"kind": "rebate", "amount": "0.10"}),
     "reversal of an adjustment": (f"{FINANCE}/adjustments/<rebate kept>/reverse", {}),
     "voucher": (f"{FINANCE}/vouchers", {"kind": "income", "account_id": "<account>", "amount": "1.00"}),
+    "opening item": (
+        f"{FINANCE}/opening-items",
+        {"kind": "payable", "counterparty": "c", "number": "1", "amount": "1.00"},
+    ),
+    "reversal of an opening item": (f"{FINANCE}/opening-items/<opening kept>/reverse", {}),
 }
 BEFORE_WHAT_IT_TAKES_BACK = (
     f"{AT}/deliveries/<sale shipped>/returns",
@@ -221,6 +230,7 @@ REVERSED_BEFORE = {
     "reversal of a credit note": f"{FINANCE}/credit-notes/<not credited>/reverse",
     "adjustment": f"{FINANCE}/adjustments/<rebate>/reverse",
     "reversal of an adjustment": f"{FINANCE}/adjustments/<rebate back>/reverse",
+    "opening item": f"{FINANCE}/opening-items/<opening>/reverse",
     "voucher": f"{FINANCE}/vouchers/<voucher>/reverse",
     "reversal of a voucher": f"{FINANCE}/vouchers/<voucher back>/reverse",
 }
