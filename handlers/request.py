@@ -214,7 +214,7 @@ class Request:
     ) -> Iterator[FieldError]:
         for name, child in shape.checked:
             value = given.get(name)
-            rule = child.check(self.service, value) if child.check and isinstance(value, str) else None
+            rule = child.check(self.service, value) if child.check and isinstance(value, (str, list)) else None
             if rule:
                 yield FieldError(name, rule)
         yield from self.part(Dictionaries).faults(shape, given, standing)

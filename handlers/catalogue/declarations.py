@@ -44,6 +44,7 @@ class View:
 
     `columns`: the columns that a list shows at first, in this order; readers can switch the others on.
     `groups`: by heading, the fields of forms and of the details of a record below it; the other fields come after them.
+    `folded`: as `groups`, but after all other fields, and closed in forms until somebody opens them.
     `widgets`: by field, the parts of its control that replace those derived from its declaration; `nodes.mode` is the
     control of `mode` within `nodes`, which has none, and no column of its own, if the parts are empty. Values are shown in the
     words of the control's `options`, or of its `source`. A `Message` is shown in the language of the reader.
@@ -64,6 +65,7 @@ class View:
     collection: Collection
     columns: tuple[str, ...] = ()
     groups: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    folded: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     widgets: Mapping[str, Parts] = field(default_factory=dict)
     tabs: Mapping[tuple[str, str], Parts] = field(default_factory=dict)
     boxes: str = ""

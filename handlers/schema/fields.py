@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Protocol, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack
 
 from config.settings import EnvironmentSettings
 from handlers.schema.messages import Bilingual, Message
@@ -88,7 +88,7 @@ class FieldOptions(TypedDict, total=False):
     earliest: str
     person: bool
     dictionary: str | None
-    check: Callable[[HasSettings, str], str | None] | None
+    check: Callable[[HasSettings, Any], str | None] | None
     secret: bool
     history: bool
 
@@ -124,7 +124,8 @@ class Field:
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused. `earliest`: the first day that
     clients may send.
     `history`: the history of a record shows it; False for what follows from other records or only traces use.
-    `check`: only for top-level fields of a body: returns the rule that a value breaks under the settings, or None.
+    `check`: only for top-level fields of a body: returns the rule that a text or list breaks under the settings, or None;
+    of a list that the schema refuses too.
     """
 
     kind: Kind
@@ -153,7 +154,7 @@ class Field:
     earliest: str = FIRST_DAY
     person: bool = False
     dictionary: str | None = None
-    check: Callable[[HasSettings, str], str | None] | None = None
+    check: Callable[[HasSettings, Any], str | None] | None = None
     secret: bool = False
     history: bool = True
 

@@ -23,8 +23,6 @@ from plugins.business.events import (
     RECEIVABLE_CHANGED as RECEIVABLE_CHANGED,  # what a customer owes
     Debt as Debt,  # what the records of a business type owe, by their entries
     Due as Due,  # what is owed for a record
-    due_after as due_after,  # the day on which something is due, so many days after another day
-    payment_terms as payment_terms,  # the field with the number of days within which somebody has to pay
 )
 from plugins.business.lines import (
     GOODS as GOODS,  # the kind of a line, or a product, that moves stock
@@ -74,4 +72,16 @@ from plugins.business.ports import (
     ShippedLine as ShippedLine,  # what was shipped of a line of an order
     Suppliers as Suppliers,  # port: terms of suppliers
     find_booked_on as find_booked_on,  # the day on which the effect of a date is booked
+)
+from plugins.business.terms import (
+    FURTHER_TERMS as FURTHER_TERMS,  # the group of forms with the terms that few agree on
+    TERMS_FROM as TERMS_FROM,  # from which days terms count, with labels
+    PaymentTerms as PaymentTerms,  # when what a document comes to is due, and what is off before
+    copy_terms as copy_terms,  # the terms that a document takes of its party
+    discount_fields as discount_fields,  # the fields of an invoice with its cash discount
+    due_after as due_after,  # the day on which something is due, so many days after another day
+    payment_terms as payment_terms,  # the field with the number of days within which somebody has to pay
+    replace_terms as replace_terms,  # a change of the terms of a document
+    schedule_of as schedule_of,  # the schedule of an open item that is due in parts
+    terms_fields as terms_fields,  # the fields with terms of payment
 )

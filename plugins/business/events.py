@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
 from decimal import Decimal
 
 from handlers.events import Event
 from handlers.reports.audits import Piece
-from handlers.schema.fields import Field, integer
 from handlers.schema.values import RecordId
 
 
@@ -39,26 +37,6 @@ class Debt:
     compute: Callable[[Piece], Awaitable[Mapping[RecordId, Due]]]
 
 
-_MOST_DAYS = 3650
-
-
-def payment_terms(*, description: str | None = None, read_only: bool = False) -> Field:
-    """Return the field with the days within which somebody has to pay; null: not agreed."""
-    return integer(
-        label=("账期天数", "Payment terms in days"),
-        minimum=0,
-        maximum=_MOST_DAYS,
-        example=30,
-        read_only=read_only,
-        description=description,
-    )
-
-
-def due_after(day: str, terms_days: int) -> str:
-    """Return the day that comes `terms_days` after `day`."""
-    return (date.fromisoformat(day) + timedelta(days=terms_days)).isoformat()
-
-
 DATED = Event("finance.dated", day=str, booked=bool | None)
 """A record is dated on this business day; a listener refuses one in a closed month. `booked`: `MONEY_MOVED` or
 `MONEY_RETURNED` follow in the same transaction, so that a listener may make it wait for others that book."""
@@ -77,6 +55,10 @@ _OWED = {
     "schedule": list | None,
     "due_on": str | None,
     "terms_days": int | None,
+    "terms_from": str | None,
+    "instalments": list | None,
+    "discount_percent": object,
+    "discount_days": int | None,
     "day": str | None,
     "customer_id": object,
     "supplier_id": object,

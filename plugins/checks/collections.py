@@ -69,7 +69,7 @@ def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
             yield f"{where}, a collection that no loaded plugin declares."
         about = [one for one in plugin.routes if one.collection == view.collection.name and one.body is not None]
         sent = {name for one in about for name in (one.body.fields if one.body is not None else None) or ()}
-        grouped = Counter(name for names in view.groups.values() for name in names)
+        grouped = Counter(name for names in (*view.groups.values(), *view.folded.values()) for name in names)
         for name in sorted(
             {*view.columns, *grouped, *(name.partition(".")[0] for name in view.widgets), view.due}
             - {""}
@@ -79,7 +79,7 @@ def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
             yield f"{where} names {name}, which is no field of it."
         for name in sorted(name for name, times in grouped.items() if times > 1):
             yield f"{where} has {name} in two groups."
-        for heading in (*view.groups, *view.tabs):
+        for heading in (*view.groups, *view.folded, *view.tabs):
             if not all(heading):
                 given = " ".join(heading).strip() or "none"
                 yield f"{where} has a heading that is not in Chinese and English: {given}."

@@ -15,6 +15,7 @@ _LONG = 500
 # the formats in which dates are sent; moments with the offset of the business time zone, in which they are chosen
 DAY, MONTH, MOMENT = "YYYY-MM-DD", "YYYY-MM", "YYYY-MM-DDTHH:mm:ss.SSSZ"
 _MONTHS = ("2026-11", "2026-13")  # what the pattern of a month takes, and what it does not
+_FOLDED: Node = {"collapsable": True, "collapsed": True}
 _PLAIN: Mapping[str, Node] = {
     "integer": {"type": "input-number", "precision": 0},
     "number": {"type": "input-number"},
@@ -43,7 +44,11 @@ def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: 
             made.append({"name": name, "label": viewer.label(name, field), **own[name]})
     known = _known(viewer, [*fields], made)
     parts = grouped(viewer, view, [(str(one["name"]), {**one, **known.get(str(one["type"]), {})}) for one in made])
-    below = ([node("fieldset", title=heading, body=[*nodes])] if heading else nodes for heading, nodes in parts)
+    folded = {viewer.say(Message(*heading)) for heading in (view.folded if view is not None else ())}
+    below = (
+        [node("fieldset", title=heading, body=[*nodes], **(_FOLDED if heading in folded else {}))] if heading else nodes
+        for heading, nodes in parts
+    )
     return [*(one for nodes in below for one in nodes), *totals(viewer, shape, made)]
 
 

@@ -45,14 +45,18 @@ def is_long(field: Field) -> bool:
 def grouped(
     viewer: Viewer, view: View | None, named: Sequence[tuple[str, Node]]
 ) -> Iterator[tuple[str, Sequence[Node]]]:
-    """Yield the nodes of fields under the headings of a view; fields that it does not name come last, without one."""
+    """Yield the nodes of fields under the headings of a view; those that it does not name have none.
+
+    They come after its groups, and before those that are folded.
+    """
     rest = dict(named)
-    for heading, names in (view.groups if view is not None else {}).items():
-        nodes = [rest.pop(name) for name in names if name in rest]
+    groups, folded = (view.groups, view.folded) if view is not None else ({}, {})
+    named_by = {**groups, **folded}
+    under = {heading: [rest.pop(name) for name in names if name in rest] for heading, names in named_by.items()}
+    for heading in (*groups, None, *folded):
+        nodes = [*rest.values()] if heading is None else under[heading]
         if nodes:
-            yield viewer.say(Message(*heading)), nodes
-    if rest:
-        yield "", [*rest.values()]
+            yield "" if heading is None else viewer.say(Message(*heading)), nodes
 
 
 def details(

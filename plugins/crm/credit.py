@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Service, exact
-from plugins.api.business import OVER_CREDIT_LIMIT, Books, Contact, Customers, Party
+from plugins.api.business import OVER_CREDIT_LIMIT, Books, Contact, Customers, Party, PaymentTerms
 from plugins.crm.contacts import find_contacts
 from plugins.crm.options import CREDIT_LIMIT_KEY
 from plugins.crm.records import CUSTOMERS
@@ -22,10 +22,9 @@ class KeptCustomers(Customers):
 
     service: Service
 
-    async def find_terms(self, customer_id: Any) -> int | None:
-        """Return the number of days within which the customer pays, or None."""
-        customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
-        return customer["terms_days"] if customer is not None else None
+    async def find_terms(self, customer_id: Any) -> PaymentTerms:
+        """Return when the customer pays."""
+        return PaymentTerms.of(await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id}) or {})
 
     async def find_party(self, req: Request, customer_id: Any) -> Party:
         """Return what documents copy of a customer, as far as the caller may see it."""

@@ -26,6 +26,13 @@ class Position(TypedDict):
     lat: float
 
 
+class Instalment(TypedDict):
+    """An object within `Customer`."""
+
+    percent: StoredAmount
+    days: int
+
+
 class Collaborator(TypedDict):
     """An object within `Customer`."""
 
@@ -55,6 +62,10 @@ class Customer(TypedDict):
     remark: str | None
     credit_limit: StoredAmount | None
     terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
     tax_id: StoredId | None
     price_list_ids: list[StoredId] | None
     last_follow_at: datetime | None

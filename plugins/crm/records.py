@@ -20,7 +20,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import party_fields, payment_terms
+from plugins.api.business import party_fields, terms_fields
 from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS, LIST_IN_USE
 from plugins.crm.record_types import Contact, Customer, FollowUp, Lead, Opportunity
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
@@ -144,7 +144,7 @@ CUSTOMERS: Collection[Customer] = Collection(
             "`crm_credit_limit` says what happens to an order that exceeds it.",
             example="50000.00",
         ),
-        "terms_days": payment_terms(description="Days to pay for orders and invoices that have no terms of their own."),
+        **terms_fields(days="Days to pay for orders and invoices that have no terms of their own."),
         "tax_id": object_id(
             label=("默认税种", "Default tax"),
             ref="inventory_taxes",

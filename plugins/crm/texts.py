@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Dictionary, Menu, Message, dictionary, page
+from plugins.api.business import TERMS_FROM
 from plugins.crm.states import AMENDMENT_STATES, CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES, PLAN_STATES
 
 _COLOURS = {
@@ -112,6 +113,7 @@ DICTIONARIES = (
         amendment=("变更", "Amendment"),
         renewal=("续签", "Renewal"),
     ),
+    dictionary("crm_terms_from", ("账期起算日", "Start of payment terms"), **TERMS_FROM),
     dictionary(
         "crm_payment_method",
         ("回款方式", "Payment method"),

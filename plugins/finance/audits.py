@@ -19,6 +19,7 @@ from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.api.values import ReadOnlyRecord
 from plugins.finance.bills import BILLS_NOTHING, billing, find_item_ids, get_share, list_lines
 from plugins.finance.books import compute_balance_changes
+from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
 from plugins.finance.open_items import (
     BILLING,
@@ -37,7 +38,6 @@ from plugins.finance.record_types import Invoice, Voucher
 from plugins.finance.records import (
     ACCOUNTS,
     CREDIT_NOTES,
-    EXPENSE_CLAIMS,
     FINAL,
     INVOICES,
     PERIODS,

@@ -31,12 +31,12 @@ from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering, change_state
 from plugins.finance import open_items
 from plugins.finance.books import check_open, get_day
+from plugins.finance.claim_records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
 from plugins.finance.entering import pay
 from plugins.finance.invoices import number_key
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
 from plugins.finance.open_items import PaymentVoucher, in_books
 from plugins.finance.record_types import ExpenseClaim
-from plugins.finance.records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
 from plugins.finance.states import CLAIM_STATES
 
 CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)

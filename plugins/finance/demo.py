@@ -8,7 +8,8 @@ from typing import Any
 
 from plugins.api import Actor, Service, day_of, utc_now
 from plugins.api.records import Demonstration
-from plugins.finance.records import ACCOUNTS, EXPENSE_CLAIMS, INVOICES, VOUCHERS
+from plugins.finance.claim_records import EXPENSE_CLAIMS
+from plugins.finance.records import ACCOUNTS, INVOICES, VOUCHERS
 from plugins.rbac.api import people_of_the_demo
 
 _MONTHS = 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import dictionary
+from plugins.api.business import TERMS_FROM
 
 _ADJUSTMENTS = {
     "rebate": ("折让", "Rebate"),
@@ -78,6 +79,7 @@ DICTIONARIES = (
         **_ADJUSTMENTS,
     ),
     dictionary("finance_adjustment_kind", ("款项调整类型", "Adjustment type"), **_ADJUSTMENTS),
+    dictionary("finance_terms_from", ("账期起算日", "Start of payment terms"), **TERMS_FROM),
     dictionary(
         "finance_side",
         ("往来方向", "Side"),

@@ -51,6 +51,7 @@ Values = Mapping[str, Any]
 ZERO = Decimal(0)
 OWED, PAID, ADVANCE, RESCHEDULED = "owed", "paid", "advance", "rescheduled"
 PAYMENT = "PAYMENT"  # the `biz_type` of entries of advances
+_OWN = ("INVOICE", "EXPENSE")  # what is owed for documents of this plugin
 PARTY_FIELDS = ("customer_id", "supplier_id", "counterparty")
 _COPIED = ("direction", *PARTY_FIELDS, "biz_type", "resource_id", "number")
 
@@ -279,6 +280,11 @@ def _reduce(parts: dict[str | None, Decimal], order: list[str | None], amount: D
     return amount
 
 
+def is_counted_elsewhere(item: Mapping[str, Any]) -> bool:
+    """Return whether another plugin counts the payments of an item, such as those of a contract."""
+    return bool(item["paid_elsewhere"] and item["biz_type"] not in _OWN)
+
+
 def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return `schedule` and `due_on` of an item whose payments name no part of it; an empty dict without a schedule.
 
@@ -286,7 +292,7 @@ def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not item.get("schedule"):
         return {}
-    if item["paid_elsewhere"]:
+    if is_counted_elsewhere(item):
         return {"due_on": _find_next(item)}
     left, parts = exact(item["paid"]), []
     for part in sorted(item["schedule"], key=lambda one: one["due_on"]):

@@ -34,7 +34,7 @@ from plugins.api import (
     store_money,
     transitions,
 )
-from plugins.api.business import Customers, Party, Suppliers, copy_party, due_after
+from plugins.api.business import Customers, Party, PaymentTerms, Suppliers, copy_party, copy_terms, replace_terms
 from plugins.api.data import Migration, Stage
 from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
@@ -140,6 +140,8 @@ _DECIDE_LINES = ("open_item_id", "direction", "prices_include_tax", "kind")
 _BEGIN_LINES = ("shipment_ids", "open_item_ids")
 _CHOOSE = ("billing_address_name", "delivery_address_name")
 _PARTY = ("customer_id", "supplier_id")
+_BILLS = ("open_item_id", "open_item_ids")
+_DATES = ("day", *_PARTY, *vars(PaymentTerms()))  # what decides when an invoice is due
 _DRAFT = {"status": "draft"}
 
 
@@ -153,11 +155,14 @@ async def create(req: Request) -> Invoice:
     for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
     values["counterparty"] = await open_items.choose_counterparty(req, values)
+    stated = {name: value for name, value in req.body.items() if value is not None}
+    values |= copy_terms(await _find_terms(req, values, items), stated)
     if values.get("due_on") is None:
-        values["due_on"] = await _find_due_day(req, values)
+        values["due_on"] = PaymentTerms.of(values).find_due_day(values["day"])
     values |= await _copy_party(req, values)
+    values["total"] = _add_tax(values)
     try:
-        return await req.store(INVOICES).create({**values, "total": _add_tax(values), **keys_of(values)})
+        return await req.store(INVOICES).create({**values, **_count_discount(values), **keys_of(values)})
     except ApiError as error:
         raise name_number(error) from error
 
@@ -172,21 +177,40 @@ async def _copy_party(req: Request, values: ReadOnlyRecord) -> Record:
     return copy_party(party, req.body)
 
 
-async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
-    """Return the day on which an invoice is due by the terms of its customer or supplier, or None without terms."""
-    days = None
+async def _find_terms(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]) -> PaymentTerms:
+    """Return the terms of the items that an invoice bills, or else of its customer or supplier."""
+    agreed = open_items.find_agreed(items)
+    if agreed != PaymentTerms():
+        return agreed
     if values.get("customer_id") is not None:
-        days = await req.part(Customers).find_terms(values["customer_id"])
-    elif values.get("supplier_id") is not None:
-        days = await req.part(Suppliers).find_terms(values["supplier_id"])
-    return due_after(values["day"], days) if days is not None else None
+        return await req.part(Customers).find_terms(values["customer_id"])
+    if values.get("supplier_id") is not None:
+        return await req.part(Suppliers).find_terms(values["supplier_id"])
+    return agreed
 
 
-async def _follows_terms(req: Request, before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-    """Return whether a changed invoice is due by the terms of its party: as before, unless the change says when."""
-    if "due_on" in values or values.keys().isdisjoint(("day", "customer_id", "supplier_id")):
+async def _change_terms(
+    req: Request, before: Invoice, after: ReadOnlyRecord, values: Record, items: Sequence[OpenItem]
+) -> Record:
+    """Return what else the change `values` of a draft changes: its terms, its due day by them, and its discount."""
+    changes: Record = {}
+    if any(after.get(name) != before.get(name) for name in (*_PARTY, *_BILLS)):
+        changes = copy_terms(await _find_terms(req, after, items), req.body)
+    if _follows_terms(before, {**values, **changes}):
+        changes["due_on"] = PaymentTerms.of({**after, **changes}).find_due_day(after["day"])
+    return changes | _count_discount({**after, **changes})
+
+
+def _follows_terms(before: Invoice, values: ReadOnlyRecord) -> bool:
+    """Return whether a changed invoice is due by its terms: as before, unless the change says when."""
+    if "due_on" in values or values.keys().isdisjoint(_DATES) or before["day"] is None:
         return False
-    return bool(before["due_on"] == await _find_due_day(req, before))
+    return before["due_on"] == PaymentTerms.of(before).find_due_day(before["day"])
+
+
+def _count_discount(values: ReadOnlyRecord) -> Record:
+    """Return `discount_until` and `discount_amount` of an invoice with this total."""
+    return PaymentTerms.of(values).count_discount(values["day"], exact(values["total"]), values["due_on"])
 
 
 def _check_party(values: Mapping[str, Any]) -> None:
@@ -200,7 +224,7 @@ def _check_party(values: Mapping[str, Any]) -> None:
 
 async def update(req: Request) -> Invoice:
     """Change a draft."""
-    values = dict(req.body)
+    values = replace_terms(req.body)
     version = values.pop("version")
     invoices = req.store(INVOICES)
     before = await invoices.get(req.path["id"])
@@ -219,10 +243,8 @@ async def update(req: Request) -> Invoice:
     ):
         values["counterparty"] = await open_items.find_party_name(req, after) or before["counterparty"]
     after |= values
-    if await _follows_terms(req, before, values):
-        values["due_on"] = await _find_due_day(req, after)
-    values["total"] = _add_tax(after)
-    values |= keys_of(after)
+    values["total"] = after["total"] = _add_tax(after)
+    values |= keys_of(after) | await _change_terms(req, before, after, values, items)
     chosen = [name.removesuffix("_name") for name in _CHOOSE if name in req.body]
     moved = any(after.get(name) != before.get(name) for name in _PARTY)
     copied = await _copy_party(req, after) if moved or chosen else {}
@@ -289,6 +311,7 @@ async def _update_item(step: Step[Invoice]) -> None:
         confirms = step.action == "confirm"
         items = await open_items.lock_billed(step.req, step.record)
         if confirms and (changes := await invoice_lines.renew(step.req, step.record, items)):
+            changes |= _count_discount({**step.record, **changes})
             step.record = await step.store(INVOICES).update(step.record["id"], changes)
         day = step.record["day"] or step.today
         await open_items.update_billed(step.req, step.record, day, items, confirms=confirms)

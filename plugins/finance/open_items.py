@@ -34,6 +34,7 @@ from plugins.api import (
     store_money,
     utc_now,
 )
+from plugins.api.business import PaymentTerms, schedule_of
 from plugins.api.data import RecordNames
 from plugins.api.records import Announced, change_state
 from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
@@ -240,8 +241,9 @@ async def pay_billed(service: Service, item: Mapping[str, Any]) -> None:
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE, CLAIM, OPENING = "INVOICE", "EXPENSE", "OPENING"
+_OFFER = ("discount_until", "discount_amount")
 _COPIED_FROM_EVENT = (
-    *("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "undelivered", "due_on", "terms_days"),
+    *("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "undelivered", "due_on", "schedule"),
 )
 
 
@@ -252,11 +254,11 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
     paid = payload.get("paid")
     values = {
         **{name: payload.get(name) for name in _COPIED_FROM_EVENT},
+        **vars(PaymentTerms.of(payload)),
         "document_amount": payload["amount"],
         "direction": direction,
         "biz_type": payload["biz_type"],
         "resource_id": str(payload["resource_id"]),
-        "schedule": payload.get("schedule"),
         "paid_elsewhere": paid is not None,
         **({"paid": paid} if paid is not None else {}),
     }
@@ -297,6 +299,9 @@ async def put_invoice(
             "customer_id": invoice["customer_id"],
             "supplier_id": invoice["supplier_id"],
             "due_on": invoice["due_on"],
+            "schedule": _schedule(invoice),
+            **vars(PaymentTerms.of(invoice)),
+            **{name: invoice.get(name) for name in _OFFER},
             "amount": store_money(get_owed(invoice) if invoice["status"] != "void" else Decimal(0)),
             "paid": invoice["paid"],
             "paid_elsewhere": True,
@@ -304,6 +309,24 @@ async def put_invoice(
         day,
         item,
     )
+
+
+def _schedule(invoice: Invoice) -> list[Record] | None:
+    """Return the parts in which an invoice is due; None where somebody set its due day, or it is due on one."""
+    total = exact(invoice["total"])
+    due = PaymentTerms.of(invoice).split(invoice["day"], total) if invoice["day"] is not None else {}
+    return schedule_of(due) if max(due, default=None) == invoice["due_on"] else None
+
+
+def _find_discount(bills: Sequence[Invoice]) -> Record:
+    """Return the cash discount of an item: what the last invoice that bills it and offers one, offers for it."""
+    offers = [
+        one for one in bills if one["discount_until"] is not None and exact(one["total"]) > exact(one["credited"])
+    ]
+    if not offers:
+        return dict.fromkeys(_OFFER)
+    last = max(offers, key=lambda one: one["day"] or "")
+    return PaymentTerms.of(last).count_discount(last["day"], exact(last["total"]), last["due_on"])
 
 
 async def lock_billed(req: Request, invoice: Invoice) -> list[OpenItem]:
@@ -334,7 +357,7 @@ async def update_billed(
 
 async def count_bills(service: Service, item: OpenItem, bills: Sequence[Invoice], day: str) -> OpenItem:
     """Write into an item what the invoices that bill it claim, and enter on `day` by how much that changes the debt."""
-    values: Record = {**sum_bills(item, bills)}
+    values: Record = {**sum_bills(item, bills), **_find_discount(bills)}
     if exact(item["undelivered"]) and not exact(values["document_amount"]):
         values["due_on"] = min((one["due_on"] for one in bills if one["due_on"]), default=None)
     values |= await _date(service, item, {**item, **values}, day)
@@ -487,6 +510,11 @@ def describe_billed(invoice: ReadOnlyRecord, items: Sequence[OpenItem]) -> Recor
     party = {name: items[0].get(name) for name in PARTY_FIELDS if items[0].get(name)}
     due_on = min((item["due_on"] for item in items if item["due_on"]), default=None)
     return {**party, "due_on": invoice.get("due_on") or due_on}
+
+
+def find_agreed(items: Sequence[OpenItem]) -> PaymentTerms:
+    """Return the terms of the items that an invoice bills: those of the first that has some."""
+    return next((terms for terms in map(PaymentTerms.of, items) if terms != PaymentTerms()), PaymentTerms())
 
 
 async def _put(

@@ -18,14 +18,12 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import payment_terms
+from plugins.api.business import discount_fields, terms_fields
 from plugins.api.records import Numbering
 from plugins.finance.messages import ACCOUNT_USED
 from plugins.finance.record_types import Adjustment, FinancePayment, OpenItem
-from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, CUSTOMER, MAX_AMOUNT, REMARK, SUPPLIER
+from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, CUSTOMER, MAX_AMOUNT, REMARK, SUM, SUPPLIER
 from plugins.finance.states import OPEN_ITEM_STATES, PAYMENT_STATES
-
-_SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
 
 _PART = obj(
     "OpenItemPart",
@@ -62,7 +60,7 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
             read_only=True,
             description="From which day on it counts: `day`, or the first open day after it if its month was closed.",
         ),
-        "amount": _SUM.but(
+        "amount": SUM.but(
             description="What is owed: `document_amount` and `billed_ahead`, less what credit notes and adjustments take off."
         ),
         "document_amount": money(
@@ -105,7 +103,7 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
             read_only=True,
             description="By how much adjustments lowered it: rebates, cash discounts, write-offs, charges and differences.",
         ),
-        "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
+        "paid": SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
         "due_on": day(
             label=("到期日", "Due date"),
             read_only=True,
@@ -113,9 +111,16 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
             sort=True,
             description="When the next payment is due.",
         ),
-        "terms_days": payment_terms(
-            read_only=True, description="How many days after a shipment its payment is due; null: not agreed."
-        ),
+        **{
+            name: field.but(read_only=True)
+            for name, field in terms_fields(
+                days="How many days after a shipment, or an invoice, its payment is due; null: not agreed."
+            ).items()
+        },
+        **{
+            name: field.but(description=f"{field.description} Of an order, that of its last invoice with one.")
+            for name, field in discount_fields().items()
+        },
         "schedule": array(
             _PART,
             label=("收付款计划", "Payment schedule"),

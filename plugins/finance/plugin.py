@@ -27,6 +27,7 @@ from plugins.finance import (
 )
 from plugins.finance.audit_runs import LEDGER_AUDITS, FinanceSettings
 from plugins.finance.audits import AUDITS, DEBTS, MONEY_AUDITS
+from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
@@ -35,7 +36,7 @@ from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.opening_items import OPENING_ITEMS
 from plugins.finance.payment_records import ADJUSTMENTS, OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.prints import PRINTS
-from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, PERIODS, VOUCHERS
+from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, INVOICES, PERIODS, VOUCHERS
 from plugins.finance.views import VIEWS
 
 _AUDIT = Message("核对账目", "Audit the ledgers")

@@ -7,9 +7,10 @@ from dataclasses import replace
 from plugins.api import Message, Record, Request, invalid, shape
 from plugins.api.reports import Printable
 from plugins.finance import dunning, statements
+from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.entries import ENTRIES
 from plugins.finance.payment_records import PAYMENTS
-from plugins.finance.records import CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, VOUCHERS
+from plugins.finance.records import CREDIT_NOTES, INVOICES, VOUCHERS
 
 _AT = "/api/v1/finance"
 _MOST_LINES = 1000
@@ -42,7 +43,11 @@ PRINTS = (
         number="number",
         total="total",
         party=("counterparty", "vat_number", "billing_address"),
-        facts=("direction", "kind", "day", "due_on", "category", "reference", "open_item_id", "delivery_address"),
+        facts=(
+            *("direction", "kind", "day", "due_on", "terms_from", "instalments"),
+            *("discount_percent", "discount_until", "discount_amount"),
+            *("category", "reference", "open_item_id", "delivery_address"),
+        ),
         lines="lines",
         columns=("product_id", "description", "reference", "quantity", "price", "discount", "tax_rate", "net"),
         totals=_SUMS,

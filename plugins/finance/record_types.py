@@ -115,6 +115,13 @@ class ExpenseClaim(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class Instalment(TypedDict):
+    """An object within `Invoice`."""
+
+    percent: StoredAmount
+    days: int
+
+
 class InvoiceLine(TypedDict):
     """An object within `Invoice`."""
 
@@ -178,6 +185,13 @@ class Invoice(TypedDict):
     delivery_address_name: NotRequired[str | None]
     day: str | None
     due_on: str | None
+    terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
+    discount_until: str | None
+    discount_amount: StoredAmount | None
     amount: StoredAmount
     tax: StoredAmount
     lines: list[InvoiceLine] | None
@@ -289,6 +303,12 @@ class OpenItem(TypedDict):
     paid: StoredAmount
     due_on: str | None
     terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
+    discount_until: str | None
+    discount_amount: StoredAmount | None
     schedule: list[OpenItemPart] | None
     status: Literal["planned", "open", "partly_paid", "paid", "void"]
     paid_elsewhere: bool

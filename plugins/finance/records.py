@@ -1,4 +1,4 @@
-"""Accounts, vouchers, periods, expense claims, invoices and credit notes."""
+"""Accounts, vouchers, periods, invoices and credit notes."""
 
 from __future__ import annotations
 
@@ -30,15 +30,18 @@ from plugins.api.business import (
     MOST_LINES,
     TAX_RATE,
     copied_fields,
+    discount_fields,
     priced_line,
+    terms_fields,
 )
 from plugins.api.fields import record_code
 from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
-from plugins.finance.record_types import Account, CreditNote, ExpenseClaim, Invoice, Period, Voucher
-from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
+from plugins.finance.record_types import Account, CreditNote, Invoice, Period, Voucher
+from plugins.finance.states import INVOICE_STATES
 
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
+SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
 REFERENCE = text(
     label=("参考号", "Reference"), max_length=100, filter=True, description="Your own number or keyword for it."
 )
@@ -192,81 +195,6 @@ PERIODS: Collection[Period] = Collection(
 
 REVERSE_BODY = shape("ReverseBody", day=day(past=True, description="Today unless given."), remark=REMARK)
 
-_SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
-
-CLAIM_LINE = obj(
-    "ExpenseLine",
-    {
-        "day": day(label=("发生日期", "Date"), past=True, required=True, example="2026-11-18"),
-        "category": text(label=("费用类别", "Category"), required=True, max_length=64, example="travel"),
-        "amount": money(label=("金额", "Amount"), minimum="0.01", maximum=MAX_AMOUNT, required=True, example="86.50"),
-        "description": text(label=("费用说明", "Description"), max_length=500),
-        "receipt_number": text(
-            label=("发票号码", "Receipt number"),
-            max_length=64,
-            description="Of the invoice or receipt. In the company it is claimed once, however it is written, until its claim "
-            "is deleted or reversed.",
-            example="24312000000000000001",
-        ),
-    },
-)
-
-EXPENSE_CLAIMS: Collection[ExpenseClaim] = Collection(
-    name="finance_expense_claims",
-    title="ExpenseClaim",
-    noun=Message("报销单", "expense claim"),
-    scoped=True,
-    fields={
-        "number": text(
-            label=("报销单号", "Claim number"),
-            max_length=32,
-            read_only=True,
-            nullable=False,
-            sort=True,
-            filter=True,
-            search=True,
-        ),
-        "title": record_name(label=("报销事由", "Purpose"), example="上海出差"),
-        "lines": array(CLAIM_LINE, label=("费用明细", "Expense lines"), min_items=1, max_items=100, required=True),
-        "amount": _SUM,
-        "status": CLAIM_STATES.choice(label=("单据状态", "Status"), filter=True, sort=True),
-        "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
-        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
-        "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
-        "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True, ref="users"),
-        "reason": text(label=("驳回或冲销原因", "Reason"), max_length=500, read_only=True),
-        "reversed_on": day(
-            label=("冲销日期", "Reversed on"),
-            read_only=True,
-            description="From this day on, nothing is owed for the claim.",
-        ),
-        "paid_at": timestamp(label=("付款时间", "Paid at"), read_only=True),
-        "voucher_id": object_id(label=("付款凭证", "Voucher"), read_only=True, ref="finance_vouchers"),
-        "remark": REMARK,
-    },
-    indexes=(
-        Index("number", unique=True),
-        Index("status", "-created_at"),
-        Index("receipt_keys", unique=True, where={"receipt_keys": {"$type": "string"}}),
-    ),
-    internal=("receipt_keys",),
-    states=CLAIM_STATES,
-)
-
-PAY_CLAIM_BODY = shape(
-    "PayExpenseBody",
-    account_id=object_id(required=True, ref=ACCOUNTS.name),
-    day=day(past=True, description="Today unless given."),
-)
-
-REVERSE_CLAIM_BODY = shape(
-    "ReverseClaimBody",
-    day=day(past=True, description="Today unless given."),
-    reason=text(max_length=500, example="重复报销"),
-)
-
-REJECT_BODY = shape("RejectBody", reason=text(max_length=500))
-
 PRODUCT = object_id(label=("商品", "Product"), ref="inventory_products", ref_optional=True, on_delete="keep")
 _UNITS = quantity(label=("数量", "Quantity"), minimum="0", maximum=MAX_QUANTITY)
 
@@ -392,10 +320,15 @@ INVOICES: Collection[Invoice] = Collection(
             filter=True,
             sort=True,
             description=(
-                "Unless given, by the payment terms of the customer or supplier; none without terms. "
-                "In a draft it follows them when the day or the customer or supplier changes."
+                "Unless given, when the first of what it bills is due, or else when all of it is due by its payment terms; "
+                "none without terms. In a draft it follows them when they, the day, or the customer or supplier change."
             ),
         ),
+        **terms_fields(
+            days="How many days after its date it is due. Unless given, its terms are those of what it bills, or of the "
+            "customer or supplier."
+        ),
+        **discount_fields(),
         "amount": money(
             label=("不含税金额", "Net amount"),
             minimum="0.01",
@@ -438,8 +371,8 @@ INVOICES: Collection[Invoice] = Collection(
             description="Instead of `open_item_id`, of several orders of one customer or supplier: begins the lines, all that is "
             "open of them. Lines may also name their `open_item_id` themselves.",
         ),
-        "total": _SUM.but(label=("价税合计", "Total"), description="`amount` plus `tax`."),
-        "paid": _SUM.but(label=("已结算金额", "Paid"), description="How much of the total is paid."),
+        "total": SUM.but(label=("价税合计", "Total"), description="`amount` plus `tax`."),
+        "paid": SUM.but(label=("已结算金额", "Paid"), description="How much of the total is paid."),
         "credited": money(
             label=("已红冲金额", "Credited"),
             read_only=True,

@@ -12,12 +12,13 @@ from typing import Any
 from plugins.api import CONFLICT, ApiError, Request, exact, invalid, store_money
 from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.records import change_state
-from plugins.finance.entries import ADVANCE, ENTRIES, PAID, ZERO, enter_advance
+from plugins.finance.claim_records import EXPENSE_CLAIMS
+from plugins.finance.entries import ADVANCE, ENTRIES, PAID, ZERO, enter_advance, is_counted_elsewhere
 from plugins.finance.messages import ITEM_VOID, MORE_THAN_ADVANCE, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK
 from plugins.finance.open_items import CLAIM, INVOICE, add_paid, settle_invoice, update_from_invoice
 from plugins.finance.payment_records import OPEN_ITEMS, PAYMENTS
 from plugins.finance.record_types import FinancePayment, OpenItem, Voucher
-from plugins.finance.records import EXPENSE_CLAIMS, INVOICES
+from plugins.finance.records import INVOICES
 
 Values = Mapping[str, Any]
 Changes = list[tuple[str, Decimal]]  # days in order, each with the amount by which the total grew on it
@@ -95,11 +96,6 @@ _DIRECTIONS = {"in": "out", "out": "in"}  # of a payment, and of the items that 
 def settles(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     """Return whether the payment settles the item; one of the other direction pays back what was paid too much."""
     return bool(_DIRECTIONS[payment["direction"]] == item["direction"])
-
-
-def is_counted_elsewhere(item: Mapping[str, Any]) -> bool:
-    """Return whether another plugin counts the payments of an item, such as those of a contract."""
-    return bool(item["paid_elsewhere"] and item["biz_type"] not in (INVOICE, CLAIM))
 
 
 def get_repayable(item: Mapping[str, Any]) -> Decimal:

@@ -6,9 +6,10 @@ Their exports have a row for each of them, so that its columns add up.
 from __future__ import annotations
 
 from plugins.api import Route, tables
+from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.opening_items import OPENING_ITEMS
 from plugins.finance.payment_records import ADJUSTMENTS, PAYMENTS
-from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, EXPENSE_CLAIMS, INVOICES, VOUCHERS
+from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, INVOICES, VOUCHERS
 
 _EXPORT, _IMPORT = ("export",), ("import",)
 ROUTES: tuple[Route, ...] = (

@@ -1,6 +1,7 @@
 """How the console shows months, what is owed, opening items and invoices; an invoice can be begun from what it is to bill."""
 
 from plugins.api import View
+from plugins.api.business import FURTHER_TERMS
 from plugins.api.records import Makes
 from plugins.finance.open_items import CLAIM, INVOICE, OPENING
 from plugins.finance.opening_items import OPENING_ITEMS
@@ -19,9 +20,11 @@ _BILL = Makes(
     },
     fits=f"biz_type != '{INVOICE}' && biz_type != '{CLAIM}' && biz_type != '{OPENING}'",
 )
+# the cash discount that is offered, as long as it holds and nothing was taken off
+_OFFERED = "${{discount_until >= DATETOSTR(TODAY(), 'YYYY-MM-DD') && !(adjusted > 0) ? {} : ''}}"
 _ADJUST = Makes(
     "POST /api/v1/finance/open-items/{id}/adjustments",
-    {},
+    {"kind": _OFFERED.format("'cash_discount'"), "amount": _OFFERED.format("discount_amount")},
     fits=f"biz_type != '{CLAIM}' && (status == 'open' || status == 'partly_paid')",
 )
 VIEWS = (
@@ -48,7 +51,7 @@ VIEWS = (
         groups={
             ("开票", "Invoice"): (
                 *("direction", "kind", "open_item_id", "open_item_ids", "prepayment_rate"),
-                *("number", "day", "due_on"),
+                *("number", "day", "terms_days", "due_on"),
             ),
             ("往来单位", "Party"): (
                 *("customer_id", "supplier_id", "counterparty", "vat_number", "billing_address_name"),
@@ -56,6 +59,7 @@ VIEWS = (
             ),
             ("金额", "Amounts"): ("prices_include_tax", "lines", "amount", "tax", "total", "paid"),
         },
+        folded=FURTHER_TERMS,
         widgets={
             "counterparty": {"visibleOn": "${!open_item_id && !open_item_ids && !customer_id && !supplier_id}"},
             "prepayment_rate": {"visibleOn": f"${{kind == '{PREPAYMENT}'}}"},

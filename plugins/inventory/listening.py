@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.api import Listener, Request, Service
-from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Party, PricedLines, Suppliers
+from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Party, PaymentTerms, PricedLines, Suppliers
 from plugins.inventory import billing
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.trades import PURCHASE, SALE, find_history, find_order, publish
@@ -20,10 +20,9 @@ class KeptSuppliers(Suppliers):
 
     service: Service
 
-    async def find_terms(self, supplier_id: Any) -> int | None:
-        """Return the number of days within which the supplier is paid, or None."""
-        supplier = await self.service.database.store(SUPPLIERS).find_one({"_id": supplier_id})
-        return supplier["terms_days"] if supplier is not None else None
+    async def find_terms(self, supplier_id: Any) -> PaymentTerms:
+        """Return when the supplier is paid."""
+        return PaymentTerms.of(await self.service.database.store(SUPPLIERS).find_one({"_id": supplier_id}) or {})
 
     async def find_party(self, req: Request, supplier_id: Any) -> Party:
         """Return what documents copy of a supplier."""

@@ -31,7 +31,7 @@ from plugins.api.business import (
     TERMS,
     WITHOUT_TAX,
     address_fields,
-    payment_terms,
+    terms_fields,
 )
 from plugins.api.records import hold_fields
 from plugins.inventory.documents import (
@@ -159,8 +159,8 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         ),
         "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
-        "terms_days": payment_terms(
-            description="How many days after its date each delivery or receipt is due; null: no due date. Unless "
+        **terms_fields(
+            days="How many days after its date each delivery or receipt is due; null: no due date. Unless "
             "given, as agreed with the customer or supplier."
         ),
         "lines": lines_of(f"{title}Line", order_line(done), MOST_LINES),

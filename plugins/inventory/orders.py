@@ -44,8 +44,11 @@ from plugins.api.business import (
     Customers,
     Party,
     choose_address,
+    PaymentTerms,
     compute_amounts,
     compute_part,
+    copy_terms,
+    replace_terms,
 )
 from plugins.api.data import RecordNames
 from plugins.api.ports import OptionValues
@@ -105,7 +108,7 @@ def make_create_handler(trade: Trade) -> Handler:
         values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
         if not trade.incoming and "customer_name" not in values:
             values["customer_name"] = await _find_customer_name(req, values)
-        values.setdefault("terms_days", await _find_terms(req, values))
+        values |= copy_terms(await _find_terms(req, values), values)
         values |= await _choose_address(req, trade, values)
         values["tax_rounding"] = await find_rounding(req)
         lines = await complete_lines(req, trade, values["lines"], values)
@@ -121,7 +124,7 @@ def make_update_handler(trade: Trade) -> Handler:
     """Return the handler that changes a draft."""
 
     async def update_order(req: Request) -> Record:
-        values = dict(req.body)
+        values = replace_terms(req.body)
         version = values.pop("version")
         store = req.store(trade.orders)
         before = await store.get(req.path["id"])
@@ -129,7 +132,7 @@ def make_update_handler(trade: Trade) -> Handler:
         if values.get("customer_id") not in (None, before.get("customer_id")) and "customer_name" not in values:
             values["customer_name"] = await _find_customer_name(req, values)
         if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
-            values.setdefault("terms_days", terms)
+            values |= copy_terms(terms, values)
         values |= await _choose_address(req, trade, values, before)
         if "ordered_on" in values:
             values["ordered_on"] = values["ordered_on"] or get_today(req)
@@ -189,8 +192,8 @@ async def find_rounding(req: Request) -> str:
     return str(await values.value(TAX_ROUNDING.key) if values is not None else TAX_ROUNDING.default)
 
 
-async def _find_terms(req: Request, values: Record) -> int | None:
-    """Return the number of days within which the supplier is paid or the customer pays, or None if it is not known.
+async def _find_terms(req: Request, values: Record) -> PaymentTerms:
+    """Return when the supplier is paid or the customer pays.
 
     Raises 40001 if the supplier does not exist or is disabled.
     """
@@ -198,11 +201,10 @@ async def _find_terms(req: Request, values: Record) -> int | None:
         supplier = await req.store(SUPPLIERS).find_one({"_id": values["supplier_id"], **ENABLED})
         if supplier is None:
             raise invalid("supplier_id", "reference")
-        terms: int | None = supplier["terms_days"]
-        return terms
+        return PaymentTerms.of(supplier)
     if values.get("customer_id") is not None:
         return await req.part(Customers).find_terms(values["customer_id"])
-    return None
+    return PaymentTerms()
 
 
 async def _choose_address(req: Request, trade: Trade, values: Record, before: Record | None = None) -> Record:

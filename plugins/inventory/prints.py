@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from plugins.api import Collection, Field, Message, Record, Request
+from plugins.api.business import PaymentTerms
 from plugins.api.reports import Printable
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 
@@ -15,6 +16,7 @@ _ORDER_COLUMNS = (
     *("product_id", "description", "reference", "quantity", "price", "price_per"),
     *("discount", "discount_amount", "tax_rate", "amount"),
 )
+_ORDER_DATES = ("ordered_on", "expected_on", *vars(PaymentTerms()))
 _ORDER_TOTALS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
 _MOVED = ("product_id", "description", "quantity")
 
@@ -47,15 +49,7 @@ PRINTS = (
         number="number",
         total="amount",
         party=("customer_name",),
-        facts=(
-            "ordered_on",
-            "expected_on",
-            "terms_days",
-            "reference",
-            "salesperson_id",
-            "prices_include_tax",
-            "delivery_address",
-        ),
+        facts=(*_ORDER_DATES, "reference", "salesperson_id", "prices_include_tax", "delivery_address"),
         lines="lines",
         columns=_ORDER_COLUMNS,
         totals=_ORDER_TOTALS,
@@ -71,15 +65,7 @@ PRINTS = (
         number="number",
         total="amount",
         party=("supplier_id",),
-        facts=(
-            "ordered_on",
-            "expected_on",
-            "terms_days",
-            "reference",
-            "warehouse_id",
-            "prices_include_tax",
-            "delivery_address",
-        ),
+        facts=(*_ORDER_DATES, "reference", "warehouse_id", "prices_include_tax", "delivery_address"),
         lines="lines",
         columns=_ORDER_COLUMNS,
         totals=_ORDER_TOTALS,

@@ -138,6 +138,13 @@ class PartyAddress(TypedDict):
     delivery: NotRequired[bool | None]
 
 
+class Instalment(TypedDict):
+    """An object within `Supplier`."""
+
+    percent: StoredAmount
+    days: int
+
+
 class Supplier(TypedDict):
     """A record of `inventory_suppliers`."""
 
@@ -151,6 +158,10 @@ class Supplier(TypedDict):
     vat_number: str | None
     addresses: list[PartyAddress] | None
     terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
     tax_id: StoredId | None
     price_list_ids: list[StoredId] | None
     status: Literal["enabled", "disabled"]
@@ -229,6 +240,10 @@ class PurchaseOrder(TypedDict):
     ordered_on: str | None
     expected_on: str | None
     terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
     lines: list[PurchaseOrderLine]
     prices_include_tax: bool | None
     tax_rounding: Literal["document", "line"] | None
@@ -308,6 +323,10 @@ class SalesOrder(TypedDict):
     ordered_on: str | None
     expected_on: str | None
     terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
     lines: list[SalesOrderLine]
     prices_include_tax: bool | None
     tax_rounding: Literal["document", "line"] | None

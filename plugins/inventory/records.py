@@ -22,7 +22,7 @@ from plugins.api import (
     service_fields,
     text,
 )
-from plugins.api.business import GOODS, MAX_QUANTITY, SERVICE, TAX_RATE, party_fields, payment_terms, price
+from plugins.api.business import GOODS, MAX_QUANTITY, SERVICE, TAX_RATE, party_fields, price, terms_fields
 from plugins.api.fields import record_code
 from plugins.inventory.record_types import (
     ListedPrice,
@@ -297,7 +297,7 @@ SUPPLIERS: Collection[Supplier] = Collection(
         "email": text(label=("邮箱", "Email"), max_length=200, format="idn-email", example="orders@example.com"),
         "address": text(label=("地址", "Address"), max_length=500),
         **party_fields(),
-        "terms_days": payment_terms(description="For receipts and invoices without payment terms of their own."),
+        **terms_fields(days="For receipts and invoices without payment terms of their own."),
         "tax_id": proposed_tax("For the lines of its orders, whatever the products say."),
         "price_list_ids": own_price_lists(),
         "status": _STATUS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plugins.api import Menu, Message, dictionary, page
+from plugins.api.business import TERMS_FROM
 
 NOT_ENOUGH = Message(
     "库存不足：{sku} 现有 {held}，需要 {wanted}", "Not enough stock of {sku}: {held} on hand, {wanted} needed"
@@ -90,6 +91,7 @@ DICTIONARIES = (
         service=("服务", "Service"),
         text=("文字说明", "Text"),
     ),
+    dictionary("inventory_terms_from", ("账期起算日", "Start of payment terms"), **TERMS_FROM),
     dictionary(
         "inventory_price_list_kind",
         ("价目表适用范围", "Use of a price list"),

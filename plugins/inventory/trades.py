@@ -2,7 +2,7 @@
 
 The handlers of orders are written once for both. What is owed is sent to the plugin that keeps the books in the
 transaction of the change: the amounts of the shipments of an order, less what was returned of them, at the prices of the
-order. Each shipment is due `terms_days` of the order after its own day.
+order. Each shipment is due by the terms of the order, as they count from its own day.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from plugins.api.business import (
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
     SERVICE,
+    PaymentTerms,
     compute_part,
-    due_after,
     find_booked_on,
+    schedule_of,
 )
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
@@ -195,9 +196,6 @@ SALE = Trade(
 )
 
 
-_ZERO = store_money(Decimal(0))
-
-
 async def publish(
     trade: Trade,
     service: Service,
@@ -304,19 +302,13 @@ def _get_owed(shipment: Record) -> Decimal:
 
 
 def _describe_due(order: Record, shipments: Sequence[Record]) -> Record:
-    """Return `due_on` by the terms of the order, and a `schedule` if its shipments are due on several days."""
-    terms = order.get("terms_days")
-    if terms is None:
-        return {}
+    """Return the terms of the order, `due_on` by them, and a `schedule` if its shipments are due on several days."""
+    terms = PaymentTerms.of(order)
     due: defaultdict[str, Decimal] = defaultdict(Decimal)
     for one in shipments:
-        due[due_after(one["day"], terms)] += _get_owed(one)
-    parts = [{"due_on": day, "amount": store_money(due[day]), "paid": _ZERO} for day in sorted(due)]
-    return {
-        "terms_days": terms,
-        "due_on": min(due, default=None),
-        "schedule": parts if len(parts) > 1 else None,
-    }
+        for day, part in terms.split(one["day"], _get_owed(one)).items():
+            due[day] += part
+    return {**vars(terms), "due_on": min(due, default=None), "schedule": schedule_of(due)}
 
 
 def count_difference(trade: Trade, lines: Sequence[Line], field: str = "amount") -> Decimal:

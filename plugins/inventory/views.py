@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plugins.api import View
+from plugins.api.business import FURTHER_TERMS
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES
+from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES, SUPPLIERS
 
 _WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
 _LINES: Mapping[str, Mapping[str, object]] = {
@@ -38,8 +39,10 @@ VIEWS = (
             *("value", "quantity_after", "document_number"),
         ),
     ),
+    View(SUPPLIERS, folded=FURTHER_TERMS),
     View(
         PURCHASE_ORDERS,
+        folded=FURTHER_TERMS,
         due="expected_on",
         due_only={"status": "ordered,partly_received"},
         widgets=_LINES,
@@ -47,6 +50,7 @@ VIEWS = (
     ),
     View(
         SALES_ORDERS,
+        folded=FURTHER_TERMS,
         due="expected_on",
         due_only={"status": "confirmed,partly_delivered"},
         widgets={"customer_name": {"visibleOn": "${!customer_id}"}, **_LINES},

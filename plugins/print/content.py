@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -22,6 +22,7 @@ from plugins.api.values import Language, ReadOnlyRecord
 
 _NUMERIC = ("money", "quantity", "integer", "number")
 _YES, _NO = Message("是", "Yes"), Message("否", "No")
+_BETWEEN: Mapping[Language, tuple[str, str]] = {"zh": ("，", "；"), "en": (", ", "; ")}  # fields, and objects
 _DIGEST_CHARACTERS = 24
 _CENT = Decimal("0.01")
 
@@ -70,7 +71,9 @@ class _Words:
     zone: ZoneInfo
 
     def write(self, field: Field, value: Any) -> str:
-        """Return a value as text; nothing for null and for what has parts."""
+        """Return a value as text; nothing for null and for what has parts, but for a list of objects."""
+        if value is not None and field.items is not None and field.items.kind == "object":
+            return _BETWEEN[self.language][1].join(self._describe(field.items, one) for one in value)
         if value is None or field.kind in ("object", "array", "mapping", "any"):
             return ""
         if isinstance(value, bool):
@@ -81,6 +84,12 @@ class _Words:
             return f"{value.astimezone(self.zone):%Y-%m-%d %H:%M}"
         labels = labels_of(self.catalogue, self.entries, field) if field.kind == "text" else {}
         return labels[value].text(self.language) if value in labels else str(value)
+
+    def _describe(self, shape: Field, value: ReadOnlyRecord) -> str:
+        """Return an object as its fields that are filled, each behind its label."""
+        labels = {name: field.label for name, field in (shape.fields or {}).items() if field.label is not None}
+        texts = {name: text for name, text in self.texts(shape, value).items() if text and name in labels}
+        return _BETWEEN[self.language][0].join(f"{labels[name].text(self.language)} {texts[name]}" for name in texts)
 
     def texts(self, shape: Field, value: ReadOnlyRecord) -> dict[str, str]:
         """Return the text of each field of an object; of a reference, the name beside it."""
@@ -110,7 +119,8 @@ async def content_of(req: Request, printable: Printable, record: ReadOnlyRecord,
     entries = await req.part(Dictionaries).current()
     words = _Words(req.part(Catalogue), entries, language, req.service.settings.zone)
     rows = shown.get(printable.lines) or [] if printable.lines else []
-    return _fill(printable, language, words.texts(shape, shown), [words.texts(line, row) for row in rows])
+    values = words.texts(shape, {**shown, printable.lines: None})
+    return _fill(printable, language, values, [words.texts(line, row) for row in rows])
 
 
 def example_of(printable: Printable, language: Language) -> Content:

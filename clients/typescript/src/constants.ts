@@ -354,6 +354,13 @@ export const DICTIONARIES = {
    "overdue": {"zh": "已逾期", "en": "Overdue", "color": "red"}
   }
  },
+ "crm_terms_from": {
+  "title": {"zh": "账期起算日", "en": "Start of payment terms"},
+  "items": {
+   "document": {"zh": "单据日期", "en": "Date of the document", "color": ""},
+   "month_end": {"zh": "月结（当月末）", "en": "End of its month", "color": ""}
+  }
+ },
  "dashboard_ranking": {
   "title": {"zh": "排名依据", "en": "Ranking basis"},
   "items": {"payments": {"zh": "回款额", "en": "Payments", "color": ""}, "contracts": {"zh": "合同额", "en": "Contracts", "color": ""}}
@@ -441,6 +448,13 @@ export const DICTIONARIES = {
   "items": {
    "invoice": {"zh": "发票", "en": "Invoice", "color": ""},
    "credit_note": {"zh": "红字发票", "en": "Credit note", "color": ""}
+  }
+ },
+ "finance_terms_from": {
+  "title": {"zh": "账期起算日", "en": "Start of payment terms"},
+  "items": {
+   "document": {"zh": "单据日期", "en": "Date of the document", "color": ""},
+   "month_end": {"zh": "月结（当月末）", "en": "End of its month", "color": ""}
   }
  },
  "finance_voucher_kind": {
@@ -706,6 +720,13 @@ export const DICTIONARIES = {
    "taxed": {"zh": "应税", "en": "Taxed", "color": ""},
    "exempt": {"zh": "免税", "en": "Exempt", "color": ""},
    "reverse_charge": {"zh": "反向征收", "en": "Reverse charge", "color": ""}
+  }
+ },
+ "inventory_terms_from": {
+  "title": {"zh": "账期起算日", "en": "Start of payment terms"},
+  "items": {
+   "document": {"zh": "单据日期", "en": "Date of the document", "color": ""},
+   "month_end": {"zh": "月结（当月末）", "en": "End of its month", "color": ""}
   }
  },
  "inventory_unit": {

@@ -69,6 +69,14 @@ def test_a_form_has_its_groups_and_widgets(viewer: Viewer) -> None:
     assert (amount["type"], amount["label"]) == ("input-number", "Amount")
 
 
+def test_a_folded_group_comes_last_in_a_form_and_is_closed(viewer: Viewer) -> None:
+    page = menu_page(viewer, "inventory.supplier")
+    form = next(node for node in nodes(page) if node.get("type") == "form" and "initApi" in node)
+    (group,) = [node for node in form["body"] if node.get("type") == "fieldset"]
+    assert (group["collapsable"], group["collapsed"], group is form["body"][-1]) == (True, True, True)
+    assert [one["name"] for one in group["body"]][:2] == ["terms_from", "instalments"]
+
+
 def test_a_record_has_its_groups_and_then_the_rest(viewer: Viewer) -> None:
     page = record_page(viewer, viewer.site.subjects["acme.agreements"])
     details = next(node for node in nodes(page) if node.get("type") == "tabs")["tabs"][0]["body"]

@@ -20,7 +20,7 @@ from handlers.ports import (
     WorkingTime,
 )
 from handlers.service import Parts, Port
-from plugins.api.business import Books, Customers, Party, PricedLines, Suppliers
+from plugins.api.business import Books, Customers, Party, PaymentTerms, PricedLines, Suppliers
 
 pytestmark = pytest.mark.gen_test
 MORNING, HOUR = datetime(2026, 1, 5, 8, tzinfo=UTC), timedelta(hours=1)
@@ -38,13 +38,13 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (WorkingTime, "after"): ({"start": MORNING, "duration": HOUR}, MORNING + HOUR),
     (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
     (Books, "find_owed"): ({"customer_id": 7}, Decimal(0)),
-    (Customers, "find_terms"): ({"customer_id": 7}, None),
+    (Customers, "find_terms"): ({"customer_id": 7}, PaymentTerms()),
     (Customers, "find_party"): ({"req": None, "customer_id": 7}, Party()),
     (Customers, "find_tax"): ({"customer_id": 7}, None),
     (Customers, "find_price_lists"): ({"customer_id": 7}, ()),
     (Customers, "find_credit_excess"): ({"customer_id": 7, "requested": Decimal(9), "ordered": Decimal(9)}, None),
     (Customers, "find_contacts"): ({"req": None, "customer_ids": [7]}, {}),
-    (Suppliers, "find_terms"): ({"supplier_id": 7}, None),
+    (Suppliers, "find_terms"): ({"supplier_id": 7}, PaymentTerms()),
     (Suppliers, "find_party"): ({"req": None, "supplier_id": 7}, Party()),
     (PricedLines, "compute"): ({"req": None, "direction": "out", "lines": [], "terms": {}}, None),
     (PricedLines, "find_billable"): ({"req": None, "biz_type": "SALES_ORDER", "resource_id": "7"}, None),
