@@ -95,7 +95,9 @@ def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
         else:
             items.append((name, {**item, "visibleOn": _filled(str(one["name"]), shape[name])}))
     for heading, nodes in grouped(viewer, viewer.site.view_of(subject.collection), items):
-        yield node("property", column=2, items=[*nodes], **({"title": heading} if heading else {}))
+        some = " || ".join(str(one["visibleOn"])[2:-1] for one in nodes)
+        titled = {"title": heading, "visibleOn": f"${{{some}}}"} if heading else {}
+        yield node("property", column=2, items=[*nodes], **titled)
     yield from of_another
     yield from _inner(viewer, subject.shape)
     yield from _pairs(viewer, subject.shape)
