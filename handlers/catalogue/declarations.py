@@ -30,12 +30,13 @@ class Makes:
     """Another record that people make from one: the name of the route, such as `POST /api/v1/acme/things`.
 
     `values` are what its form is filled in with at first, as in `View.proposals`. It is offered while the formula `fits`
-    holds for the record.
+    holds for the record. Its form shows the fields `shows` of the record, where they have values.
     """
 
     route: str
     values: Mapping[str, str]
     fits: str = "true"
+    shows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,9 @@ def view_problems(plugin: Plugin, known: Sequence[Collection]) -> Iterator[str]:
         about = [one for one in plugin.routes if one.collection == view.collection.name and one.body is not None]
         sent = {name for one in about for name in (one.body.fields if one.body is not None else None) or ()}
         grouped = Counter(name for names in (*view.groups.values(), *view.folded.values()) for name in names)
+        shown = (name for made in view.makes for name in made.shows)
         for name in sorted(
-            {*view.columns, *grouped, *(name.partition(".")[0] for name in view.widgets), view.due}
+            {*view.columns, *grouped, *(name.partition(".")[0] for name in view.widgets), view.due, *shown}
             - {""}
             - view.collection.all_fields.keys()
             - sent  # the forms of actions have them

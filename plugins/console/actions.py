@@ -254,7 +254,13 @@ def making_offers(viewer: Viewer, subject: Subject) -> Iterator[Offer]:
         if target is not None and target.collection is not None and viewer.may(create):
             title = viewer.word("new", noun=viewer.say(Message(*target.collection.noun)))
             api, body = call("POST", addressed(create.path, "id")), form_of(viewer, target, create)
-            yield Offer(drawer(title, api, body, makes.values, title.rstrip("…")), makes.fits)
+            known = details(viewer, {name: subject.fields[name] for name in makes.shows})
+            told = [
+                node("property", column=1, items=[{"label": label, "content": one}], visibleOn=f"${{{name}}}")
+                for name, label, one in known
+            ]
+            knows = {**{name: f"${{{name}}}" for name in makes.shows}, **makes.values}
+            yield Offer(drawer(title, api, [*told, *body], knows, title.rstrip("…")), makes.fits)
 
 
 def plain_requests(buttons: Iterable[Node]) -> Iterator[tuple[str, Node]]:

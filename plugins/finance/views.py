@@ -25,6 +25,7 @@ _OFFERED = "${{discount_until >= DATETOSTR(TODAY(), 'YYYY-MM-DD') && !(adjusted 
 _ADJUST = Makes(
     "POST /api/v1/finance/open-items/{id}/adjustments",
     {"kind": _OFFERED.format("'cash_discount'"), "amount": _OFFERED.format("discount_amount")},
+    shows=("discount_until",),
     fits=f"biz_type != '{CLAIM}' && (status == 'open' || status == 'partly_paid')",
 )
 VIEWS = (
