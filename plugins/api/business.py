@@ -67,6 +67,7 @@ from plugins.business.ports import (
     BillableOrder as BillableOrder,  # what invoices may bill of an order, line by line
     Books as Books,  # port: closed months, and what is owed
     Contact as Contact,  # whom to call at a customer
+    Contracts as Contracts,  # port: drafts of contracts
     Customers as Customers,  # port: terms, credit and contacts of customers
     PricedLines as PricedLines,  # port: lines with prices and taxes, and those of orders
     ShippedLine as ShippedLine,  # what was shipped of a line of an order

@@ -79,6 +79,18 @@ class Customers(Port):
         return {}
 
 
+class Contracts(Port):
+    """Drafts contracts of what was agreed elsewhere. Without a plugin that keeps contracts there are none."""
+
+    async def draft(self, req: Request, values: Record) -> RecordId | None:
+        """Create a draft and return its id; None without a plugin that keeps contracts.
+
+        `values` has `customer_id`, `opportunity_id`, `name`, `amount` and `reference`. Raises 40001 for a customer or an
+        opportunity that the caller does not see or that does not fit, and 40300 for one that they may only read.
+        """
+        return None
+
+
 class Suppliers(Port):
     """What is agreed with suppliers. Without a plugin that keeps them there are no terms."""
 

@@ -6,6 +6,7 @@ Approval flows decide on them; without a flow, whoever holds `crm:contract:appro
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from plugins.api import (
@@ -25,7 +26,7 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.api.business import find_booked_on
+from plugins.api.business import Contracts, find_booked_on
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import holds
 from plugins.api.reports import Printable
@@ -63,6 +64,14 @@ async def create(req: Request) -> Contract:
         return await customer_children.insert(req, CONTRACTS, {**values, "number": number}, customer, owner_id)
 
     return await req.transaction(work)
+
+
+class DraftedContracts(Contracts):
+    """The contracts that crm keeps."""
+
+    async def draft(self, req: Request, values: Record) -> Any:
+        """Create a draft in the data scope of the caller, and return its id."""
+        return (await create(replace(req, body=values)))["id"]
 
 
 async def _next_number(req: Request) -> str:

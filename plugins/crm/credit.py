@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Service, exact
-from plugins.api.business import OVER_CREDIT_LIMIT, Books, Contact, Customers, Party, PaymentTerms
+from plugins.api.business import OVER_CREDIT_LIMIT, Books, Contact, Contracts, Customers, Party, PaymentTerms
 from plugins.crm.contacts import find_contacts
+from plugins.crm.contracts import DraftedContracts
 from plugins.crm.options import CREDIT_LIMIT_KEY
 from plugins.crm.records import CUSTOMERS
 from plugins.system.api import Configs
@@ -69,6 +70,7 @@ class KeptCustomers(Customers):
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the customers."""
+    """Provide the customers, and contracts with them."""
     service.provide(Customers, KeptCustomers(service))
+    service.provide(Contracts, DraftedContracts())
     yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Job, Message, Plugin, routes_of
-from plugins.api.business import Customers
+from plugins.api.business import Contracts, Customers
 from plugins.crm import (
     allocations,
     amendments,
@@ -44,7 +44,7 @@ plugin = Plugin(
     title=Message("客户管理", "CRM"),
     requires=("rbac", "system"),
     settings=CrmSettings,
-    provides=(Customers,),
+    provides=(Customers, Contracts),
     start=credit.start,
     emits=(pool.RELEASED_EVENT, payments.RECEIVED_EVENT, payments.REMOVED_EVENT, customer_tables.IMPORTED_EVENT),
     listens=allocations.LISTENS,

@@ -2,6 +2,7 @@
 
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
@@ -10,6 +11,7 @@ __all__ = [
     "PRODUCTS",
     "PURCHASE_ORDERS",
     "PURCHASE_RETURNS",
+    "QUOTATIONS",
     "RECEIPTS",
     "SALES_ORDERS",
     "SALES_RETURNS",

@@ -9,6 +9,7 @@ from plugins.api.records import Demonstration
 from plugins.api.values import ReadOnlyRecord
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
 from plugins.inventory.order_records import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.rbac.api import people_of_the_demo
 
@@ -51,6 +52,8 @@ class _Trading:
         first, second = (one["id"] for one in self.warehouses)
         moved = {"from_warehouse_id": first, "to_warehouse_id": second, "lines": [self._make_line(0, 15)]}
         await self.demo.create(TRANSFERS, moved, self.buyer)
+        for place, actions in enumerate(((), ("send",), ("send", "accept"))):
+            await self._quote(place, actions)
 
     async def _trade_in_month(self, month: int, at: datetime) -> None:
         warehouse = self.warehouses[month % 2]
@@ -68,6 +71,17 @@ class _Trading:
         # nobody may confirm their own purchase order
         await self._trade(PURCHASE_ORDERS, self.buyer, self.boss, at, bought)
         await self._trade(SALES_ORDERS, self.seller, self.seller, at + timedelta(days=3), sold)
+
+    async def _quote(self, place: int, actions: tuple[str, ...]) -> None:
+        body = {
+            "customer_name": _CUSTOMERS[place],
+            "salesperson_id": self.seller.user_id,
+            "valid_until": (utc_now() + timedelta(days=30)).date().isoformat(),
+            "lines": [self._make_line(place, 20), self._make_line(place + 1, 5)],
+        }
+        quotation = await self.demo.create(QUOTATIONS, body, self.seller)
+        for action in actions:
+            await self.demo.act(QUOTATIONS, action, quotation, self.seller)
 
     async def _trade(self, orders: Collection, actor: Actor, confirming: Actor, at: datetime, body: Record) -> None:
         order = await self.demo.create(orders, body, actor, at)

@@ -32,6 +32,13 @@ from plugins.inventory.texts import IN_USE
 Line = Mapping[str, Any]
 _PRODUCT = PRODUCT.but(required=False, nullable=True, description="Null on a line of text, and perhaps of a service.")
 _WHERE = "Of its warehouse, in the unit of the line; only a single order shows it, until it is delivered or cancelled."
+_SHIPPED = {
+    "completed": boolean(
+        label=("短交完成", "Completed short"),
+        read_only=True,
+        description="Whether less than ordered was shipped, within the tolerance, and no more follows.",
+    ),
+}
 _RESERVED = {
     "available": quantity(
         label=("可用数量", "Available"),
@@ -44,11 +51,24 @@ _RESERVED = {
         description=f"How much of what is still to be delivered is not available. {_WHERE}",
     ),
 }
-_DONE = {"received": ("已入库数量", "Received"), "delivered": ("已出库数量", "Delivered")}
+_QUOTED = {
+    "quotation_line": LINE_NUMBER.but(
+        label=("报价行号", "Quotation line"),
+        read_only=True,
+        description="The line of the quotation that it orders; null: none. It stays when a draft is changed, as long as the "
+        "product and the unit do.",
+    ),
+}
+_DONE = {
+    "received": ("已入库数量", "Received"),
+    "delivered": ("已出库数量", "Delivered"),
+    "ordered_quantity": ("已下单数量", "Ordered"),
+}
+_FURTHER = {"received": _SHIPPED, "delivered": {**_SHIPPED, **_RESERVED, **_QUOTED}, "ordered_quantity": {}}
 
 
 def order_line(done: str) -> dict[str, Field]:
-    """Return the fields of a line of an order; `done` names the one with what was shipped of it."""
+    """Return the fields of a line of an order or a quotation; `done` names the one with what was shipped or ordered of it."""
     return {
         **priced_line(
             product_id=_PRODUCT.but(on_delete="restrict", held=IN_USE),
@@ -79,12 +99,7 @@ def order_line(done: str) -> dict[str, Field]:
         ),
         "tolerance": TOLERANCE,
         done: quantity(label=_DONE[done], read_only=True, nullable=False),
-        "completed": boolean(
-            label=("短交完成", "Completed short"),
-            read_only=True,
-            description="Whether less than ordered was shipped, within the tolerance, and no more follows.",
-        ),
-        **(_RESERVED if done == "delivered" else {}),
+        **_FURTHER[done],
     }
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from plugins.api.records import Numbering
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
+QUOTATION_NUMBERS = Numbering("inventory_quotation_number", QUOTATIONS.noun, "QT", "inventory:QT")
 PURCHASE_ORDER_NUMBERS = Numbering("inventory_purchase_order_number", PURCHASE_ORDERS.noun, "PO", "inventory:PO")
 SALES_ORDER_NUMBERS = Numbering("inventory_sales_order_number", SALES_ORDERS.noun, "SO", "inventory:SO")
 RECEIPT_NUMBERS = Numbering("inventory_receipt_number", RECEIPTS.noun, "GR", "inventory:GR")
@@ -18,6 +20,7 @@ SALES_RETURN_NUMBERS = Numbering("inventory_sales_return_number", SALES_RETURNS.
 OPTIONS = tuple(
     numbers.option
     for numbers in (
+        QUOTATION_NUMBERS,
         PURCHASE_ORDER_NUMBERS,
         SALES_ORDER_NUMBERS,
         RECEIPT_NUMBERS,

@@ -295,6 +295,13 @@ SALES_ORDERS: Collection[SalesOrder] = Collection(
                 filter=True,
                 description="If given, deliveries are owed under this contract and not under the order.",
             ),
+            "quotation_id": object_id(
+                label=("报价单", "Quotation"),
+                ref="inventory_quotations",
+                read_only=True,
+                filter=True,
+                description="The quotation that it was made of.",
+            ),
             "salesperson_id": integer(
                 label=("销售员", "Salesperson"), minimum=1, ref="rbac_users", on_delete="keep", filter=True
             ),
@@ -310,6 +317,7 @@ SALES_ORDERS: Collection[SalesOrder] = Collection(
         Index("customer_id", "-created_at"),
         Index("salesperson_id", "-created_at"),
         Index("contract_id", where={"contract_id": {"$type": "objectId"}}),
+        Index("quotation_id", where={"quotation_id": {"$type": "objectId"}}),
     ),
     states=SALES_STATES,
 )

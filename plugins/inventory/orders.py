@@ -14,6 +14,7 @@ from typing import Any
 from plugins.api import (
     Action,
     Approval,
+    Field,
     Handler,
     Message,
     Option,
@@ -50,7 +51,7 @@ from plugins.api.business import (
     copy_terms,
     replace_terms,
 )
-from plugins.api.data import RecordNames
+from plugins.api.data import RecordNames, restore
 from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
@@ -66,21 +67,25 @@ from plugins.inventory.order_records import (
     SHIP_BODY,
 )
 from plugins.inventory.pricing import complete_lines
+from plugins.inventory.quoted import count_again, keep_quoted
 from plugins.inventory.record_types import PurchaseOrder, SalesOrder
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.reservations import add_available, read_sales_order
 from plugins.inventory.shipping import SHIP_REFUSALS, add_shipment, choose_shipping, ship_with
 from plugins.inventory.texts import (
+    MORE_THAN_QUOTED,
     NOT_A_DRAFT,
     NOT_DELETABLE,
     NOT_ENOUGH,
     NOT_ENOUGH_THEN,
+    QUOTATION_NOT_IN_STATE,
     WAREHOUSE_GONE,
 )
 from plugins.inventory.trades import (
     ENABLED,
     PURCHASE,
     SALE,
+    Drafts,
     Trade,
     announce_confirmed,
     announce_ended,
@@ -101,11 +106,11 @@ TAX_ROUNDING = Option(
 )
 
 
-def make_create_handler(trade: Trade) -> Handler:
+def make_create_handler(trade: Drafts) -> Handler:
     """Return the handler that creates a draft, with prices and a number."""
 
     async def create_order(req: Request) -> Record:
-        values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
+        values = {trade.dated: get_today(req), **_drop_nulls(req.body)}
         if not trade.incoming and "customer_name" not in values:
             values["customer_name"] = await _find_customer_name(req, values)
         values |= copy_terms(await _find_terms(req, values), values)
@@ -120,7 +125,7 @@ def make_create_handler(trade: Trade) -> Handler:
     return create_order
 
 
-def make_update_handler(trade: Trade) -> Handler:
+def make_update_handler(trade: Drafts) -> Handler:
     """Return the handler that changes a draft."""
 
     async def update_order(req: Request) -> Record:
@@ -134,16 +139,23 @@ def make_update_handler(trade: Trade) -> Handler:
         if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
             values |= copy_terms(terms, values)
         values |= await _choose_address(req, trade, values, before)
-        if "ordered_on" in values:
-            values["ordered_on"] = values["ordered_on"] or get_today(req)
+        if trade.dated in values:
+            values[trade.dated] = values[trade.dated] or get_today(req)
         after, lines = {**before, **values}, before["lines"]
         if "lines" in values:
             lines = await complete_lines(req, trade, values["lines"], after, before=before["lines"])
+            lines = keep_quoted(lines, before["lines"]) if before.get("quotation_id") is not None else lines
         if "lines" in values or not TERMS.isdisjoint(values):
             values |= compute_amounts(lines, after, before["tax_rounding"] or BY_LINE)
-        return await store.update(
-            req.path["id"], values, version=version, where={"status": "draft"}, reason=NOT_A_DRAFT
-        )
+
+        async def work() -> Record:
+            changed: Record = await store.update(
+                req.path["id"], values, version=version, where={"status": "draft"}, reason=NOT_A_DRAFT
+            )
+            await count_again(req, changed)
+            return changed
+
+        return await (req.transaction(work) if before.get("quotation_id") is not None else work())
 
     return update_order
 
@@ -154,12 +166,30 @@ def make_delete_handler(trade: Trade) -> Handler:
     async def delete_order(req: Request) -> None:
         # a closed month still counts what was cancelled later
         without_movements = {"status": {"$in": ["draft", "cancelled"]}, "booked_later": None}
-        await req.store(trade.orders).delete(req.path["id"], where=without_movements, reason=NOT_DELETABLE)
+        store = req.store(trade.orders)
+
+        async def work() -> None:
+            order = await store.get(req.path["id"])
+            await store.delete(order["id"], where=without_movements, reason=NOT_DELETABLE)
+            await count_again(req, order)
+
+        await req.transaction(work)
 
     return delete_order
 
 
-def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
+async def restore_sale(req: Request) -> Record:
+    """Restore a sales order. Raises 40901 if what it orders of a quotation was ordered otherwise meanwhile."""
+
+    async def work() -> Record:
+        order: Record = await restore(req.service.database, req.store(SALE.orders), req.path["id"])
+        await count_again(req, order)
+        return order
+
+    return await req.transaction(work)
+
+
+def amounts_route(endpoint: str, trade: Drafts, access: str, body: Field = AMOUNTS_BODY) -> Route:
     """Return the route that counts an order which is not kept, as the creation of one would."""
 
     async def count(req: Request) -> Record:
@@ -171,7 +201,7 @@ def amounts_route(endpoint: str, trade: Trade, access: str) -> Route:
         count,
         summary="Compute the prices and amounts of an order that is not kept",
         access=access,
-        body=AMOUNTS_BODY,
+        body=body,
         returns=AMOUNTS,
     )
 
@@ -260,6 +290,12 @@ async def list_sales(req: Request) -> Page:
 async def list_purchases(req: Request) -> Page:
     """List the changes of purchase orders."""
     return await req.store(PURCHASE_ORDER_CHANGES).page(req.query)
+
+
+async def end_sale(step: Step[Any]) -> None:
+    """Emit that no more goods follow, and give back to its quotation what a cancelled order had of it."""
+    await announce_ended(SALE, step)
+    await count_again(step.req, step.record)
 
 
 _OF_CREDIT = ("lines", "amount", "shipped_amount", "shipped_difference")
@@ -401,7 +437,12 @@ ROUTES: tuple[Route, ...] = (
         create=make_create_handler(SALE),
         update=make_update_handler(SALE),
         delete=make_delete_handler(SALE),
-        refusals_of={"update": conflicts(NOT_A_DRAFT), "delete": conflicts(NOT_DELETABLE)},
+        restore=restore_sale,
+        refusals_of={
+            "update": conflicts(NOT_A_DRAFT, MORE_THAN_QUOTED),
+            "delete": conflicts(NOT_DELETABLE),
+            "restore": conflicts(MORE_THAN_QUOTED, QUOTATION_NOT_IN_STATE),
+        },
     ),
     amounts_route("POST /api/v1/inventory/sales-orders/amounts", SALE, "inventory:sales-order:create"),
     *transitions(
@@ -420,7 +461,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/inventory/sales-orders/{id}/cancel",
             access="inventory:sales-order:cancel",
             values=partial(end, SALE),
-            after=partial(announce_ended, SALE),
+            after=end_sale,
         ),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/close",

@@ -11,6 +11,7 @@ from plugins.inventory import (
     master_data,
     orders,
     prices,
+    quotations,
     reordering,
     returns,
     shipping,
@@ -33,15 +34,15 @@ from plugins.inventory.order_records import (
     SALES_ORDERS,
 )
 from plugins.inventory.prints import PRINTS
+from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import MASTER_DATA, PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.inventory.trades import PURCHASE, SALE
 from plugins.inventory.views import VIEWS
 
-_DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
+_DOCUMENTS = (QUOTATIONS, PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
 _LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES)
-
 
 plugin = Plugin(
     name="inventory",
@@ -58,18 +59,20 @@ plugin = Plugin(
     ),
     listens=LISTENS,
     biz_types={
-        "PRODUCT": PRODUCTS,
-        "SUPPLIER": SUPPLIERS,
+        **{"PRODUCT": PRODUCTS, "SUPPLIER": SUPPLIERS, "QUOTATION": QUOTATIONS},
         **{trade.biz_type: trade.orders for trade in (PURCHASE, SALE)},
     },
-    holdings=(Holding(WAREHOUSES, "manager_id"), Holding(SALES_ORDERS, "salesperson_id")),
+    holdings=(
+        Holding(WAREHOUSES, "manager_id"),
+        *(Holding(one, "salesperson_id") for one in (QUOTATIONS, SALES_ORDERS)),
+    ),
     migrations=MIGRATIONS,
     audits=AUDITS,
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=routes_of(
-        master_data, prices, orders, shipping, returns, stock_documents, stock, reordering, margins, tables
+        master_data, prices, quotations, orders, shipping, returns, stock_documents, stock, reordering, margins, tables
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -34,7 +34,7 @@ from plugins.api.values import RecordId, StoredAmount, store_price
 from plugins.inventory.lines import Line
 from plugins.inventory.record_types import PriceList, Product
 from plugins.inventory.records import PRICE_LISTS, PRICES, PRODUCTS, SUPPLIERS
-from plugins.inventory.trades import ENABLED, PURCHASE, SALE, Trade
+from plugins.inventory.trades import ENABLED, PURCHASE, SALE, Drafts, Trade
 
 _MOST_LISTS = 50  # that are looked at for an order
 _NEVER = ["draft", "pending", "cancelled"]
@@ -51,7 +51,7 @@ class Proposal:
 
 async def find_proposals(
     req: Request,
-    trade: Trade,
+    trade: Drafts,
     lines: Sequence[Line],
     order: Mapping[str, Any],
     products: Mapping[RecordId, Product],
@@ -74,7 +74,7 @@ async def find_proposals(
 
 
 def _propose(
-    trade: Trade,
+    trade: Drafts,
     line: Line,
     product: Product | None,
     factor: Decimal,
@@ -95,9 +95,9 @@ def _times(price: StoredAmount | None, factor: Decimal) -> StoredAmount | None:
     return price if price is None or factor == 1 else store_price(exact(price) * factor, PRICE_PLACES)
 
 
-async def _find_lists(req: Request, trade: Trade, order: Mapping[str, Any]) -> list[RecordId]:
+async def _find_lists(req: Request, trade: Drafts, order: Mapping[str, Any]) -> list[RecordId]:
     """Return the lists that hold for an order on its day, the first to be asked first."""
-    on = order.get("ordered_on") or day_of(req.now, req.service.settings.zone).isoformat()
+    on = order.get(trade.dated) or day_of(req.now, req.service.settings.zone).isoformat()
     own = await _find_own(req, order)
     holds: Record = {
         **ENABLED,

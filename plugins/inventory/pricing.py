@@ -14,7 +14,7 @@ from plugins.inventory.lines import Line
 from plugins.inventory.prices import Proposal, find_proposals
 from plugins.inventory.record_types import Product, Tax
 from plugins.inventory.records import SUPPLIERS, TAXES
-from plugins.inventory.trades import ENABLED, Trade, find_products
+from plugins.inventory.trades import ENABLED, Drafts, find_products
 
 _WORDS = frozenset({"kind", "description", "reference"})  # all that a line of text has
 _AS_GIVEN = ("description", "reference", "price_per", "discount", "discount_amount")
@@ -25,7 +25,7 @@ _NOTHING, _MOST = store_quantity(Decimal(0)), Decimal(MAX_QUANTITY)
 
 async def complete_lines(
     req: Request,
-    trade: Trade,
+    trade: Drafts,
     lines: Sequence[Line],
     order: Mapping[str, Any],
     *,

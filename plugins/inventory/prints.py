@@ -9,6 +9,7 @@ from plugins.api import Collection, Field, Message, Record, Request
 from plugins.api.business import PaymentTerms
 from plugins.api.reports import Printable
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.quotation_records import QUOTATIONS
 
 _AT = "/api/v1/inventory"
 _SELLER, _BUYER = Message("供方", "Seller"), Message("需方", "Buyer")
@@ -40,6 +41,22 @@ def _reader_with(
 
 
 PRINTS = (
+    Printable(
+        "quotation",
+        Message("报价单", "Quotation"),
+        f"{_AT}/quotations/{{id}}",
+        "inventory:quotation:read",
+        QUOTATIONS,
+        number="number",
+        total="amount",
+        party=("customer_name",),
+        facts=("quoted_on", "valid_until", "expected_on", "terms_days", "salesperson_id", "prices_include_tax"),
+        lines="lines",
+        columns=_ORDER_COLUMNS,
+        totals=_ORDER_TOTALS,
+        notes=("remark",),
+        signed_by=(Message("报价人", "Quoted by"), Message("客户确认", "Accepted by")),
+    ),
     Printable(
         "sales-order",
         Message("销售订单", "Sales order"),

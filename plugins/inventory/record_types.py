@@ -197,6 +197,76 @@ class ReorderLevel(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class QuotationLine(TypedDict):
+    """An object within `Quotation`."""
+
+    product_id: NotRequired[StoredId | None]
+    quantity: StoredAmount
+    price: NotRequired[StoredAmount | None]
+    discount: NotRequired[StoredAmount | None]
+    tax_rate: NotRequired[StoredAmount | None]
+    tax_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
+    price_per: NotRequired[StoredAmount | None]
+    discount_amount: NotRequired[StoredAmount | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    unit_price: NotRequired[StoredAmount | None]
+    line: NotRequired[int | None]
+    tax_included: NotRequired[bool | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    proposed_price: NotRequired[StoredAmount | None]
+    price_list_id: NotRequired[StoredId | None]
+    priced_by: NotRequired[int | None]
+    tolerance: NotRequired[StoredAmount | None]
+    ordered_quantity: StoredAmount
+
+
+class Quotation(TypedDict):
+    """A record of `inventory_quotations`."""
+
+    id: StoredId
+    number: str
+    customer_id: StoredId | None
+    customer_name: str
+    lead_id: StoredId | None
+    opportunity_id: StoredId | None
+    salesperson_id: int | None
+    warehouse_id: StoredId | None
+    quoted_on: str | None
+    valid_until: str | None
+    expired: bool | None
+    expected_on: str | None
+    terms_days: int | None
+    lines: list[QuotationLine]
+    prices_include_tax: bool | None
+    tax_rounding: Literal["document", "line"] | None
+    order_discount: StoredAmount | None
+    freight: StoredAmount | None
+    net_amount: StoredAmount | None
+    tax_amount: StoredAmount | None
+    amount: StoredAmount
+    status: Literal["draft", "sent", "accepted", "partly_ordered", "ordered", "rejected"]
+    sent_at: datetime | None
+    accepted_at: datetime | None
+    reason: str | None
+    contract_id: StoredId | None
+    reference: str | None
+    remark: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
 class PurchaseOrderLine(TypedDict):
     """An object within `PurchaseOrder`."""
 
@@ -305,6 +375,7 @@ class SalesOrderLine(TypedDict):
     completed: NotRequired[bool | None]
     available: NotRequired[StoredAmount | None]
     backordered: NotRequired[StoredAmount | None]
+    quotation_line: NotRequired[int | None]
 
 
 class SalesOrder(TypedDict):
@@ -317,6 +388,7 @@ class SalesOrder(TypedDict):
     delivery_address: str | None
     delivery_address_name: NotRequired[str | None]
     contract_id: StoredId | None
+    quotation_id: StoredId | None
     salesperson_id: int | None
     credit_excess: StoredAmount | None
     warehouse_id: StoredId | None

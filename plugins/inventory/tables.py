@@ -1,4 +1,4 @@
-"""Tables of inventory. Documents have a row for each line; orders can be imported, as drafts."""
+"""Tables of inventory. Documents have a row for each line; orders and quotations can be imported, as drafts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from plugins.api import Route, tables
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.quotation_records import QUOTATIONS
+from plugins.inventory.quotations import list_quotations
 from plugins.inventory.records import PRICES, PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.reservations import list_products
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
@@ -33,6 +35,13 @@ ROUTES: tuple[Route, ...] = (
         PURCHASE_ORDERS,
         at="/api/v1/inventory/purchase-orders",
         resource="inventory:purchase-order",
+        lines="lines",
+    ),
+    *tables(
+        QUOTATIONS,
+        at="/api/v1/inventory/quotations",
+        resource="inventory:quotation",
+        lister=list_quotations,
         lines="lines",
     ),
     *tables(SALES_ORDERS, at="/api/v1/inventory/sales-orders", resource="inventory:sales-order", lines="lines"),

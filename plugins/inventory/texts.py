@@ -18,7 +18,7 @@ STOCK_LEFT = Message("仍有库存，不能删除", "It still has stock and cann
 STILL_KEEPER = Message(
     "该用户仍是仓库的仓管员，不能删除", "This person is still a keeper of a warehouse and cannot be deleted"
 )
-IN_USE = Message("已被订单使用，不能删除", "It is used in orders and cannot be deleted")
+IN_USE = Message("已被订单或报价单使用，不能删除", "It is used in orders or quotations and cannot be deleted")
 TAX_IN_USE = Message(
     "仍有商品、客户或供应商使用该税种，不能删除",
     "Products, customers or suppliers have this tax, so it cannot be deleted",
@@ -35,6 +35,19 @@ NOT_DELETABLE = Message(
     "Only a draft or a cancelled order can be deleted, and not what was cancelled after its month was closed",
 )
 NOT_IN_STATE = Message("订单状态不允许该操作", "The state of the order does not allow this")
+QUOTATION_NOT_IN_STATE = Message("报价单状态不允许该操作", "The state of the quotation does not allow this")
+QUOTATION_NOT_DELETABLE = Message(
+    "只有草稿或已拒绝的报价单可以删除", "Only a draft or a quotation that was rejected can be deleted"
+)
+EXPIRED = Message(
+    "报价单已于 {day} 到期，请先延长有效期", "The quotation was valid until {day}: it has to be renewed first"
+)
+MORE_THAN_QUOTED = Message(
+    "第 {line} 行的数量超过报价单的未下单数量：{open}",
+    "Line {line}: the quantity exceeds what is not ordered yet of the quotation: {open}",
+)
+HAS_CONTRACT = Message("报价单已转为合同", "A contract was already made of the quotation")
+NO_CONTRACTS = Message("系统未启用合同管理，不能转合同", "No contracts are kept here, so none can be made")
 NOTHING_OPEN = Message("订单中该商品没有待收发的数量", "The order has no open quantity of this product")
 MORE_THAN_OPEN = Message(
     "数量超过订单的待收发数量：{open}", "The quantity exceeds the open quantity of the order: {open}"
@@ -145,6 +158,7 @@ MENUS = (
         4,
     ),
     page("inventory:receipt", ("入库单", "Receipts"), "/inventory/receipts", "lucide:package-plus", 5),
+    page("inventory:quotation", ("报价单", "Quotations"), "/inventory/quotations", "lucide:file-pen-line", 6),
     page("inventory:sales-order", ("销售订单", "Sales orders"), "/inventory/sales-orders", "lucide:receipt", 6),
     page("inventory:delivery", ("出库单", "Deliveries"), "/inventory/deliveries", "lucide:package-minus", 7),
     page("inventory:transfer", ("调拨", "Transfers"), "/inventory/transfers", "lucide:arrow-left-right", 8),

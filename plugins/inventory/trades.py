@@ -121,25 +121,40 @@ async def date_movement(req: Request, since: str | None = None) -> str:
 _RETURN = {"record": dict, "shipment": dict, "goods_return": dict}  # the order, its receipt or delivery, the return
 
 
-@dataclass(frozen=True)
-class Trade:
-    """Either purchases or sales.
+@dataclass(frozen=True, kw_only=True)
+class Drafts:
+    """Documents that begin as drafts, with lines at the prices of purchases or of sales: orders and quotations.
 
-    `owed` is the event that says what is owed for one of its `orders`. `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
-    that a line without a price takes, unless a list of the kind `price_list` has one. `incoming`: goods come in. `shipment_id` names the field of a return with the id
+    `orders` are the documents, `dated` names their day. `shipped` names the field of a line with how much of it was received,
+    delivered or ordered, `default_price` the field of a product that a line without a price takes, unless a list of the kind
+    `price_list` has one. `incoming`: they are purchases.
+    """
+
+    orders: Collection
+    order_numbers: Numbering
+    dated: str = "ordered_on"
+    shipped: str
+    default_price: Literal["price", "cost"]
+    price_list: Literal["sale", "purchase"]
+    incoming: bool
+
+    def filter_orderable(self) -> dict[str, Any] | None:
+        """Return the filter on products and warehouses for orders: purchases exclude disabled ones, sales do not."""
+        return dict(ENABLED) if self.incoming else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trade(Drafts):
+    """Either purchases or sales: orders whose goods are shipped.
+
+    `owed` is the event that says what is owed for one of its `orders`. `shipment_id` names the field of a return with the id
     of its delivery or receipt; `return_kind` is the kind of its ledger entries. `changes` has what orders became more or less after their month was closed.
     """
 
     biz_type: str
     owed: Event
-    orders: Collection
     shipments: Collection
-    shipped: str
-    default_price: Literal["price", "cost"]
-    price_list: Literal["sale", "purchase"]
-    order_numbers: Numbering
     shipment_numbers: Numbering
-    incoming: bool
     returns: Collection
     shipment_id: str
     return_numbers: Numbering
@@ -148,10 +163,6 @@ class Trade:
     returned: Event
     reversed: Event
     return_reversed: Event
-
-    def filter_orderable(self) -> dict[str, Any] | None:
-        """Return the filter on products and warehouses for orders: purchases exclude disabled ones, sales do not."""
-        return dict(ENABLED) if self.incoming else None
 
 
 PURCHASE = Trade(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from plugins.api import View
 from plugins.api.business import FURTHER_TERMS
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES, SUPPLIERS
 
 _WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
@@ -40,6 +41,15 @@ VIEWS = (
         ),
     ),
     View(SUPPLIERS, folded=FURTHER_TERMS),
+    View(
+        QUOTATIONS,
+        folded=FURTHER_TERMS,
+        columns=("number", "customer_name", "quoted_on", "valid_until", "expired", "amount", "status"),
+        due="valid_until",
+        due_only={"status": "sent,accepted,partly_ordered"},
+        widgets={"customer_name": {"visibleOn": "${!customer_id}"}, **_LINES},
+        proposals={"order": {"lines": "${lines | open:ordered_quantity:line:product_id}"}},
+    ),
     View(
         PURCHASE_ORDERS,
         folded=FURTHER_TERMS,

@@ -46,6 +46,7 @@ _SELLING = (
     "crm:*:lose",
     "crm:*:submit",
     "crm:*:withdraw",
+    "inventory:quotation:*",
     "inventory:sales-order:create",
     "inventory:sales-order:update",
 )

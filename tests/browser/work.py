@@ -52,6 +52,7 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "hrm.punches": {"lng": "121.47", "lat": "31.23"},
     "inventory.transfers": {"to_warehouse_id": "1"},
     # required where no customer or supplier is chosen
+    "inventory.quotations": {"customer_name": "A customer"},
     "inventory.sales-orders": {"customer_name": "A customer"},
     "finance.invoices": {"counterparty": "A party"},
     "notifications": {"user_ids": "王经理"},

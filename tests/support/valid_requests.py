@@ -38,7 +38,11 @@ class Exercise:
 
 
 # fields that are required unless another one, such as the customer, says what they are
-_INSTEAD = {"finance_invoices": ("counterparty", "number", "amount"), "inventory_sales_orders": ("customer_name",)}
+_INSTEAD = {
+    "finance_invoices": ("counterparty", "number", "amount"),
+    "inventory_sales_orders": ("customer_name",),
+    "inventory_quotations": ("customer_name",),
+}
 # among the addresses of a customer, of which a new one has none
 _CHOSEN = ("billing_address_name", "delivery_address_name")
 HandMade = Callable[["Maker", Route], Awaitable[Exercise]]

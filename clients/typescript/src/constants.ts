@@ -1313,6 +1313,31 @@ export const STATE_MACHINES = {
    "unship": {"from": ["partly_received", "received"], "to": "ordered", "zh": "已下单", "en": "Ordered"}
   }
  },
+ "inventory_quotation": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "sent": {"zh": "已发出", "en": "Sent"},
+   "accepted": {"zh": "已接受", "en": "Accepted"},
+   "partly_ordered": {"zh": "部分下单", "en": "Partly ordered"},
+   "ordered": {"zh": "已下单", "en": "Ordered"},
+   "rejected": {"zh": "已拒绝", "en": "Rejected"}
+  },
+  "actions": {
+   "send": {"from": ["draft"], "to": "sent", "zh": "发出", "en": "Send"},
+   "accept": {"from": ["sent"], "to": "accepted", "zh": "客户接受", "en": "Accept"},
+   "reject": {"from": ["sent", "accepted"], "to": "rejected", "zh": "客户拒绝", "en": "Reject"},
+   "revise": {"from": ["sent", "accepted", "rejected"], "to": "draft", "zh": "退回修改", "en": "Revise"},
+   "renew": {"from": ["sent"], "to": "sent", "zh": "延长有效期", "en": "Renew"},
+   "renew-accepted": {"from": ["accepted"], "to": "accepted", "zh": "已接受", "en": "Accepted"},
+   "renew-part": {"from": ["partly_ordered"], "to": "partly_ordered", "zh": "部分下单", "en": "Partly ordered"},
+   "contract": {"from": ["sent", "accepted"], "to": "accepted", "zh": "转合同", "en": "Make a contract"},
+   "order": {"from": ["sent", "accepted", "partly_ordered"], "to": "ordered", "zh": "转订单", "en": "Order"},
+   "order-part": {"from": ["sent", "accepted", "partly_ordered"], "to": "partly_ordered", "zh": "部分下单", "en": "Partly ordered"},
+   "unorder-part": {"from": ["partly_ordered", "ordered"], "to": "partly_ordered", "zh": "部分下单", "en": "Partly ordered"},
+   "unorder": {"from": ["partly_ordered", "ordered"], "to": "accepted", "zh": "已接受", "en": "Accepted"}
+  }
+ },
  "inventory_sales_order": {
   "initial": "draft",
   "states": {
@@ -1758,6 +1783,21 @@ export const PERMISSIONS = {
  "inventory:purchase-return:list": {"zh": "查询采购退货", "en": "list purchase returns"},
  "inventory:purchase-return:read": {"zh": "查看采购退货", "en": "read purchase returns"},
  "inventory:purchase-return:reverse": {"zh": "采购退货：冲销", "en": "reverse (purchase returns)"},
+ "inventory:quotation:accept": {"zh": "报价单：客户接受", "en": "accept (quotations)"},
+ "inventory:quotation:contract": {"zh": "报价单：转合同", "en": "make a contract (quotations)"},
+ "inventory:quotation:create": {"zh": "新增报价单", "en": "create quotations"},
+ "inventory:quotation:delete": {"zh": "删除报价单", "en": "delete quotations"},
+ "inventory:quotation:export": {"zh": "导出报价单", "en": "export quotations"},
+ "inventory:quotation:import": {"zh": "导入报价单", "en": "import quotations"},
+ "inventory:quotation:list": {"zh": "查询报价单", "en": "list quotations"},
+ "inventory:quotation:order": {"zh": "报价单：转订单", "en": "order (quotations)"},
+ "inventory:quotation:read": {"zh": "查看报价单", "en": "read quotations"},
+ "inventory:quotation:reject": {"zh": "报价单：客户拒绝", "en": "reject (quotations)"},
+ "inventory:quotation:renew": {"zh": "报价单：延长有效期", "en": "renew (quotations)"},
+ "inventory:quotation:restore": {"zh": "恢复报价单", "en": "restore quotations"},
+ "inventory:quotation:revise": {"zh": "报价单：退回修改", "en": "revise (quotations)"},
+ "inventory:quotation:send": {"zh": "报价单：发出", "en": "send (quotations)"},
+ "inventory:quotation:update": {"zh": "修改报价单", "en": "edit quotations"},
  "inventory:receipt:export": {"zh": "导出入库单", "en": "export receipts"},
  "inventory:receipt:list": {"zh": "查询入库单", "en": "list receipts"},
  "inventory:receipt:read": {"zh": "查看入库单", "en": "read receipts"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from handlers.access.actor import Actor
 from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.values import Record
 from plugins.commands.demo_company import names
@@ -104,13 +105,26 @@ async def sell(year: Year) -> None:
             "terms_days": 30,
             "lines": _lines(year, 4, 40),
         }
-        order = await year.send(f"POST {STOCK}/sales-orders", ago, body, seller)
+        if number % 6 == 4:
+            order = await _order_quoted(year, body, seller, ago)
+        else:
+            order = await year.send(f"POST {STOCK}/sales-orders", ago, body, seller)
         if number % 17 == 5:
             await year.send(f"POST {STOCK}/sales-orders/{{id}}/cancel", ago, {}, seller, id=order["id"])
         elif ago > 1:
             await year.send(f"POST {STOCK}/sales-orders/{{id}}/confirm", ago, {}, seller, id=order["id"])
             if ago > 5:
                 await _deliver_and_bill(year, order, customer, ago - 3, number)
+
+
+async def _order_quoted(year: Year, body: Record, seller: Actor, ago: int) -> Record:
+    """Quote the lines of an order a week before, and have the order made of the quotation."""
+    quoted = {name: value for name, value in body.items() if name != "ordered_on"}
+    quoted |= {"quoted_on": year.day(ago + 7), "valid_until": year.day(ago - 30)}
+    quotation = await year.send(f"POST {STOCK}/quotations", ago + 7, quoted, seller)
+    for action in ("send", "accept"):
+        await year.send(f"POST {STOCK}/quotations/{{id}}/{action}", ago + 6, {}, seller, id=quotation["id"])
+    return await year.send(f"POST {STOCK}/quotations/{{id}}/order", ago, {}, seller, id=quotation["id"])
 
 
 async def _deliver_and_bill(year: Year, order: Record, customer: Record, ago: int, number: int) -> None:

@@ -11,7 +11,7 @@ from plugins.testing import expect
 from tests.api.inventory.goods import AT, Goods
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
-PURCHASES, SALES = f"{AT}/purchase-orders", f"{AT}/sales-orders"
+PURCHASES, SALES, QUOTES = f"{AT}/purchase-orders", f"{AT}/sales-orders", f"{AT}/quotations"
 
 
 async def receive(maker: Maker, route: Route) -> Exercise:
@@ -109,6 +109,15 @@ async def proposal(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, level["id"]), asked, record=level)
 
 
+async def sent_quotation(maker: Maker, route: Route) -> Exercise:
+    lines = [{"description": "安装调试", "quantity": "2", "price": "9.90"}]
+    body = {"customer_id": await maker.refer("crm_customers"), "lines": lines}
+    draft = expect(await maker.admin.post(QUOTES, body))
+    sent = expect(await maker.admin.post(f"{QUOTES}/{draft['id']}/send"))
+    given = {"renew": {"valid_until": "2099-12-31"}, "reject": {"reason": "价格偏高"}}
+    return _of(maker, route, sent, given.get(route.path.rpartition("/")[2], {}))
+
+
 async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
     goods = await Goods.stocked(maker.admin, 5)
     return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
@@ -134,6 +143,10 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {SALES}/{{id}}/close": close_sale,
     f"POST {PURCHASES}/{{id}}/release": held_order,
     f"POST {SALES}/{{id}}/release": held_order,
+    **{
+        f"POST {QUOTES}/{{id}}/{action}": sent_quotation
+        for action in ("accept", "reject", "revise", "renew", "order", "contract")
+    },
     f"POST {AT}/reorder-proposals/order": proposal,
     f"POST {AT}/reorder-proposals/{{id}}/order": proposal,
     f"POST {AT}/transfers": transfer,

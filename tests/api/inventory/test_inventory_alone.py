@@ -31,3 +31,6 @@ async def test_without_crm_the_customer_of_an_order_is_not_looked_up(mongodb_uri
         line = {"product_id": goods.product_id, "quantity": "1"}
         body = {"customer_name": "somebody", "customer_id": NOBODY, "lines": [line]}
         assert expect(await admin.post(f"{AT}/sales-orders", body))["customer_id"] == NOBODY
+        quotation = expect(await admin.post(f"{AT}/quotations", body))
+        expect(await admin.post(f"{AT}/quotations/{quotation['id']}/send"))
+        assert (await admin.post(f"{AT}/quotations/{quotation['id']}/contract")).code == 40901

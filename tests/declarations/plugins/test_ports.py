@@ -20,7 +20,7 @@ from handlers.ports import (
     WorkingTime,
 )
 from handlers.service import Parts, Port
-from plugins.api.business import Books, Customers, Party, PaymentTerms, PricedLines, Suppliers
+from plugins.api.business import Books, Contracts, Customers, Party, PaymentTerms, PricedLines, Suppliers
 
 pytestmark = pytest.mark.gen_test
 MORNING, HOUR = datetime(2026, 1, 5, 8, tzinfo=UTC), timedelta(hours=1)
@@ -44,6 +44,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Customers, "find_price_lists"): ({"customer_id": 7}, ()),
     (Customers, "find_credit_excess"): ({"customer_id": 7, "requested": Decimal(9), "ordered": Decimal(9)}, None),
     (Customers, "find_contacts"): ({"req": None, "customer_ids": [7]}, {}),
+    (Contracts, "draft"): ({"req": None, "values": {}}, None),
     (Suppliers, "find_terms"): ({"supplier_id": 7}, PaymentTerms()),
     (Suppliers, "find_party"): ({"req": None, "supplier_id": 7}, Party()),
     (PricedLines, "compute"): ({"req": None, "direction": "out", "lines": [], "terms": {}}, None),
