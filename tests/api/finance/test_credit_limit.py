@@ -144,6 +144,11 @@ async def check_orders_at_once(admin: Client, many: int) -> None:
     assert sum(Decimal(order["amount"]) for order in confirmed) == Decimal("98.00")
 
 
+async def test_the_setting_has_its_values_in_words(admin: Client) -> None:
+    setting = expect(await admin.get(f"{CONFIGS}/crm_credit_limit", headers={"Accept-Language": "en"}))
+    assert setting["labels"] == {"warn": "Confirmed with a warning", "refuse": "Refused"}
+
+
 async def test_a_limit_is_no_amount_below_zero(admin: Client) -> None:
     reply = await admin.post(CUSTOMERS, {"name": "晨光科技", "credit_limit": "-1.00"})
     expect(reply, 40001)

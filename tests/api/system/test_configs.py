@@ -82,6 +82,7 @@ async def test_every_setting_is_listed_with_its_value_and_what_it_is(pair: Pair)
         "description": "ICP filing number",
         "version": 1,
         "schema": {"type": ["string", "null"], "maxLength": 100},
+        "labels": {},
     }
 
 
