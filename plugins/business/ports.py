@@ -48,9 +48,13 @@ class Contact:
 class Customers(Port):
     """What is agreed with customers. Without a plugin that keeps them there are no terms, limits and contacts."""
 
-    async def find_terms(self, customer_id: RecordId) -> PaymentTerms:
-        """Return when the customer pays."""
-        return PaymentTerms()
+    async def find_terms(self, customer_id: RecordId) -> int | None:
+        """Return within how many days the customer pays, or None if that is not agreed."""
+        return None
+
+    async def find_payment_terms(self, customer_id: RecordId) -> PaymentTerms:
+        """Return when the customer pays: within the days of `find_terms`, unless more is agreed."""
+        return PaymentTerms(await self.find_terms(customer_id))
 
     async def find_party(self, req: Request, customer_id: RecordId) -> Party:
         """Return what documents copy of a customer, as far as the caller may see it."""
@@ -94,9 +98,13 @@ class Contracts(Port):
 class Suppliers(Port):
     """What is agreed with suppliers. Without a plugin that keeps them there are no terms."""
 
-    async def find_terms(self, supplier_id: RecordId) -> PaymentTerms:
-        """Return when the supplier is paid."""
-        return PaymentTerms()
+    async def find_terms(self, supplier_id: RecordId) -> int | None:
+        """Return within how many days the supplier is paid, or None if that is not agreed."""
+        return None
+
+    async def find_payment_terms(self, supplier_id: RecordId) -> PaymentTerms:
+        """Return when the supplier is paid: within the days of `find_terms`, unless more is agreed."""
+        return PaymentTerms(await self.find_terms(supplier_id))
 
     async def find_party(self, req: Request, supplier_id: RecordId) -> Party:
         """Return what documents copy of a supplier, as far as the caller may see it."""
@@ -171,18 +179,12 @@ CREDIT_ASKED = Event("finance.credit.asked", customer_id=object, requested=objec
 CONTACTS_ASKED = Event("finance.contacts.asked", customer_ids=Iterable, found=dict)
 
 
-def _tell(
-    key: str, port: type[Port], question: str, *names: str, part: str = ""
-) -> Callable[[Service, Payload], Awaitable[None]]:
-    """Return what puts the answer of a port, or a `part` of it, as `key` into `found`.
-
-    `names` of the payload say what is asked about.
-    """
+def _tell(key: str, port: type[Port], question: str, *names: str) -> Callable[[Service, Payload], Awaitable[None]]:
+    """Return what puts the answer of a port as `key` into `found`; `names` of the payload say what is asked about."""
 
     async def tell(service: Service, payload: Payload) -> None:
         about = {name: payload.get(name) for name in names}
         answer = await getattr(service.part(port), question)(**about) if about[names[0]] is not None else None
-        answer = getattr(answer, part, None) if part else answer
         if answer is not None:
             payload["found"][key] = answer
 
@@ -200,10 +202,10 @@ OF_BOOKS = (
 )
 _credit = _tell("excess", Customers, "find_credit_excess", "customer_id", "requested", "ordered")
 OF_CUSTOMERS = (
-    Listener(TERMS_ASKED, _tell("days", Customers, "find_terms", "customer_id", part="terms_days")),
+    Listener(TERMS_ASKED, _tell("days", Customers, "find_terms", "customer_id")),
     Listener(CREDIT_ASKED, _credit, CREDIT_REFUSALS),
     Listener(CONTACTS_ASKED, _tell_contacts),
 )
-OF_SUPPLIERS = (Listener(TERMS_ASKED, _tell("days", Suppliers, "find_terms", "supplier_id", part="terms_days")),)
+OF_SUPPLIERS = (Listener(TERMS_ASKED, _tell("days", Suppliers, "find_terms", "supplier_id")),)
 ANSWERS = (*OF_BOOKS, *OF_CUSTOMERS, *OF_SUPPLIERS)
 QUESTIONS = (OPEN_DAY_ASKED, OWED_ASKED, TERMS_ASKED, CREDIT_ASKED, CONTACTS_ASKED)

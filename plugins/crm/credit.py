@@ -23,7 +23,11 @@ class KeptCustomers(Customers):
 
     service: Service
 
-    async def find_terms(self, customer_id: Any) -> PaymentTerms:
+    async def find_terms(self, customer_id: Any) -> int | None:
+        """Return the number of days within which the customer pays, or None."""
+        return (await self.find_payment_terms(customer_id)).terms_days
+
+    async def find_payment_terms(self, customer_id: Any) -> PaymentTerms:
         """Return when the customer pays."""
         return PaymentTerms.of(await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id}) or {})
 

@@ -183,9 +183,9 @@ async def _find_terms(req: Request, values: ReadOnlyRecord, items: Sequence[Open
     if agreed != PaymentTerms():
         return agreed
     if values.get("customer_id") is not None:
-        return await req.part(Customers).find_terms(values["customer_id"])
+        return await req.part(Customers).find_payment_terms(values["customer_id"])
     if values.get("supplier_id") is not None:
-        return await req.part(Suppliers).find_terms(values["supplier_id"])
+        return await req.part(Suppliers).find_payment_terms(values["supplier_id"])
     return agreed
 
 

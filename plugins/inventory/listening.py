@@ -20,7 +20,11 @@ class KeptSuppliers(Suppliers):
 
     service: Service
 
-    async def find_terms(self, supplier_id: Any) -> PaymentTerms:
+    async def find_terms(self, supplier_id: Any) -> int | None:
+        """Return the number of days within which the supplier is paid, or None."""
+        return (await self.find_payment_terms(supplier_id)).terms_days
+
+    async def find_payment_terms(self, supplier_id: Any) -> PaymentTerms:
         """Return when the supplier is paid."""
         return PaymentTerms.of(await self.service.database.store(SUPPLIERS).find_one({"_id": supplier_id}) or {})
 

@@ -44,8 +44,8 @@ from plugins.api.business import (
     TEXT,
     Customers,
     Party,
-    choose_address,
     PaymentTerms,
+    choose_address,
     compute_amounts,
     compute_part,
     copy_terms,
@@ -233,11 +233,11 @@ async def _find_terms(req: Request, values: Record) -> PaymentTerms:
             raise invalid("supplier_id", "reference")
         return PaymentTerms.of(supplier)
     if values.get("customer_id") is not None:
-        return await req.part(Customers).find_terms(values["customer_id"])
+        return await req.part(Customers).find_payment_terms(values["customer_id"])
     return PaymentTerms()
 
 
-async def _choose_address(req: Request, trade: Trade, values: Record, before: Record | None = None) -> Record:
+async def _choose_address(req: Request, trade: Drafts, values: Record, before: Record | None = None) -> Record:
     """Return where the goods of an order go unless it says so, and drop from `values` what chooses an address.
 
     That is an address of the customer, or of the warehouse that buys; an order keeps its own until it has another of

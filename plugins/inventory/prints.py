@@ -17,7 +17,7 @@ _ORDER_COLUMNS = (
     *("product_id", "description", "reference", "quantity", "price", "price_per"),
     *("discount", "discount_amount", "tax_rate", "amount"),
 )
-_ORDER_DATES = ("ordered_on", "expected_on", *vars(PaymentTerms()))
+_AGREED = ("expected_on", *vars(PaymentTerms()))
 _ORDER_TOTALS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
 _MOVED = ("product_id", "description", "quantity")
 
@@ -50,7 +50,7 @@ PRINTS = (
         number="number",
         total="amount",
         party=("customer_name",),
-        facts=("quoted_on", "valid_until", "expected_on", "terms_days", "salesperson_id", "prices_include_tax"),
+        facts=("quoted_on", "valid_until", *_AGREED, "salesperson_id", "prices_include_tax", "delivery_address"),
         lines="lines",
         columns=_ORDER_COLUMNS,
         totals=_ORDER_TOTALS,
@@ -66,7 +66,7 @@ PRINTS = (
         number="number",
         total="amount",
         party=("customer_name",),
-        facts=(*_ORDER_DATES, "reference", "salesperson_id", "prices_include_tax", "delivery_address"),
+        facts=("ordered_on", *_AGREED, "reference", "salesperson_id", "prices_include_tax", "delivery_address"),
         lines="lines",
         columns=_ORDER_COLUMNS,
         totals=_ORDER_TOTALS,
@@ -82,7 +82,7 @@ PRINTS = (
         number="number",
         total="amount",
         party=("supplier_id",),
-        facts=(*_ORDER_DATES, "reference", "warehouse_id", "prices_include_tax", "delivery_address"),
+        facts=("ordered_on", *_AGREED, "reference", "warehouse_id", "prices_include_tax", "delivery_address"),
         lines="lines",
         columns=_ORDER_COLUMNS,
         totals=_ORDER_TOTALS,

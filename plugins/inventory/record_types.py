@@ -233,6 +233,8 @@ class Quotation(TypedDict):
     number: str
     customer_id: StoredId | None
     customer_name: str
+    delivery_address: str | None
+    delivery_address_name: NotRequired[str | None]
     lead_id: StoredId | None
     opportunity_id: StoredId | None
     salesperson_id: int | None
@@ -242,6 +244,10 @@ class Quotation(TypedDict):
     expired: bool | None
     expected_on: str | None
     terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
     lines: list[QuotationLine]
     prices_include_tax: bool | None
     tax_rounding: Literal["document", "line"] | None
