@@ -42,6 +42,7 @@ from plugins.api.values import ReadOnlyRecord
 from plugins.finance import invoice_lines, open_items, prepayments
 from plugins.finance.bills import Parts, add_credited, count_left, find_item_ids, spread, sum_parts
 from plugins.finance.books import check_open, get_day
+from plugins.finance.counterparties import choose_counterparty, find_party_name, refuse_other_party
 from plugins.finance.entering import pay
 from plugins.finance.messages import (
     MORE_PREPAID,
@@ -154,7 +155,7 @@ async def create(req: Request) -> Invoice:
     values |= await invoice_lines.derive(req, values, items, req.body)
     for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
-    values["counterparty"] = await open_items.choose_counterparty(req, values)
+    values["counterparty"] = await choose_counterparty(req, values)
     stated = {name: value for name, value in req.body.items() if value is not None}
     values |= copy_terms(await _find_terms(req, values, items), stated)
     if values.get("due_on") is None:
@@ -219,7 +220,7 @@ def _check_party(values: Mapping[str, Any]) -> None:
         raise invalid("number", "required")
     if values.get("prepayment_rate") is not None and values.get("kind") != PREPAYMENT:
         raise invalid("prepayment_rate", "invalid")
-    open_items.refuse_other_party(values["direction"], values)
+    refuse_other_party(values["direction"], values)
 
 
 async def update(req: Request) -> Invoice:
@@ -241,7 +242,7 @@ async def update(req: Request) -> Invoice:
     if "counterparty" not in values and any(
         values.get(name) not in (None, before[name]) for name in ("customer_id", "supplier_id")
     ):
-        values["counterparty"] = await open_items.find_party_name(req, after) or before["counterparty"]
+        values["counterparty"] = await find_party_name(req, after) or before["counterparty"]
     after |= values
     values["total"] = after["total"] = _add_tax(after)
     values |= keys_of(after) | await _change_terms(req, before, after, values, items)

@@ -36,6 +36,7 @@ from plugins.api import (
 from plugins.finance import open_items
 from plugins.finance.ageing import DIRECTIONS
 from plugins.finance.books import check_open, get_day
+from plugins.finance.counterparties import choose_counterparty, refuse_other_party
 from plugins.finance.entries import PARTY_FIELDS
 from plugins.finance.messages import OPENING_SETTLED, PERIOD_CLOSED
 from plugins.finance.record_types import OpeningItem
@@ -119,8 +120,8 @@ REVERSE_BODY = shape(
 async def create(req: Request) -> OpeningItem:
     """Enter an opening item, which is owed from its day on. Raises 40901 for a day in a closed month."""
     values = {**req.body, "day": get_day(req)}
-    open_items.refuse_other_party(DIRECTIONS[values["kind"]], values)
-    values["counterparty"] = await open_items.choose_counterparty(req, values)
+    refuse_other_party(DIRECTIONS[values["kind"]], values)
+    values["counterparty"] = await choose_counterparty(req, values)
 
     async def work() -> OpeningItem:
         await check_open(req.service, values)

@@ -35,6 +35,7 @@ from plugins.finance.books import (
     get_day,
     reverse_booked,
 )
+from plugins.finance.counterparties import find_party_name
 from plugins.finance.entering import (
     Part,
     add_up,
@@ -66,7 +67,6 @@ from plugins.finance.open_items import (
     ItemWithBills,
     PaymentVoucher,
     add_payment,
-    find_party_name,
     get_amount,
     get_with_bills,
     in_books,
