@@ -173,8 +173,6 @@ async function open({ address, tab }) {
 // what people read that is not data of records: heads of columns, buttons, tabs, labels of forms, what the page says
 const SAID = "th, button, [role=tab], label, .antd-Page-title, .antd-Alert, .antd-Panel-title, .notice";
 
-const OF_CODES = /编码$|标识$|代码$|code$|^key /i; // the heads of columns in which codes are meant
-
 const steps = {
   rest,
   open,
@@ -187,8 +185,8 @@ const steps = {
     }
     return all("main .dashboard").length;
   },
-  /** What the cells of tables and the details of a record show, but for columns of codes. */
-  values: async () => all("main td").filter((one) => !OF_CODES.test(one.dataset.label)).map(said),
+  /** What the cells of tables and the details of a record show. */
+  values: async () => all("main td").map(said),
   /** Open every menu; return their codes, what the pages say, and what their cells show. */
   async walk() {
     const codes = [...document.querySelectorAll("nav a[data-menu]")].map((link) => link.dataset.menu), texts = new Set(), values = new Set();
