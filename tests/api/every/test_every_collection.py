@@ -204,8 +204,14 @@ async def unreachable(store: Store, id: Any) -> bool:
 # -- the routes of a record
 
 
+# it returns another record of the same collection
+MAKES_ANOTHER = {"POST /api/v1/hrm/employees/{id}/rehire"}
+
+
 def changes_its_record(route: Route) -> bool:
     """Whether the route writes the record that it names: it is at its path, or returns it."""
+    if name_of(route) in MAKES_ANOTHER:
+        return False
     return route.writes and (route.path.endswith("}") or route.returns is CATALOGUE.collections[route.collection].read)
 
 

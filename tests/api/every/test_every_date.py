@@ -64,6 +64,7 @@ HAPPENED = {
     "POST /api/v1/finance/open-items/{id}/adjustments day",
     "POST /api/v1/finance/payables/{id}/pay day",
     "POST /api/v1/hrm/punches/enter at",
+    "POST /api/v1/hrm/punches/time-clock at",
     "POST /api/v1/inventory/purchase-orders/{id}/receive day",
     "POST /api/v1/inventory/sales-orders/{id}/deliver day",
     "POST /api/v1/inventory/receipts/{id}/returns day",
