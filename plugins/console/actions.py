@@ -102,7 +102,7 @@ def question(
 
 
 def facts_of(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, str, Node]]:
-    """Yield the fields that tell which record it is: its name, or what it refers to, its number, state, and amount."""
+    """Yield the fields that identify a record: its name, or what it refers to, its number, state, and amount."""
     fields = subject.shape or subject.fields
     machine, label = (subject.collection.states, subject.collection.label_field) if subject.collection else (None, "")
     amounts = (name for name in ("total", "amount", *fields) if name in fields and fields[name].kind == "money")
