@@ -58,10 +58,11 @@ async def test_a_user_name_is_free_again_after_a_delete(people: People) -> None:
         ({"password_hash": "x"}, "password_hash"),
         ({"wecom_user_id": "x"}, "wecom_user_id"),
         ({"id": 1}, "id"),
+        ({"password": [[[[]]]]}, "password"),
     ],
-    ids=["role", "department", "lock", "hash", "WeCom binding", "id"],
+    ids=["role", "department", "lock", "hash", "WeCom binding", "id", "password of another type"],
 )
-async def test_a_reference_to_nothing_and_a_field_of_the_service_are_refused(
+async def test_a_reference_to_nothing_a_field_of_the_service_and_a_list_as_password_are_refused(
     people: People, values: dict[str, Any], field: str
 ) -> None:
     reply = await people.admin.post(AT, {"username": unique("user"), "password": PASSWORD, **values})
