@@ -13,6 +13,15 @@ from plugins.business.amounts import (
     compute_value as compute_value,  # their price, before the discounts that are amounts
     share_out as share_out,  # an amount in proportion to weights, to the cent
 )
+from plugins.business.currencies import (
+    Rates as Rates,  # port: the exchange rates, and the company's own currency
+    complete_currency as complete_currency,  # the currency and rate of a document, as they are stored
+    currency as currency,  # the field with the code of a currency
+    currency_fields as currency_fields,  # the fields of a document with its currency and rate
+    in_base as in_base,  # an amount of a document in the company's currency
+    rate as rate,  # the field with an exchange rate
+    replace_currency as replace_currency,  # a change of the currency of a document
+)
 from plugins.business.events import (
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
     DEBT_ASKED as DEBT_ASKED,  # ask to report again what is owed for a record

@@ -49,6 +49,8 @@ _OWED = {
     "amount": object,  # as `store_money` makes it
     "net": object,  # all that the document may be invoiced for, without tax
     "tax": object,  # and its tax
+    "currency": str | None,  # of all these amounts; nothing: the company's own
+    "rate": object,  # what one unit of it is worth
     "undelivered": object,  # how much of both is still to be shipped; it may be invoiced ahead
     "new": bool | None,  # nothing was reported about the record before
     "paid": object,

@@ -1,0 +1,106 @@
+"""The currency of a document, and what its amounts are worth in the company's own currency."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from handlers.request import Request
+from handlers.schema.errors import invalid
+from handlers.schema.fields import Field, HasSettings, money, text
+from handlers.schema.money import exact, store_price, times
+from handlers.schema.values import ReadOnlyRecord, Record
+from handlers.service import Port
+
+RATE_PLACES = 8
+MAX_RATE = "999999.99"
+# the codes of ISO 4217 for the money of countries
+_LISTED = """
+    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY
+    COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS
+    INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP
+    MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR
+    SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND
+    VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
+"""
+CODES = frozenset(_LISTED.split())
+_OWN: ReadOnlyRecord = {"currency": None, "rate": None}
+
+
+class Rates(Port):
+    """The exchange rates. Without a plugin that keeps them there is one currency only."""
+
+    async def find_base(self) -> str | None:
+        """Return the code of the company's own currency, or None if nobody keeps rates."""
+        return None
+
+    async def find_rate(self, currency: str, day: str) -> Decimal | None:
+        """Return what one unit of a currency is worth in the company's own: the latest rate on or before `day`, or None."""
+        return None
+
+
+def _check_code(_: HasSettings, code: object) -> str | None:
+    return None if code in CODES else "invalid"
+
+
+def currency() -> Field:
+    """Return the field with the code of a currency."""
+    return text(
+        label=("币种", "Currency"),
+        max_length=3,
+        pattern="^[A-Z]{3}$",
+        check=_check_code,
+        filter=True,
+        description="ISO 4217; null: the company's own.",
+        example="USD",
+    )
+
+
+def rate() -> Field:
+    """Return the field with what one unit of a currency is worth in the company's own, with up to eight decimals."""
+    return money(
+        label=("汇率", "Exchange rate"),
+        minimum="0.00000001",
+        maximum=MAX_RATE,
+        places=RATE_PLACES,
+        description="Units of the company's currency for one unit; that of the day unless given.",
+        example="7.1234",
+    )
+
+
+def currency_fields() -> dict[str, Field]:
+    """Return the fields of a document with its currency; both are null in the company's own."""
+    return {"currency": currency(), "rate": rate()}
+
+
+async def complete_currency(req: Request, values: ReadOnlyRecord, day: str) -> Record:
+    """Return the `currency` and `rate` to store of a document of this day; both are None in the company's own currency.
+
+    The rate is the one in `values`, or else that of the day. Raises 40001 for a currency without a rate on or before that
+    day, or if nobody keeps rates, and for a rate without another currency.
+    """
+    code, given = values.get("currency"), values.get("rate")
+    rates = req.part(Rates)
+    base = await rates.find_base()
+    if code is None or code == base:
+        if given is not None:
+            raise invalid("rate", "invalid")
+        return {**_OWN}
+    if base is None:
+        raise invalid("currency", "reference")
+    if given is None:
+        found = await rates.find_rate(code, day)
+        if found is None:
+            raise invalid("currency", "reference")
+        given = store_price(found, RATE_PLACES)
+    return {"currency": code, "rate": given}
+
+
+def replace_currency(body: ReadOnlyRecord) -> Record:
+    """Return the values of a change of a document; a `currency` without `rate` has that of the day again."""
+    return {**({"rate": None} if "currency" in body else {}), **body}
+
+
+def in_base(amount: Decimal, record: ReadOnlyRecord) -> Decimal:
+    """Return an amount of a document in the company's currency, rounded to the cent: the amount itself if it has no rate."""
+    stored = record.get("rate")
+    return amount if stored is None else times(amount, exact(stored))
