@@ -19,6 +19,7 @@ from plugins.business.currencies import (
     currency as currency,  # the field with the code of a currency
     currency_fields as currency_fields,  # the fields of a document with its currency and rate
     in_base as in_base,  # an amount of a document in the company's currency
+    limit_in_base as limit_in_base,  # refuse what is worth too much in the company's currency
     rate as rate,  # the field with an exchange rate
     replace_currency as replace_currency,  # a change of the currency of a document
 )

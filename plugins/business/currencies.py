@@ -10,6 +10,7 @@ from handlers.schema.fields import Field, HasSettings, money, text
 from handlers.schema.money import exact, store_price, times
 from handlers.schema.values import ReadOnlyRecord, Record
 from handlers.service import Port
+from plugins.business.lines import MAX_AMOUNT
 
 RATE_PLACES = 8
 MAX_RATE = "999999.99"
@@ -93,6 +94,12 @@ async def complete_currency(req: Request, values: ReadOnlyRecord, day: str) -> R
             raise invalid("currency", "reference")
         given = store_price(found, RATE_PLACES)
     return {"currency": code, "rate": given}
+
+
+def limit_in_base(amount: Decimal, record: ReadOnlyRecord, field: str = "amount") -> None:
+    """Raise 40001 for `field` if an amount of a document is worth more than `MAX_AMOUNT` in the company's currency."""
+    if in_base(amount, record) > Decimal(MAX_AMOUNT):
+        raise invalid(field, "maximum")
 
 
 def replace_currency(body: ReadOnlyRecord) -> Record:

@@ -19,13 +19,15 @@ from plugins.api.business import (
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
     Books,
+    Rates,
 )
 from plugins.api.ports import Metrics
 from plugins.finance import books, claims, entering, invoices, migrations, open_items
 from plugins.finance.ageing import find_owed
 from plugins.finance.audit_runs import count_differences, measure_age
 from plugins.finance.books import find_open_day
-from plugins.finance.messages import PAID_BACK
+from plugins.finance.exchange_rates import KeptRates, keep_base
+from plugins.finance.messages import BASE_FIXED, PAID_BACK
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,9 @@ class KeptBooks(Books):
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the books, and register gauges for what the last audit found and how long ago it ended."""
+    """Provide the books and the rates, and register gauges for what the last audit found and how long ago it ended."""
     service.provide(Books, KeptBooks(service))
+    service.provide(Rates, KeptRates(service))
     metrics = service.part(Metrics)
     differences = "Differences between ledgers and their entries"
     metrics.gauge("tradewind_ledger_differences", differences, partial(count_differences, service), "check")
@@ -67,5 +70,6 @@ LISTENS = (
     Listener(PAYABLE_CHANGED, partial(open_items.update_from_event, "in")),
     Listener(DEBT_ASKED, claims.report_owed),
     Listener(DEBT_ASKED, migrations.report_owed),
+    Listener("system.config.changing", keep_base, conflicts(BASE_FIXED)),
     *OF_BOOKS,
 )

@@ -50,6 +50,7 @@ MENUS = (
         granted_with="finance:invoice:receivables",
     ),
     page("finance:opening-item", ("期初款项", "Opening items"), "/finance/opening-items", "lucide:history", 16),
+    page("finance:exchange-rate", ("汇率", "Exchange rates"), "/finance/exchange-rates", "lucide:banknote", 17),
     page(
         "finance:ageing",
         ("账龄分析", "Ageing"),

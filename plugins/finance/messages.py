@@ -77,6 +77,9 @@ NOTE_REVERSED_ALREADY = Message(
 ADJUSTMENT_REVERSED = Message(
     "调整已冲销，或本身是冲销单据", "The adjustment has already been reversed, or is itself a reversal"
 )
+BASE_FIXED = Message(
+    "已有汇率，不能更改本位币", "There are exchange rates: the company's own currency cannot be changed any more"
+)
 LEDGERS_DIFFER = Message("账目核对发现 {count} 处差异", "The ledger audit found {count} {count:difference|differences}")
 CHECK_FAILED = Message("核对项 {check} 未能完成：{place}", "The check {check} could not be completed: {place}")
 

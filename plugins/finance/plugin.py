@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Job, Message, Plugin, routes_of
-from plugins.api.business import Books
+from plugins.api.business import Books, Rates
 from plugins.finance import (
     adjustments,
     ageing,
@@ -14,6 +14,7 @@ from plugins.finance import (
     demo,
     dunning,
     entries,
+    exchange_rates,
     invoices,
     migrations,
     open_items,
@@ -31,6 +32,7 @@ from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
+from plugins.finance.exchange_rates import BASE, EXCHANGE_RATES
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.opening_items import OPENING_ITEMS
@@ -40,20 +42,21 @@ from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, INVOICES, PERIODS, V
 from plugins.finance.views import VIEWS
 
 _AUDIT = Message("核对账目", "Audit the ledgers")
+_NUMBERS = (claims.CLAIM_NUMBERS, *invoices.NUMBERS, PAYMENT_NUMBERS, adjustments.NUMBERS)
 
 plugin = Plugin(
     name="finance",
     title=Message("财务", "Finance"),
     requires=("rbac",),
     settings=FinanceSettings,
-    provides=(Books,),
+    provides=(Books, Rates),
     start=start,
     demo=demo.load,
     emits=(books.REVERSED_EVENT, invoices.CREDITED, invoices.NOTE_REVERSED),
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
-        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, OPENING_ITEMS, LEDGER_AUDITS),
+        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, OPENING_ITEMS, EXCHANGE_RATES, LEDGER_AUDITS),
     ),
     biz_types={
         **{"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
@@ -67,13 +70,11 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations, opening_items),
-        *routes_of(statements, balances, ageing, dunning, taxes, unbilled, audit_runs, tables),
+        *routes_of(statements, balances, ageing, dunning, taxes, unbilled, exchange_rates, audit_runs, tables),
     ),
     menus=MENUS,
     views=VIEWS,
     prints=PRINTS,
     permissions=PERMISSIONS,
-    options=tuple(
-        one.option for one in (claims.CLAIM_NUMBERS, *invoices.NUMBERS, PAYMENT_NUMBERS, adjustments.NUMBERS)
-    ),
+    options=(BASE, *(one.option for one in _NUMBERS)),
 )

@@ -464,6 +464,23 @@ class OpeningItem(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class ExchangeRate(TypedDict):
+    """A record of `finance_exchange_rates`."""
+
+    id: StoredId
+    currency: str
+    day: str
+    rate: StoredAmount
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
 class LedgerAuditRecordDifferencesMessage(TypedDict):
     """An object within `LedgerAuditRecord`."""
 

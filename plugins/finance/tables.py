@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from plugins.api import Route, tables
 from plugins.finance.claim_records import EXPENSE_CLAIMS
+from plugins.finance.exchange_rates import EXCHANGE_RATES
 from plugins.finance.opening_items import OPENING_ITEMS
 from plugins.finance.payment_records import ADJUSTMENTS, PAYMENTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, INVOICES, VOUCHERS
@@ -18,6 +19,7 @@ ROUTES: tuple[Route, ...] = (
     *tables(PAYMENTS, at="/api/v1/finance/payments", resource="finance:payment", only=_EXPORT),
     *tables(PAYMENTS, at="/api/v1/finance/payments", resource="finance:payment", only=_IMPORT, lines="allocations"),
     *tables(OPENING_ITEMS, at="/api/v1/finance/opening-items", resource="finance:opening-item"),
+    *tables(EXCHANGE_RATES, at="/api/v1/finance/exchange-rates", resource="finance:exchange-rate"),
     *tables(EXPENSE_CLAIMS, at="/api/v1/finance/expense-claims", resource="finance:expense-claim", only=_EXPORT),
     *tables(ADJUSTMENTS, at="/api/v1/finance/adjustments", resource="finance:adjustment", only=_EXPORT),
     *tables(CREDIT_NOTES, at="/api/v1/finance/credit-notes", resource="finance:credit-note", only=_EXPORT),
