@@ -73,7 +73,7 @@ async def _enter(
     """Write an adjustment, and change the item by it on `day`."""
     made = await req.store(ADJUSTMENTS).create(
         {
-            **{name: item.get(name) for name in ("direction", *PARTY_FIELDS)},
+            **{name: item.get(name) for name in ("direction", "currency", "rate", *PARTY_FIELDS)},
             "number": await NUMBERS.take(req),
             "open_item_id": item["id"],
             "document_number": item["number"],

@@ -30,6 +30,7 @@ from plugins.api import (
     tables,
     text,
 )
+from plugins.api.business import in_base
 from plugins.api.data import rows_before
 from plugins.api.values import rounded
 from plugins.finance.entries import ADVANCE, ENTRIES, PARTY_FIELDS, unsettled
@@ -201,8 +202,8 @@ async def find_owed(service: Service, customer_id: Any) -> Decimal:
 
 async def _sum_billed_ahead(service: Service, customer_id: Any) -> Decimal:
     ahead = {"customer_id": customer_id, "billed_ahead": {"$gt": 0}}
-    found = await service.database.store(OPEN_ITEMS).find(ahead, fields=["billed_ahead"])
-    return sum((exact(one["billed_ahead"]) for one in found), Decimal(0))
+    found = await service.database.store(OPEN_ITEMS).find(ahead, fields=["billed_ahead", "rate"])
+    return sum((in_base(exact(one["billed_ahead"]), one) for one in found), Decimal(0))
 
 
 def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, Any]]:

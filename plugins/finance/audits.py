@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from plugins.api import ApiError, Collection, Message, exact, store_money
-from plugins.api.business import Debt, Due
+from plugins.api.business import Debt, Due, in_base
 from plugins.api.records import Catalogue
 from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.api.values import ReadOnlyRecord
@@ -393,7 +393,7 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
         status = get_status(item, planned=item["status"] == PLANNED)
         if not wrong and item["status"] != status:
             yield difference(OPEN_ITEMS, item, "status", _STATUS, expected=status, found=item["status"])
-        left = amount - exact(item["paid"])
+        left = in_base(amount - exact(item["paid"]), item)
         if not wrong and item["day"] is not None and entered[item["id"]] != left:
             sums = {"found": f"{left:f}", "expected": f"{entered[item['id']]:f}"}
             yield difference(OPEN_ITEMS, item, "entries", _ENTRIES, **sums)
@@ -423,7 +423,7 @@ async def _find_alone(piece: Piece) -> Mapping[Any, Sequence[str]]:
     if not theirs:
         return {}
     alone = {**BILLS_NOTHING, "credited": {"$in": [None, store_money(_ZERO)]}, "$or": theirs, **BILLING}
-    found = await piece.store(INVOICES).find(alone, fields=(*_PARTY_IDS, "total", "number"))
+    found = await piece.store(INVOICES).find(alone, fields=(*_PARTY_IDS, "total", "number", "currency"))
     numbers = defaultdict(list)
     for invoice in found:
         numbers[_claim_of(invoice, invoice["total"])].append(invoice["number"] or "")
@@ -431,7 +431,7 @@ async def _find_alone(piece: Piece) -> Mapping[Any, Sequence[str]]:
 
 
 def _claim_of(record: Mapping[str, Any], amount: Any) -> tuple[Any, ...]:
-    return (*(record[name] for name in _PARTY_IDS), exact(amount))
+    return (*(record[name] for name in (*_PARTY_IDS, "currency")), exact(amount))
 
 
 def _compare_bills(item: Mapping[str, Any], bills: Sequence[Invoice]) -> Iterator[Difference]:

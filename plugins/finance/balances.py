@@ -30,7 +30,7 @@ from plugins.api.data import page_of_rows, query_of_rows, rows_before
 from plugins.api.reports import report_list
 from plugins.finance.ageing import DIRECTIONS, PARTY, day_asked, signed_amount
 from plugins.finance.entries import ENTRIES, RESCHEDULED, unsettled
-from plugins.finance.statements import LINES
+from plugins.finance.statements import LINES, READ
 
 _OF_SIDE = {"receivable": "customer_id", "payable": "supplier_id"}
 _ZERO = Decimal(0)
@@ -134,7 +134,7 @@ async def list_party_lines(req: Request) -> Page:
             # with the last row before the page, whose balance goes on
             {"$skip": max(skipped - 1, 0)},
             {"$limit": size + 1 + bool(skipped)},
-            {"$project": dict.fromkeys((*_PARTIES, *_READ), 1)},
+            {"$project": dict.fromkeys((*_PARTIES, *READ), 1)},
         ]
     )
     if skipped and rows:
@@ -157,9 +157,6 @@ def _after(name: str, place: tuple[Any, str, Any] | None) -> Record:
     return {"$or": [{name: {"$gt": party}}, *({name: party, **one} for one in of_party)]}
 
 
-_READ = ("day", "kind", "number", "biz_type", "resource_id", "open_item_id", "due_on", "direction", "amount")
-
-
 def _line(row: Mapping[str, Any], name: str, balances: dict[Any, Decimal]) -> Record:
     side = "out" if name == "customer_id" else "in"
     amount = exact(row["amount"]) * (1 if row["direction"] == side else -1)
@@ -167,7 +164,7 @@ def _line(row: Mapping[str, Any], name: str, balances: dict[Any, Decimal]) -> Re
     more, less = max(amount, _ZERO), max(-amount, _ZERO)
     debit, credit = (more, less) if side == "out" else (less, more)
     amounts = {"debit": debit, "credit": credit, "balance": balances[row[name]]}
-    kept = {one: row.get(one) for one in _READ if one in PARTY_LINES.fields}
+    kept = {one: row.get(one) for one in READ if one in PARTY_LINES.fields}
     return {
         **dict.fromkeys(_PARTIES),
         "id": row["_id"],

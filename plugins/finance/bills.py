@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, cast
 
-from plugins.api import Record, exact, store_money
-from plugins.api.business import share_out
+from plugins.api import Record, Request, exact, invalid, store_money
+from plugins.api.business import Rates, complete_currency, share_out
 from plugins.api.values import ReadOnlyRecord, RecordId
-from plugins.finance.record_types import Invoice
+from plugins.finance.record_types import Invoice, OpenItem
 
 Line = Mapping[str, Any]
 Parts = Mapping[RecordId, tuple[Decimal, Decimal]]  # net and tax by the id of the item
@@ -35,6 +35,22 @@ def billing(ids: Sequence[RecordId]) -> Record:
 
 
 BILLS_NOTHING: Record = {"open_item_id": None, "billed_items": None}
+
+
+async def choose_currency(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]) -> Record:
+    """Return `currency` and `rate` of an invoice of this day: those of the items that it bills, unless it says which rate.
+
+    Where items have different rates, it has that of the day. Raises 40001 for a currency that is not theirs, and as
+    `complete_currency` does.
+    """
+    if items:
+        agreed, asked = items[0]["currency"], req.body.get("currency")
+        if asked not in (None, agreed or await req.part(Rates).find_base()):
+            raise invalid("currency", "invalid")
+        given = values.get("rate") if values.get("currency") == agreed else req.body.get("rate")
+        rates = {exact(item["rate"]) for item in items}
+        values = {**values, "currency": agreed, "rate": given or (items[0]["rate"] if len(rates) == 1 else None)}
+    return await complete_currency(req, values, values["day"])
 
 
 def get_share(invoice: Invoice, item_id: RecordId | None) -> Invoice:

@@ -75,6 +75,8 @@ def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
 
 async def pay(step: Step[Any], item: OpenItem, amount: Decimal, links: Mapping[str, Any]) -> None:
     """Enter a payment of `amount` for an item that the step itself changes; the step keeps `ItemBefore` and `PaymentVoucher`."""
+    if item["currency"] is not None:
+        raise invalid("account_id", "invalid")
     values = {
         "direction": "in" if item["direction"] == "out" else "out",
         "account_id": step.body["account_id"],
@@ -101,7 +103,7 @@ async def take_back(req: Request, payment: FinancePayment, voucher: Voucher, day
     await _check_reversal_day(req, payment, day)
     if payment["repays_id"] is not None:
         await repay(req, payment["repays_id"], -exact(payment["amount"]), day)
-    await enter_advance(req.service, payment, -exact(payment["unallocated"]), day)
+    await enter_advance(req.service, {**payment, "unallocated": _ZERO}, -exact(payment["unallocated"]), day)
     for row in payment["allocations"] or ():
         if settled:
             await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
@@ -176,9 +178,9 @@ async def find_parts(req: Request, allocations: Sequence[Mapping[str, Any]]) -> 
     rows = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}) if ids else []
     items = {item["id"]: item for item in rows}
     refuse(
-        (number, "reference" if id not in items else "duplicate")
+        (number, "reference" if id not in items else "duplicate" if id in ids[:number] else "invalid")
         for number, id in enumerate(ids)
-        if id not in items or id in ids[:number]
+        if id not in items or id in ids[:number] or items[id]["currency"] is not None
     )
     return [(items[row["open_item_id"]], exact(row["amount"])) for row in allocations]
 

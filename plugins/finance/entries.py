@@ -1,6 +1,7 @@
 """Entries of open items and of advances: each says by how much the open amount changed on a day. They never change.
 
-What is open on any day is a sum of entries; statements, ageing and the dunning list read nothing else.
+What is open on any day is a sum of entries; statements, ageing and the dunning list read nothing else. Their amounts are
+in the company's currency, by the rate of the document; what was open in its own currency is beside them.
 
 Entries of one document and due day that add up to zero are left out of every sum from the last of their days on. If
 they do not, one of them gets the sum as its `rest`, and the others get zero. Sums are the same without the marks, so
@@ -14,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
@@ -40,6 +41,7 @@ from plugins.api import (
     store_money,
     text,
 )
+from plugins.api.business import currency, in_base
 from plugins.api.records import Catalogue
 from plugins.finance.books import find_open_day
 from plugins.finance.payment_records import ADJUSTMENT_KINDS, OPEN_ITEMS
@@ -77,7 +79,10 @@ ENTRIES: Collection[OpenItemEntry] = Collection(
                 description="`rescheduled`: the due date changed; such entries add up to zero. `rebate` and those after it: an "
                 "adjustment of this kind.",
             ),
-            amount=money(label=("金额", "Amount"), description="How much more is open; negative: how much less."),
+            amount=money(
+                label=("金额", "Amount"),
+                description="How much more is open, in the company's currency; negative: how much less.",
+            ),
         ),
         "open_item_id": object_id(label=("应收应付款项", "Open item"), read_only=True, ref=OPEN_ITEMS.name),
         "biz_type": text(label=("业务类型", "Business type"), max_length=64, read_only=True, example="CONTRACT"),
@@ -87,6 +92,10 @@ ENTRIES: Collection[OpenItemEntry] = Collection(
         "supplier_id": SUPPLIER.but(read_only=True, filter=False),
         "counterparty": COUNTERPARTY.but(read_only=True, filter=False, search=False),
         "due_on": day(label=("到期日", "Due date"), read_only=True, description="Null: not agreed."),
+        "currency": currency().but(read_only=True, filter=False),
+        "currency_amount": money(
+            label=("原币金额", "Amount in its currency"), read_only=True, description="The amount in this currency."
+        ),
         "settled_on": day(
             label=("结清日期", "Settled on"),
             read_only=True,
@@ -122,11 +131,12 @@ ENTRIES: Collection[OpenItemEntry] = Collection(
 
 
 class Change(NamedTuple):
-    """One entry to write: what is open for `due_on` changes by `amount`."""
+    """One entry to write: what is open for `due_on` changes by `amount`, which is this much in the document's currency."""
 
     kind: str
     due_on: str | None
     amount: Decimal
+    currency_amount: Decimal | None = None
 
 
 async def enter_change(service: Service, before: Values | None, item: Values, day: str, adjustment: str = OWED) -> None:
@@ -184,8 +194,10 @@ async def _find_vouchers(service: Service, item: Values) -> Sequence[Voucher]:
 async def enter_advance(service: Service, payment: Values, amount: Decimal, day: str, *, new: bool = False) -> None:
     """Write an entry by which `amount` more of a payment, which may be `new`, is an advance from `day` on.
 
-    An amount below zero makes the advance smaller.
+    An amount below zero makes the advance smaller. `payment` has what is left of it then.
     """
+    left = exact(payment["unallocated"])
+    worth = in_base(left, payment) - in_base(left - amount, payment)
     described = {
         **payment,
         "id": None,
@@ -194,7 +206,8 @@ async def enter_advance(service: Service, payment: Values, amount: Decimal, day:
         "resource_id": str(payment["id"]),
     }
     if amount:
-        rows = [(await find_open_day(service, day), Change(ADVANCE, None, -amount))]
+        change = Change(ADVANCE, None, -worth, -amount if payment.get("rate") is not None else None)
+        rows = [(await find_open_day(service, day), change)]
         await _write(_entries_of(service, payment), described, rows, new=new)
 
 
@@ -207,13 +220,15 @@ async def _write(
     entries: Store[OpenItemEntry], item: Values, changes: Sequence[tuple[str, Change]], *, new: bool = False
 ) -> None:
     """Write entries. In a `new` document, an entry that is the only one for its due day has a `rest` from the start."""
-    copied = {"open_item_id": item["id"], **{name: item[name] for name in _COPIED}}
+    copied = {"open_item_id": item["id"], "currency": item.get("currency"), **{name: item[name] for name in _COPIED}}
     of_due_day = Counter(one.due_on for _, one in changes)
     rows = []
     for on, one in changes:
         amount = store_money(one.amount)
         rest = amount if new and of_due_day[one.due_on] == 1 else None
-        rows.append({**copied, **one._asdict(), "day": on, "amount": amount, "rest": rest, "settles": rest is None})
+        theirs = store_money(one.currency_amount) if one.currency_amount is not None else None
+        made = {**copied, **one._asdict(), "amount": amount, "currency_amount": theirs, "rest": rest}
+        rows.append({**made, "day": on, "settles": rest is None})
     if rows:
         await entries.create_many(rows)
 
@@ -221,21 +236,49 @@ async def _write(
 def compare(before: Values | None, item: Values, owed: str = OWED) -> Iterator[Change]:
     """Yield the changes from one state of an item to the next: of its amount, of what is paid, and of due days.
 
-    `owed` is the kind of the entries by which more or less is owed.
+    `owed` is the kind of the entries by which more or less is owed. In the company's currency they add up to what is open by
+    the rate of the item, so to nothing when it is settled.
     """
+    own = _compare(before, item, owed, _keep)
+    if item.get("rate") is None and (before is None or before.get("rate") is None):
+        yield from (Change(*key, amount) for key, amount in own)
+        return
+    sums = [defaultdict[tuple[str, str | None], Decimal](Decimal) for _ in range(2)]
+    for changes, of in zip((_compare(before, item, owed, in_base), own), sums, strict=True):
+        for key, amount in changes:
+            of[key] += amount
+    yield from (Change(*key, sums[0][key], sums[1][key]) for key in {**sums[0], **sums[1]})
+
+
+def _keep(amount: Decimal, _: Values) -> Decimal:
+    return amount
+
+
+def _compare(
+    before: Values | None, item: Values, owed: str, convert: Callable[[Decimal, Values], Decimal]
+) -> Iterator[tuple[tuple[str, str | None], Decimal]]:
+    """Yield the changes by kind and due day, in the currency into which `convert` turns what is open of an item."""
     old = before or {"amount": None, "paid": None}
-    earlier = split_by_due_day(before) if before is not None else {}
-    later = split_by_due_day(item)
+    earlier = _convert_parts(before, convert) if before is not None else {}
+    later = _convert_parts(item, convert)
     left = {due: later.get(due, ZERO) - earlier.get(due, ZERO) for due in {**earlier, **later}}
-    sums = {
-        owed: exact(item["amount"]) - exact(old["amount"]),
-        PAID: exact(old["paid"]) - exact(item["paid"]),
-    }
+    was = convert(exact(old["amount"]) - exact(old["paid"]), old)
+    unpaid = convert(exact(item["amount"]) - exact(old["paid"]), item)
+    sums = {owed: unpaid - was, PAID: convert(exact(item["amount"]) - exact(item["paid"]), item) - unpaid}
     for kind, amount in sums.items():
         for due, part in _take(left, amount):
             left[due] -= part
-            yield Change(kind, due, part)
-    yield from (Change(RESCHEDULED, due, amount) for due, amount in left.items() if amount)
+            yield (kind, due), part
+    yield from (((RESCHEDULED, due), amount) for due, amount in left.items() if amount)
+
+
+def _convert_parts(item: Values, convert: Callable[[Decimal, Values], Decimal]) -> dict[str | None, Decimal]:
+    """Return what is open for each due day, converted so that the parts add up to the whole to the cent."""
+    so_far, parts = ZERO, {}
+    for due, part in split_by_due_day(item).items():
+        parts[due] = convert(so_far + part, item) - convert(so_far, item)
+        so_far += part
+    return parts
 
 
 def _take(left: Mapping[str | None, Decimal], amount: Decimal) -> Iterator[tuple[str | None, Decimal]]:
@@ -285,7 +328,20 @@ def is_counted_elsewhere(item: Mapping[str, Any]) -> bool:
     return bool(item["paid_elsewhere"] and item["biz_type"] not in _OWN)
 
 
-def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
+def follow_amounts(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what follows from the amounts of an item: its amounts in the company's currency, its schedule and due day.
+
+    An item in that currency has no other amounts. Without a schedule it keeps its due day.
+    """
+    if item.get("rate") is None:
+        return _pay_earliest(item)
+    amount, paid = exact(item["amount"]), exact(item["paid"])
+    whole = in_base(amount, item)
+    base = {"base_amount": whole, "base_paid": whole - in_base(amount - paid, item)}
+    return {**_pay_earliest(item), **{name: store_money(value) for name, value in base.items()}}
+
+
+def _pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return `schedule` and `due_on` of an item whose payments name no part of it; an empty dict without a schedule.
 
     If another plugin counts the payments, it has said which parts they paid: then only `due_on`, as in the entries.

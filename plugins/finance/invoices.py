@@ -34,13 +34,23 @@ from plugins.api import (
     store_money,
     transitions,
 )
-from plugins.api.business import Customers, Party, PaymentTerms, Suppliers, copy_party, copy_terms, replace_terms
+from plugins.api.business import (
+    Customers,
+    Party,
+    PaymentTerms,
+    Suppliers,
+    copy_party,
+    copy_terms,
+    limit_in_base,
+    replace_currency,
+    replace_terms,
+)
 from plugins.api.data import Migration, Stage
 from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
 from plugins.api.values import ReadOnlyRecord
 from plugins.finance import invoice_lines, open_items, prepayments
-from plugins.finance.bills import Parts, add_credited, count_left, find_item_ids, spread, sum_parts
+from plugins.finance.bills import Parts, add_credited, choose_currency, count_left, find_item_ids, spread, sum_parts
 from plugins.finance.books import check_open, get_day
 from plugins.finance.counterparties import choose_counterparty, find_party_name, refuse_other_party
 from plugins.finance.entering import pay
@@ -152,6 +162,7 @@ async def create(req: Request) -> Invoice:
     _check_party(values)
     items = await open_items.find_billed(req, values)
     values |= open_items.describe_billed(values, items)
+    values |= await choose_currency(req, values, items)
     values |= await invoice_lines.derive(req, values, items, req.body)
     for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
@@ -225,7 +236,7 @@ def _check_party(values: Mapping[str, Any]) -> None:
 
 async def update(req: Request) -> Invoice:
     """Change a draft."""
-    values = replace_terms(req.body)
+    values = replace_currency(replace_terms(req.body))
     version = values.pop("version")
     invoices = req.store(INVOICES)
     before = await invoices.get(req.path["id"])
@@ -236,6 +247,8 @@ async def update(req: Request) -> Invoice:
     begins = any(name in values for name in ("open_item_id", *_BEGIN_LINES))
     items = await open_items.find_billed(req, {**after, "lines": values.get("lines")} if begins else after)
     values |= open_items.describe_billed(after, items)
+    values |= await choose_currency(req, after, items)
+    after |= {name: values[name] for name in ("currency", "rate")}
     values |= await _change_lines(req, before, after, items)
     for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
@@ -353,10 +366,11 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
 
 
 def _add_tax(values: Mapping[str, Any]) -> Any:
-    """Return the amount plus the tax. Raises 40001 if that is more than the maximum of an amount."""
+    """Return the amount plus the tax. Raises 40001 if that is more than the maximum of an amount, in either currency."""
     total = exact(values["amount"]) + exact(values["tax"])
     if total > Decimal(MAX_AMOUNT):
         raise invalid("amount", "maximum")
+    limit_in_base(total, values)
     return store_money(total)
 
 
@@ -440,7 +454,7 @@ async def _enter(
             "number": await CREDIT_NOTE_NUMBERS.take(req),
             "invoice_id": invoice["id"],
             "direction": invoice["direction"],
-            "counterparty": invoice["counterparty"],
+            **{name: invoice[name] for name in ("counterparty", "currency", "rate")},
             "day": day,
             "amount": store_money(amount),
             "tax": store_money(tax),

@@ -39,7 +39,7 @@ from plugins.api.records import Announced, change_state
 from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
 from plugins.finance.bills import add_settled, billing, find_item_ids, get_share, list_lines
 from plugins.finance.books import book_in_transaction, find_open_day, get_day
-from plugins.finance.entries import PARTY_FIELDS, enter_change, pay_earliest
+from plugins.finance.entries import PARTY_FIELDS, enter_change, follow_amounts
 from plugins.finance.messages import MORE_THAN_OPEN
 from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import ExpenseClaim, Invoice, OpenItem, Voucher
@@ -243,6 +243,7 @@ INVOICE, CLAIM, OPENING = "INVOICE", "EXPENSE", "OPENING"
 _OFFER = ("discount_until", "discount_amount")
 _COPIED_FROM_EVENT = (
     *("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "undelivered", "due_on", "schedule"),
+    *("currency", "rate"),
 )
 
 
@@ -297,6 +298,8 @@ async def put_invoice(
             "counterparty": invoice["counterparty"],
             "customer_id": invoice["customer_id"],
             "supplier_id": invoice["supplier_id"],
+            "currency": invoice["currency"],
+            "rate": invoice["rate"],
             "due_on": invoice["due_on"],
             "schedule": _schedule(invoice),
             **vars(PaymentTerms.of(invoice)),
@@ -360,7 +363,7 @@ async def count_bills(service: Service, item: OpenItem, bills: Sequence[Invoice]
     if exact(item["undelivered"]) and not exact(values["document_amount"]):
         values["due_on"] = min((one["due_on"] for one in bills if one["due_on"]), default=None)
     values |= await _date(service, item, {**item, **values}, day)
-    values |= pay_earliest({**item, **values})
+    values |= follow_amounts({**item, **values})
     changes = _find_changes(item, values)
     if not changes:
         return item
@@ -395,7 +398,7 @@ async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: 
         "paid": store_money(paid),
         "status": get_status({**item, "paid": paid}, planned=False),
     }
-    values |= pay_earliest({**item, **values})
+    values |= follow_amounts({**item, **values})
     changed = await req.system_store(OPEN_ITEMS).update(item["id"], values, version=item["version"])
     await enter_change(req.service, item, changed, day)
     await pay_billed(req.service, changed)
@@ -414,7 +417,7 @@ async def add_adjustment(req: Request, item: OpenItem, amount: Decimal, day: str
         owed = sum_owed({**item, **values}, exact(item["invoiced"]), exact(item["credited"]))
         values["amount"] = store_money(owed["amount"])
     values["status"] = get_status({**item, **values}, planned=False)
-    values |= pay_earliest({**item, **values})
+    values |= follow_amounts({**item, **values})
     changed = await req.system_store(OPEN_ITEMS).update(item["id"], values, version=item["version"])
     await enter_change(req.service, item, changed, day, kind)
     await pay_billed(req.service, changed)
@@ -437,7 +440,7 @@ async def find_billed(req: Request, invoice: ReadOnlyRecord) -> list[OpenItem]:
     """Return the items that an invoice bills: that of `open_item_id`, or those of `open_item_ids` and of its lines.
 
     Raises 40001 if one is missing, has the other direction or is of an invoice, here or in older books, and for items of
-    other parties.
+    different parties or currencies.
     """
     named = _name_items(invoice)
     if len(named) > MOST_ITEMS:
@@ -461,9 +464,9 @@ async def find_billed(req: Request, invoice: ReadOnlyRecord) -> list[OpenItem]:
 
 
 def _find_party(item: ReadOnlyRecord) -> tuple[Any, ...]:
-    """Return whose item it is: a customer or supplier, or without one a name."""
+    """Return whose item it is, a customer or supplier, or without one a name, and in which currency it is."""
     ids = (item["customer_id"], item["supplier_id"])
-    return (*ids, item["counterparty"] if not any(ids) else None)
+    return (*ids, item["counterparty"] if not any(ids) else None, item["currency"])
 
 
 def _name_items(invoice: ReadOnlyRecord) -> dict[RecordId, str]:
@@ -518,7 +521,7 @@ async def _put(
             values["due_on"] = before["due_on"]  # that of the invoice
     values = {**values, "paid": store_money(exact(values.get("paid", before["paid"])))}
     values |= await _date(service, item, values, day)
-    values |= pay_earliest(values)
+    values |= follow_amounts(values)
     changed = await (store.create(values) if item is None else store.update(item["id"], _find_changes(item, values)))
     await enter_change(service, item, changed, day)
     return changed

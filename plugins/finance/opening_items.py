@@ -33,6 +33,7 @@ from plugins.api import (
     timestamp,
     transitions,
 )
+from plugins.api.business import complete_currency, currency_fields, limit_in_base
 from plugins.finance import open_items
 from plugins.finance.ageing import DIRECTIONS
 from plugins.finance.books import check_open, get_day
@@ -95,6 +96,7 @@ OPENING_ITEMS: Collection[OpeningItem] = Collection(
             example="1200.00",
             description="What is still open of it, with tax.",
         ),
+        **currency_fields(),
         "status": OPENING_STATES.choice(label=("单据状态", "Status"), filter=True),
         "reversed_on": day(label=("冲销日期", "Reversed on"), read_only=True),
         "reversed_at": timestamp(label=("冲销时间", "Reversed at"), read_only=True),
@@ -122,6 +124,8 @@ async def create(req: Request) -> OpeningItem:
     values = {**req.body, "day": get_day(req)}
     refuse_other_party(DIRECTIONS[values["kind"]], values)
     values["counterparty"] = await choose_counterparty(req, values)
+    values |= await complete_currency(req, values, values["day"])
+    limit_in_base(exact(values["amount"]), values)
 
     async def work() -> OpeningItem:
         await check_open(req.service, values)
@@ -135,7 +139,8 @@ async def create(req: Request) -> OpeningItem:
 async def _owe(service: Service, opening: OpeningItem, amount: object, on: str, *, new: bool = False) -> None:
     """Write the open item of an opening item, of which `amount` is owed from the day `on`; the same people may see it."""
     copied: Record = {
-        name: opening.get(name) for name in ("number", "due_on", *PARTY_FIELDS, "creator_id", "creator_department_id")
+        name: opening.get(name)
+        for name in ("number", "due_on", "currency", "rate", *PARTY_FIELDS, "creator_id", "creator_department_id")
     }
     about = {"biz_type": open_items.OPENING, "resource_id": str(opening["id"]), "amount": amount, "day": on}
     await open_items.update_from_event(DIRECTIONS[str(opening["kind"])], service, {**copied, **about, "new": new})

@@ -18,7 +18,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import discount_fields, terms_fields
+from plugins.api.business import currency_fields, discount_fields, terms_fields
 from plugins.api.records import Numbering
 from plugins.finance.messages import ACCOUNT_USED
 from plugins.finance.record_types import Adjustment, FinancePayment, OpenItem
@@ -104,6 +104,17 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
             description="By how much adjustments lowered it: rebates, cash discounts, write-offs, charges and differences.",
         ),
         "paid": SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
+        **{name: field.but(read_only=True) for name, field in currency_fields().items()},
+        "base_amount": money(
+            label=("本位币金额", "Amount in own currency"),
+            read_only=True,
+            description="`amount` in the company's currency; null where it is in that.",
+        ),
+        "base_paid": money(
+            label=("本位币已结算金额", "Paid in own currency"),
+            read_only=True,
+            description="How much of `base_amount` is settled, by the rate of the item.",
+        ),
         "due_on": day(
             label=("到期日", "Due date"),
             read_only=True,
@@ -358,6 +369,7 @@ ADJUSTMENTS: Collection[Adjustment] = Collection(
         "open_item_id": object_id(
             label=("应收应付款项", "Open item"), read_only=True, ref=OPEN_ITEMS.name, filter=True
         ),
+        **{name: field.but(read_only=True) for name, field in currency_fields().items()},
         "document_number": text(label=("来源单据编号", "Number of the document"), max_length=64, read_only=True),
         "counterparty": COUNTERPARTY.but(read_only=True),
         "customer_id": CUSTOMER.but(read_only=True, description=None),

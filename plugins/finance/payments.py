@@ -49,7 +49,7 @@ from plugins.finance.entering import (
     settle_all,
     take_back,
 )
-from plugins.finance.entries import adopt, enter_change, pay_earliest
+from plugins.finance.entries import adopt, enter_change, follow_amounts
 from plugins.finance.messages import (
     ALREADY_REVERSED,
     ENTERED_ELSEWHERE,
@@ -109,13 +109,13 @@ def _choose_action(step: Step[ItemWithBills]) -> str:
 
 def _get_values(step: Step[ItemWithBills]) -> Record:
     values = {"paid": store_money(add_payment(step))}
-    return values | pay_earliest({**step.record, **values})
+    return values | follow_amounts({**step.record, **values})
 
 
 async def _enter_payment(step: Step[ItemWithBills]) -> None:
     voucher, item = step.kept[PaymentVoucher].voucher, step.record
     before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
-    await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"] or step.today)
+    await enter_change(step.service, {**before, **follow_amounts(before)}, item, voucher["day"] or step.today)
     if cast(ItemWithBills, step.kept[ItemBefore].item)["bills"]:
         await pay_billed(step.service, step.record)
 

@@ -44,7 +44,7 @@ PRINTS = (
         total="total",
         party=("counterparty", "vat_number", "billing_address"),
         facts=(
-            *("direction", "kind", "day", "due_on", "terms_from", "instalments"),
+            *("direction", "kind", "day", "currency", "due_on", "terms_from", "instalments"),
             *("discount_percent", "discount_until", "discount_amount"),
             *("category", "reference", "open_item_id", "delivery_address"),
         ),
@@ -62,7 +62,7 @@ PRINTS = (
         number="number",
         total="total",
         party=("counterparty",),
-        facts=("direction", "day", "invoice_id"),
+        facts=("direction", "day", "currency", "invoice_id"),
         lines="lines",
         columns=("product_id", "description", "quantity", "tax_rate", "net", "tax"),
         totals=_SUMS,

@@ -184,6 +184,8 @@ class Invoice(TypedDict):
     delivery_address: str | None
     delivery_address_name: NotRequired[str | None]
     day: str | None
+    currency: str | None
+    rate: StoredAmount | None
     due_on: str | None
     terms_days: int | None
     terms_from: Literal["document", "month_end"] | None
@@ -254,6 +256,8 @@ class CreditNote(TypedDict):
     amount: StoredAmount
     tax: StoredAmount
     total: StoredAmount
+    currency: str | None
+    rate: StoredAmount | None
     lines: list[CreditNoteLine] | None
     billed_items: list[CreditNoteShare] | None
     counterparty: str | None
@@ -301,6 +305,10 @@ class OpenItem(TypedDict):
     credited: StoredAmount | None
     adjusted: StoredAmount | None
     paid: StoredAmount
+    currency: str | None
+    rate: StoredAmount | None
+    base_amount: StoredAmount | None
+    base_paid: StoredAmount | None
     due_on: str | None
     terms_days: int | None
     terms_from: Literal["document", "month_end"] | None
@@ -339,6 +347,8 @@ class OpenItemEntry(TypedDict):
     supplier_id: StoredId | None
     counterparty: str | None
     due_on: str | None
+    currency: str | None
+    currency_amount: StoredAmount | None
     settled_on: str | None
     rest: StoredAmount | None
     settles: bool | None
@@ -420,6 +430,8 @@ class Adjustment(TypedDict):
     day: str
     amount: StoredAmount
     open_item_id: StoredId | None
+    currency: str | None
+    rate: StoredAmount | None
     document_number: str | None
     counterparty: str | None
     customer_id: StoredId | None
@@ -449,6 +461,8 @@ class OpeningItem(TypedDict):
     day: str | None
     due_on: str | None
     amount: StoredAmount
+    currency: str | None
+    rate: StoredAmount | None
     status: Literal["booked", "reversed"]
     reversed_on: str | None
     reversed_at: datetime | None

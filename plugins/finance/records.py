@@ -30,6 +30,7 @@ from plugins.api.business import (
     MOST_LINES,
     TAX_RATE,
     copied_fields,
+    currency_fields,
     discount_fields,
     priced_line,
     terms_fields,
@@ -315,6 +316,7 @@ INVOICES: Collection[Invoice] = Collection(
         "supplier_id": SUPPLIER.but(description="Only for invoices that are received."),
         **copied_fields(),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
+        **currency_fields(),
         "due_on": day(
             label=("到期日", "Due date"),
             filter=True,
@@ -475,6 +477,7 @@ CREDIT_NOTES: Collection[CreditNote] = Collection(
                 label=("价税合计", "Total"), description="`amount` plus `tax`: how much less is owed for the invoice."
             ),
         ),
+        **{name: field.but(read_only=True) for name, field in currency_fields().items()},
         "lines": array(
             _CREDITED_LINE,
             label=("红冲明细", "Lines"),

@@ -71,9 +71,12 @@ async def _list_advances(req: Request, payment: Values) -> Changes:
 
 
 async def _list(req: Request, filter: Values) -> Changes:
-    """Return the changes of an advance, or of what is paid of an item; entries store both with the opposite sign."""
-    rows = await req.system_store(ENTRIES).find(filter, sort="day", fields=("day", "amount"))
-    return [(row["day"], -exact(row["amount"])) for row in rows]
+    """Return the changes of an advance, or of what is paid of an item, in its currency; entries have the opposite sign."""
+    rows = await req.system_store(ENTRIES).find(filter, sort="day", fields=("day", "amount", "currency_amount"))
+    return [
+        (row["day"], -exact(row["amount"] if row["currency_amount"] is None else row["currency_amount"]))
+        for row in rows
+    ]
 
 
 def _find_least(changes: Iterable[tuple[str, Decimal]], day: str) -> Decimal:

@@ -54,6 +54,10 @@ LINES = Collection(
             kind=ENTRIES.fields["kind"].but(description=None),
         ),
         **{name: ENTRIES.fields[name] for name in ("number", "biz_type", "resource_id", "open_item_id", "due_on")},
+        "currency": ENTRIES.fields["currency"],
+        "currency_amount": ENTRIES.fields["currency_amount"].but(
+            description="How much more is open in this currency; negative: how much less."
+        ),
         **service_fields(
             debit=money(label=("借方", "Debit"), description="Customer: more is owed. Supplier: less is owed."),
             credit=money(label=("贷方", "Credit"), description="Customer: less is owed. Supplier: more is owed."),
@@ -61,7 +65,10 @@ LINES = Collection(
         ),
     },
 )
-_READ = ("day", "kind", "number", "biz_type", "resource_id", "open_item_id", "due_on", "direction", "amount")
+READ = (
+    *("day", "kind", "number", "biz_type", "resource_id", "open_item_id", "due_on", "direction", "amount"),
+    *("currency", "currency_amount"),
+)
 FILTERS: Mapping[str, Field] = {
     "customer_id": object_id(
         label=("客户", "Customer"),
@@ -188,7 +195,7 @@ async def _read_page(req: Request, account: _Account, *, named: bool = False) ->
 
 async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> list[OpenItemEntry]:
     """Return the rows of a page, and the next one if there is one. With `named`, look up their names as well."""
-    rows = await req.store(ENTRIES).find(shown, sort="day,id", limit=size + 1, fields=_READ)
+    rows = await req.store(ENTRIES).find(shown, sort="day,id", limit=size + 1, fields=READ)
     if named:
         wanted = {ENTRIES.references[name]: [req.query.get(name)] for name in _PARTIES}
         wanted[OPEN_ITEMS.name] = [row["open_item_id"] for row in rows[:size]]

@@ -1,5 +1,7 @@
 """What was invoiced and its tax, by month, direction and rate, and the documents behind each figure, also as CSV.
 
+All of it is in the company's currency: the parts of a document in another one are converted by its rate, one by one.
+
 An invoice counts in the month of its date from its confirmation, a credit note below zero in that of its own. What has no
 lines has no rate.
 """
@@ -28,7 +30,7 @@ from plugins.api import (
     shape,
     text,
 )
-from plugins.api.business import TAX_RATE, TEXT
+from plugins.api.business import TAX_RATE, TEXT, in_base
 from plugins.api.data import rows_before
 from plugins.api.reports import end_of_month
 from plugins.api.spreadsheets import csv_response
@@ -87,6 +89,9 @@ async def read_taxes(req: Request) -> ReadOnlyRecord:
     """Return the sums of each month, direction and rate, in this order."""
     sums: defaultdict[tuple[str, str, Decimal | None], dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
     key = {"month": {"$substrBytes": ["$day", 0, 7]}, "direction": "$direction", "rate": "$part.tax_rate"}
+    # what is converted is rounded, document by document, as in the list of them
+    converted = {"$cond": [{"$gt": ["$rate", None]}, "$_id", None]}
+    key |= {"document": converted, "exchange": "$rate"}
     for _, collection, sign, where in _KINDS:
         group = {"$group": {"_id": key, **{name: {"$sum": f"$part.{name}"} for name in ("net", "tax")}}}
         for row in await req.store(collection).aggregate([*_parts(req, where), group]):
@@ -95,7 +100,7 @@ async def read_taxes(req: Request) -> ReadOnlyRecord:
                 row["_id"]["month"], row["_id"]["direction"], exact(rate).normalize() if rate is not None else None
             ]
             for name in ("net", "tax"):
-                of[name] += sign * exact(row[name])
+                of[name] += sign * in_base(exact(row[name]), {"rate": row["_id"].get("exchange")})
     items = [
         {"month": month, "direction": direction, "tax_rate": rate, **of, "amount": of["net"] + of["tax"]}
         for (month, direction, rate), of in sorted(sums.items(), key=_order)
@@ -134,7 +139,7 @@ async def _read(req: Request, skip: int, size: int) -> tuple[int, list[ReadOnlyR
     total = 0
     rows: list[ReadOnlyRecord] = []
     key = {"id": "$_id", "rate": "$part.tax_rate"}
-    kept = {name: {"$first": f"${name}"} for name in ("number", "day", "direction", "counterparty")}
+    kept = {name: {"$first": f"${name}"} for name in ("number", "day", "direction", "counterparty", "rate")}
     for kind, collection, sign, where in _KINDS:
         before = max(skip - total, 0)
         grouped: Stages = [
@@ -150,7 +155,7 @@ async def _read(req: Request, skip: int, size: int) -> tuple[int, list[ReadOnlyR
 
 
 def _show(kind: str, sign: int, row: Mapping[str, Any]) -> ReadOnlyRecord:
-    net, tax = sign * exact(row["net"]), sign * exact(row["tax"])
+    net, tax = (sign * in_base(exact(row[name]), row) for name in ("net", "tax"))
     rate = row["_id"].get("rate")
     described = {name: row.get(name) for name in ("number", "day", "direction", "counterparty")}
     rate = exact(rate).normalize() if rate is not None else None

@@ -29,10 +29,10 @@ from plugins.api import (
     store_money,
     text,
 )
-from plugins.api.business import LINE_DESCRIPTION, PricedLines, ShippedLine
+from plugins.api.business import LINE_DESCRIPTION, PricedLines, ShippedLine, in_base
 from plugins.api.data import page_of_rows, query_of_rows
 from plugins.api.reports import report_list
-from plugins.api.values import store_quantity
+from plugins.api.values import StoredAmount, store_quantity
 from plugins.finance.ageing import DIRECTIONS, ON_A_DAY, day_asked, party_asked
 from plugins.finance.bills import billing, find_item_ids, list_lines
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
@@ -70,7 +70,11 @@ UNBILLED = Collection(
         ),
         "billed": quantity(label=("已开票数量", "Invoiced"), read_only=True),
         "quantity": quantity(label=("未开票数量", "Not invoiced"), read_only=True),
-        **service_fields(net=money(label=("未开票金额（不含税）", "Net not invoiced"), sort=True)),
+        **service_fields(
+            net=money(
+                label=("未开票金额（不含税）", "Net not invoiced"), sort=True, description="In the company's currency."
+            )
+        ),
         "line": integer(
             label=("行号", "Line"),
             minimum=0,
@@ -189,12 +193,16 @@ def _compare(item: OpenItem, shipped: Sequence[ShippedLine], billed: _Billed) ->
             words = {name: one.line.get(name) for name in ("line", "product_id", "description", "unit")}
             amounts = {"shipped": one.units, "billed": one.units - units, "quantity": units}
             stored = {name: store_quantity(value) for name, value in amounts.items()}
-            rows.append({**about, "id": f"{item['id']}-{len(rows)}", **words, **stored, "net": store_money(net)})
+            rows.append({**about, "id": f"{item['id']}-{len(rows)}", **words, **stored, "net": _worth(net, item)})
     whole = min(billed.whole, left)
     if whole < left:
         yield from rows
         if whole > 0:
-            yield {**UNBILLED.blank, **about, "id": f"{item['id']}-whole", "net": store_money(-whole)}
+            yield {**UNBILLED.blank, **about, "id": f"{item['id']}-whole", "net": _worth(-whole, item)}
+
+
+def _worth(net: Decimal, item: OpenItem) -> StoredAmount:
+    return store_money(in_base(net, item))
 
 
 ROUTES: tuple[Route, ...] = (

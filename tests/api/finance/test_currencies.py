@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from plugins.testing import Client, expect
-from tests.api.finance.books import AT
+from plugins.testing import Client, expect, unique
+from tests.api.finance.accounts_of_parties import aged, new_customer, statement
+from tests.api.finance.books import AT, Books
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 RATES = f"{AT}/exchange-rates"
-DAY = "2026-11-02"
+DAY, LATER = "2026-11-02", "2026-11-20"
+
+
+@asynccontextmanager
+async def rate(client: Client, currency: str, rate: str, day: str = DAY) -> AsyncIterator[None]:
+    """A rate that is there for a while."""
+    made = expect(await client.post(RATES, {"currency": currency, "day": day, "rate": rate}))
+    try:
+        yield
+    finally:
+        expect(await client.delete(f"{RATES}/{made['id']}"))
+
+
+async def opened(client: Client, party: dict[str, Any], **further: Any) -> dict[str, Any]:
+    """An opening item of 100.01."""
+    body = {"kind": "receivable", "number": unique("OLD"), "amount": "100.01", "day": DAY, "due_on": DAY, **party}
+    made: dict[str, Any] = expect(await client.post(f"{AT}/opening-items", {**body, **further}))
+    return made
+
+
+async def adjust(client: Client, item: dict[str, Any], amount: str) -> None:
+    body = {"kind": "rebate", "amount": amount, "day": LATER}
+    expect(await client.post(f"{AT}/open-items/{item['id']}/adjustments", body))
 
 
 async def test_what_is_no_rate_of_a_currency_is_refused_by_its_field(admin: Client) -> None:
@@ -25,4 +50,74 @@ async def test_what_is_no_rate_of_a_currency_is_refused_by_its_field(admin: Clie
         refused = await admin.post(RATES, good | one)
         expect(refused, 40001)
         assert refused.fields == set(one)
+    expect(await admin.patch("/api/v1/system/configs", {"values": {"finance_currency": "EUR"}}), 40901)
     expect(await admin.delete(f"{RATES}/{made['id']}"))
+
+
+async def test_a_document_takes_the_last_rate_until_its_day_and_none_for_the_companys_own_currency(
+    admin: Client,
+) -> None:
+    party = await new_customer(admin)
+    async with rate(admin, "EUR", "7.80"), rate(admin, "EUR", "9.00", "2026-11-03"):
+        opening = await opened(admin, party, currency="EUR")
+        given = await opened(admin, party, currency="EUR", rate="7.00000001")
+        own = await opened(admin, party, currency="CNY")
+    assert (opening["currency"], opening["rate"], given["rate"]) == ("EUR", "7.80", "7.00000001")
+    assert (own["currency"], own["rate"]) == (None, None)
+    body = {"kind": "receivable", "number": unique("OLD"), "amount": "100.00", "day": "2026-11-01", **party}
+    for wrong, field in (
+        ({"currency": "EUR"}, "currency"),
+        ({"currency": "CNY", "rate": "1.00"}, "rate"),
+        ({"rate": "7.80"}, "rate"),
+        ({"currency": "EUR", "rate": "999999.99", "amount": "9999999999999.99"}, "amount"),
+    ):
+        refused = await admin.post(f"{AT}/opening-items", body | wrong)
+        expect(refused, 40001)
+        assert refused.fields == {field}
+
+
+async def test_what_is_open_is_shown_in_both_currencies_and_nothing_is_left_when_it_is_settled_in_parts(
+    admin: Client,
+) -> None:
+    books, party = await Books.fresh(admin), await new_customer(admin)
+    opening = await opened(admin, party, currency="EUR", rate="7.77777777")
+    item = await books.item(opening)
+    shown = ("currency", "amount", "paid", "base_amount", "base_paid")
+    assert [item[name] for name in shown] == ["EUR", "100.01", "0.00", "777.86", "0.00"]
+    assert await aged(admin, party, LATER) == ("0.00", "777.86", "0.00", "0.00", "0.00")
+    for part in ("33.33", "33.33", "33.35"):
+        await adjust(admin, item, part)
+    told = await statement(admin, party)
+    assert [(line["credit"], line["currency"], line["currency_amount"]) for line in told["items"]] == [
+        ("0.00", "EUR", "100.01"),
+        ("259.24", "EUR", "-33.33"),
+        ("259.23", "EUR", "-33.33"),
+        ("259.39", "EUR", "-33.35"),
+    ]
+    assert told["closing_balance"] == "0.00"
+
+
+async def test_tax_of_an_invoice_and_its_credit_note_is_in_the_companys_currency_by_the_rate_of_the_invoice(
+    admin: Client,
+) -> None:
+    party, day = await new_customer(admin), "2024-02-05"
+    body = {"direction": "out", "number": unique("INV"), "amount": "100.00", "tax": "13.00", "day": day, **party}
+    draft = expect(await admin.post(f"{AT}/invoices", {**body, "currency": "USD", "rate": "7.12345"}))
+    draft = expect(
+        await admin.patch(f"{AT}/invoices/{draft['id']}", {"currency": "EUR", "rate": "8", "version": draft["version"]})
+    )
+    refused = await admin.patch(f"{AT}/invoices/{draft['id']}", {"currency": "USD", "version": draft["version"]})
+    expect(refused, 40001)
+    assert refused.fields == {"currency"}  # the rate of another currency is not kept
+    draft = expect(await admin.patch(f"{AT}/invoices/{draft['id']}", {"rate": "7.12345", "version": draft["version"]}))
+    invoice = expect(await admin.post(f"{AT}/invoices/{draft['id']}/confirm"))
+    assert (invoice["total"], invoice["currency"]) == ("113.00", "EUR")
+    note = expect(
+        await admin.post(f"{AT}/invoices/{invoice['id']}/credit-notes", {"amount": "0.07", "tax": "0.01", "day": day})
+    )
+    assert (note["total"], note["currency"], note["rate"]) == ("0.08", "EUR", "7.12345")
+    (taxes,) = expect(await admin.get(f"{AT}/taxes?from=2024-02-01"))["items"]
+    assert (taxes["net"], taxes["tax"]) == ("711.85", "92.53")  # 712.345 and 92.60485 less 0.498 and 0.0712
+    listed = expect(await admin.get(f"{AT}/taxes/documents?from=2024-02-01"))["items"]
+    assert [(one["net"], one["tax"]) for one in listed] == [("712.35", "92.60"), ("-0.50", "-0.07")]
+    assert (await (await Books.fresh(admin)).item(invoice))["base_amount"] == "804.38"
