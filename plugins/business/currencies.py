@@ -73,11 +73,11 @@ def currency_fields() -> dict[str, Field]:
     return {"currency": currency(), "rate": rate()}
 
 
-async def complete_currency(req: Request, values: ReadOnlyRecord, day: str) -> Record:
+async def complete_currency(req: Request, values: ReadOnlyRecord, day: str, field: str = "currency") -> Record:
     """Return the `currency` and `rate` to store of a document of this day; both are None in the company's own currency.
 
-    The rate is the one in `values`, or else that of the day. Raises 40001 for a currency without a rate on or before that
-    day, or if nobody keeps rates, and for a rate without another currency.
+    The rate is the one in `values`, or else that of the day. Raises 40001 for a currency, which follows from `field`, without
+    a rate on or before that day, or if nobody keeps rates, and for a rate without another currency.
     """
     code, given = values.get("currency"), values.get("rate")
     rates = req.part(Rates)
@@ -87,11 +87,11 @@ async def complete_currency(req: Request, values: ReadOnlyRecord, day: str) -> R
             raise invalid("rate", "invalid")
         return {**_OWN}
     if base is None:
-        raise invalid("currency", "reference")
+        raise invalid(field, "reference")
     if given is None:
         found = await rates.find_rate(code, day)
         if found is None:
-            raise invalid("currency", "reference")
+            raise invalid(field, "reference")
         given = store_price(found, RATE_PLACES)
     return {"currency": code, "rate": given}
 

@@ -21,6 +21,7 @@ from plugins.api import (
     NOTIFY,
     Collection,
     EnvironmentSettings,
+    Job,
     Message,
     Record,
     Request,
@@ -188,6 +189,9 @@ async def audit_if_due(service: Service) -> None:
             return
         await begin(service)
     await go_on(service)
+
+
+AUDITING = Job("finance.audit", "finance_audit_resume_seconds", audit_if_due, Message("核对账目", "Audit the ledgers"))
 
 
 async def begin(service: Service) -> bool:

@@ -21,6 +21,7 @@ from plugins.finance.bills import BILLS_NOTHING, billing, find_item_ids, get_sha
 from plugins.finance.books import compute_balance_changes
 from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
+from plugins.finance.exchange_differences import is_realised, sum_realised
 from plugins.finance.open_items import (
     BILLING,
     CLAIM,
@@ -118,6 +119,10 @@ _VOUCHER = Message(
     "{noun} {number} ({id}): its voucher does not book its amount on its account",
 )
 _NO_SOURCE = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its source record does not exist")
+_DIFFERENCES = Message(
+    "{noun} {number}：汇兑损益与其核销的款项或汇率不符",
+    "{noun} {number} ({id}): its exchange differences do not follow from what it settles, and the rates",
+)
 _NO_PAYMENT = Message(
     "{noun} {number}：已填账户，但没有收付款单",
     "{noun} {number} ({id}): it names an account, but there is no payment",
@@ -132,6 +137,7 @@ async def check_payments(piece: Piece) -> AsyncIterator[Difference]:
     """Check that a payment is booked by its voucher, and that all of it is allocated, paid back or an advance."""
     ids = {"_id": {"$in": [payment["voucher_id"] for payment in piece.records]}}
     vouchers = {one["id"]: one for one in await piece.store(VOUCHERS).find(ids)}
+    realised = await sum_realised(piece)
     existing = await find_existing_documents(piece)
     for payment in piece.records:
         about = (payment["biz_type"], payment["resource_id"])
@@ -143,6 +149,8 @@ async def check_payments(piece: Piece) -> AsyncIterator[Difference]:
         settled = payment["status"] == "reversed" or payment["repays_id"] is not None
         for found in compare(PAYMENTS, payment, {"unallocated": Decimal(0) if settled else left}):
             yield found
+        if payment["currency"] is not None and not is_realised(payment, realised.get(payment["id"], ())):
+            yield difference(PAYMENTS, payment, "exchange_differences", _DIFFERENCES)
 
 
 def _is_booked_by(payment: ReadOnlyRecord, voucher: Voucher | None) -> bool:
@@ -151,9 +159,15 @@ def _is_booked_by(payment: ReadOnlyRecord, voucher: Voucher | None) -> bool:
         and voucher["payment_id"] == payment["id"]
         and voucher["account_id"] == payment["account_id"]
         and voucher["kind"] == {"in": "income", "out": "expense"}[payment["direction"]]
-        and exact(voucher["amount"]) == exact(payment["amount"])
+        and exact(voucher["amount"]) == _get_booked(payment, voucher)
         and voucher["reversed_by_id"] == payment["reversal_voucher_id"]
     )
+
+
+def _get_booked(payment: ReadOnlyRecord, voucher: Voucher) -> Decimal:
+    """Return what a payment books: its amount, or what that is worth on an account in the company's currency."""
+    amount = exact(payment["amount"])
+    return amount if voucher["currency"] == payment["currency"] else in_base(amount, payment)
 
 
 async def check_source(biz_type: str, collection: Collection, piece: Piece) -> AsyncIterator[Difference]:
@@ -261,16 +275,19 @@ _OWED = Message(
 async def check_accounts(piece: Piece) -> AsyncIterator[Difference]:
     """Check that the balance of an account is the sum of its vouchers."""
     sides = {"account_id": "$account_id", "to_account_id": "$to_account_id", "kind": "$kind"}
+    sums = {name: {"$sum": f"${name}"} for name in ("amount", "to_amount")}
     ids = {"$in": piece.ids}
     rows = await piece.store(VOUCHERS).aggregate(
         [
             {"$match": {"$or": [{"account_id": ids}, {"to_account_id": ids}]}},
-            {"$group": {"_id": sides, "amount": {"$sum": "$amount"}}},
+            # what arrives in another currency is not what was sent
+            {"$group": {"_id": {**sides, "converted": {"$gt": ["$to_amount", None]}}, **sums}},
         ]
     )
     booked: dict[Any, Decimal] = defaultdict(Decimal)
     for row in rows:
-        for account_id, change in compute_balance_changes({**row["_id"], "amount": row["amount"]}).items():
+        amounts = {"amount": row["amount"], "to_amount": row["to_amount"] if row["_id"]["converted"] else None}
+        for account_id, change in compute_balance_changes({**row["_id"], **amounts}).items():
             booked[account_id] += change
     for account in piece.records:
         for found in compare(ACCOUNTS, account, {"balance": booked[account["id"]]}):
@@ -300,7 +317,7 @@ def _is_opposite(reversal: ReadOnlyRecord, voucher: Voucher | None) -> bool:
     return (
         voucher is not None
         and voucher["reversed_by_id"] == reversal["id"]
-        and exact(voucher["amount"]) == -exact(reversal["amount"])
+        and all(exact(voucher[name]) == -exact(reversal[name]) for name in ("amount", "to_amount", "base_amount"))
         and all(voucher.get(name) == reversal[name] for name in same)
     )
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from plugins.api import (
     CONFLICT,
@@ -32,13 +32,20 @@ from plugins.api import (
     store_money,
     utc_now,
 )
-from plugins.api.business import MONEY_ALLOCATED
+from plugins.api.business import MONEY_ALLOCATED, Rates, complete_currency, in_base, limit_in_base
 from plugins.api.data import check_keeper
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.fields import FIRST_DAY, LAST_DAY
 from plugins.api.reports import end_of_month
 from plugins.api.values import ReadOnlyRecord
-from plugins.finance.messages import ALREADY_REVERSED, NO_MONTH, NOT_CASHIER, PERIOD_CLOSED, PERIOD_NOT_OVER
+from plugins.finance.messages import (
+    ALREADY_REVERSED,
+    CURRENCY_FIXED,
+    NO_MONTH,
+    NOT_CASHIER,
+    PERIOD_CLOSED,
+    PERIOD_NOT_OVER,
+)
 from plugins.finance.record_types import Account, Period, Voucher
 from plugins.finance.records import ACCOUNTS, PERIODS, REVERSE_BODY, VOUCHERS
 
@@ -160,10 +167,13 @@ async def close(req: Request) -> Period:
 
 REVERSED_EVENT = Event("finance.voucher.reversed", voucher=dict, reversal=dict)
 _ACCOUNTS = ("account_id", "to_account_id")
+_AMOUNTS: tuple[Literal["amount", "to_amount", "base_amount"], ...] = ("amount", "to_amount", "base_amount")
 _COPIED_BY_REVERSALS = (
     "kind",
     "account_id",
     "to_account_id",
+    "currency",
+    "rate",
     "category",
     "counterparty",
     "invoice_id",
@@ -194,14 +204,14 @@ async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitab
 async def book(req: Request, values: Record) -> Voucher:
     """Write a voucher and change the balances. Call it inside a transaction.
 
-    Raises 40901 if the month is closed, and 40001 if an account is disabled or has other cashiers; reversals may use
-    disabled accounts.
+    Raises 40901 if the month is closed, and 40001 if an account is disabled, has other cashiers, or another currency than
+    the voucher; reversals may use disabled accounts.
     """
     for field in _ACCOUNTS:
         check_keeper(req.scope, values.get(field), field)
     usable = {} if values.get("reverses_id") else {"status": "enabled"}
     number = await take_number(req, values["day"][:7])
-    missing = []
+    missing, currencies = [], {}
     for account_id, change in compute_balance_changes(values).items():
         # the version stays, so that a voucher does not make an edit of the account fail as stale
         account = await req.system_store(ACCOUNTS).update_unversioned(
@@ -209,8 +219,14 @@ async def book(req: Request, values: Record) -> Voucher:
         )
         if account is None:
             missing.append(_ACCOUNTS[account_id != values["account_id"]])
+        else:
+            currencies[account_id] = account["currency"]
     if missing:
         raise ValidationFailed([FieldError(field, "reference") for field in missing])
+    if currencies[values["account_id"]] != values.get("currency"):
+        raise invalid("account_id", "invalid")
+    if (len({*currencies.values()}) > 1) != (values.get("to_amount") is not None):
+        raise invalid("to_amount", "invalid" if values.get("to_amount") is not None else "required")
     # the accounts exist, and because they were updated above, deleting one waits for this transaction
     return await req.store(VOUCHERS).create({**values, "number": number}, copied=_ACCOUNTS)
 
@@ -222,7 +238,8 @@ def compute_balance_changes(voucher: ReadOnlyRecord) -> dict[Any, Decimal]:
         return {voucher["account_id"]: amount}
     if voucher["kind"] == "expense":
         return {voucher["account_id"]: -amount}
-    return {voucher["account_id"]: -amount, voucher["to_account_id"]: amount}
+    arrives = voucher.get("to_amount")
+    return {voucher["account_id"]: -amount, voucher["to_account_id"]: amount if arrives is None else exact(arrives)}
 
 
 async def create(req: Request) -> Voucher:
@@ -233,7 +250,17 @@ async def create(req: Request) -> Voucher:
         raise invalid("to_account_id", "required")
     if target is not None and (values["kind"] != "transfer" or target == values["account_id"]):
         raise invalid("to_account_id", "invalid")
+    values |= await _describe_currency(req, values)
     return await book_in_transaction(req, values["day"], lambda: book(req, values))
+
+
+async def _describe_currency(req: Request, values: ReadOnlyRecord) -> Record:
+    """Return `currency`, `rate` and `base_amount` of a voucher on an account in another currency."""
+    account = await req.system_store(ACCOUNTS).find_one({"_id": values["account_id"]})
+    code = account["currency"] if account is not None else None
+    found = await complete_currency(req, {**values, "currency": code}, values["day"], "account_id")
+    limit_in_base(exact(values["amount"]), found)
+    return {**found, "base_amount": store_money(in_base(exact(values["amount"]), found)) if code is not None else None}
 
 
 async def reverse(req: Request) -> Voucher:
@@ -270,14 +297,40 @@ async def reverse_booked(req: Request, voucher: Voucher, day: str, remark: str |
 
 
 def _negate(voucher: Voucher, day: str, remark: str | None) -> Record:
-    amount = store_money(-exact(voucher["amount"]))
     copied = {name: voucher.get(name) for name in _COPIED_BY_REVERSALS}
-    return {**copied, "amount": amount, "day": day, "remark": remark, "reverses_id": voucher["id"]}
+    sums = {name: voucher[name] for name in _AMOUNTS}
+    amounts: Record = {name: None if one is None else store_money(-exact(one)) for name, one in sums.items()}
+    return {**copied, **amounts, "day": day, "remark": remark, "reverses_id": voucher["id"]}
 
 
 async def create_account(req: Request) -> Account:
     """Create an account with a balance of zero; opening balances are vouchers."""
-    return await req.store(ACCOUNTS).create({**req.body, "balance": store_money(Decimal(0))})
+    values = {**req.body, **await _find_foreign(req)}
+    return await req.store(ACCOUNTS).create({**values, "balance": store_money(Decimal(0))})
+
+
+async def update_account(req: Request) -> Account:
+    """Change an account. Raises 40901 for another currency once something is booked on it."""
+    values = {**req.body, **await _find_foreign(req)}
+    version, id = values.pop("version"), req.path["id"]
+
+    async def work() -> Account:
+        before = await req.store(ACCOUNTS).get(id)
+        changed = await req.store(ACCOUNTS).update(id, values, version=version)
+        booked = {"$or": [{name: before["id"]} for name in _ACCOUNTS]}
+        if changed["currency"] != before["currency"] and await req.system_store(VOUCHERS).find(booked, limit=1):
+            raise ApiError(CONFLICT, CURRENCY_FIXED)
+        return changed
+
+    return await req.transaction(work)
+
+
+async def _find_foreign(req: Request) -> Record:
+    """Return the currency in the body, if it has one: None for the company's own."""
+    if "currency" not in req.body:
+        return {}
+    code = req.body["currency"]
+    return {"currency": None if code == await req.part(Rates).find_base() else code}
 
 
 ROUTES: tuple[Route, ...] = (
@@ -286,6 +339,8 @@ ROUTES: tuple[Route, ...] = (
         at="/api/v1/finance/accounts",
         resource="finance:account",
         create=create_account,
+        update=update_account,
+        refusals_of={"update": conflicts(CURRENCY_FIXED)},
     ),
     *crud(PERIODS, at="/api/v1/finance/periods", resource="finance:period", only=("list",)),
     route(

@@ -11,7 +11,8 @@ from plugins.api.reports import ByTime, Dashboard, Figures, Period, period_of
 from plugins.finance.records import VOUCHERS
 
 _SIGNS = {"income": 1, "expense": -1}
-_INCOME, _EXPENSE = ({"$cond": [{"$eq": ["$kind", kind]}, "$amount", 0]} for kind in _SIGNS)
+_WORTH = {"$ifNull": ["$base_amount", "$amount"]}  # in the company's currency
+_INCOME, _EXPENSE = ({"$cond": [{"$eq": ["$kind", kind]}, _WORTH, 0]} for kind in _SIGNS)
 
 
 def _of_both_kinds(period: Period) -> Filter:
@@ -37,7 +38,7 @@ async def finance_summary(req: Request) -> dict[str, Any]:
                 # by kind too, so that each record is added to one sum and not to one for each figure
                 "$group": {
                     "_id": {"month": {"$substrBytes": ["$day", 0, 7]}, "kind": "$kind"},
-                    "amount": {"$sum": "$amount"},
+                    "amount": {"$sum": _WORTH},
                 }
             },
         ],

@@ -7,16 +7,18 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Service, Step, Store, exact, invalid, store_money
+from plugins.api.business import complete_currency, in_base, limit_in_base
 from plugins.api.data import new_id
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.records import change_state
 from plugins.finance.books import REVERSED_EVENT, book, get_day, in_period, reverse_booked
 from plugins.finance.entries import enter_advance
+from plugins.finance.exchange_differences import realise
 from plugins.finance.messages import PAID_BACK
-from plugins.finance.open_items import ItemBefore, PaymentVoucher, find_item
+from plugins.finance.open_items import ItemBefore, PaidAmount, PaymentVoucher, find_item
 from plugins.finance.payment_records import OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.record_types import FinancePayment, OpenItem, Voucher
-from plugins.finance.records import VOUCHERS
+from plugins.finance.records import ACCOUNTS, VOUCHERS
 from plugins.finance.settlements import find_first_reversal_day, find_least_paid, repay, settle
 
 Part = tuple[Mapping[str, Any], Decimal]
@@ -39,9 +41,8 @@ async def enter(
     """
     id, amount, day = new_id(), exact(values["amount"]), values["day"]
     allocated = sum((part for _, part in parts), Decimal(0))
-    described = {
-        name: values.get(name) for name in ("account_id", "amount", "day", "category", "counterparty", "remark")
-    }
+    described = {name: values.get(name) for name in ("account_id", "day", "category", "counterparty", "remark")}
+    described |= await _describe_booked(req, values)
     kind = "income" if values["direction"] == "in" else "expense"
     voucher = await book(req, {"kind": kind, **described, **links, "payment_id": id})
     unallocated = Decimal(0) if values.get("repays_id") else amount - allocated
@@ -62,6 +63,27 @@ async def enter(
     return payment, voucher
 
 
+async def _describe_booked(req: Request, values: Mapping[str, Any]) -> Record:
+    """Return the amounts of the voucher of a payment: on an account in the company's own currency, what it is worth.
+
+    Raises 40001 for a payment that is worth more than the maximum of an amount.
+    """
+    amount = exact(values["amount"])
+    if values.get("currency") is None:
+        return {"amount": values["amount"]}
+    limit_in_base(amount, values)
+    worth = store_money(in_base(amount, values))
+    account = await req.system_store(ACCOUNTS).find_one({"_id": values["account_id"]})
+    if account is not None and account["currency"] is None:
+        return {"amount": worth}
+    return {"amount": values["amount"], "currency": values["currency"], "rate": values["rate"], "base_amount": worth}
+
+
+def with_left(payment: FinancePayment, more: Decimal) -> FinancePayment:
+    """Return a payment of which this much more is left: as it was before a part of it was allocated."""
+    return {**payment, "unallocated": store_money(exact(payment["unallocated"]) + more)}
+
+
 async def _take_number(req: Request, voucher: Voucher) -> str:
     if await PAYMENT_NUMBERS.has_own_format(req):
         return await PAYMENT_NUMBERS.take(req)
@@ -74,22 +96,25 @@ def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
 
 
 async def pay(step: Step[Any], item: OpenItem, amount: Decimal, links: Mapping[str, Any]) -> None:
-    """Enter a payment of `amount` for an item that the step itself changes; the step keeps `ItemBefore` and `PaymentVoucher`."""
-    if item["currency"] is not None:
-        raise invalid("account_id", "invalid")
+    """Enter a payment of `amount` for an item that the step itself changes; the step keeps what it read and wrote."""
+    day = get_day(step.req)
     values = {
         "direction": "in" if item["direction"] == "out" else "out",
         "account_id": step.body["account_id"],
         **{name: item.get(name) for name in _PARTY},
         "amount": store_money(amount),
-        "day": get_day(step.req),
+        "day": day,
         "category": links["category"],
         "remark": links.get("remark", item["number"]),
     }
+    stated = {"currency": item["currency"], "rate": step.body.get("rate")}
+    values |= await complete_currency(step.req, stated, day, "rate")
     store = step.req.system_store(PAYMENTS)
-    _, voucher = await enter(step.req, store, values, [(item, amount)], links)
+    payment, voucher = await enter(step.req, store, values, [(item, amount)], links)
+    await realise(step.req, with_left(payment, amount), item, amount, day)
     step.keep(ItemBefore(item))
     step.keep(PaymentVoucher(voucher))
+    step.keep(PaidAmount(amount))
 
 
 async def take_back(req: Request, payment: FinancePayment, voucher: Voucher, day: str, *, settled: bool = True) -> None:
@@ -102,11 +127,12 @@ async def take_back(req: Request, payment: FinancePayment, voucher: Voucher, day
         raise ApiError(CONFLICT, PAID_BACK)
     await _check_reversal_day(req, payment, day)
     if payment["repays_id"] is not None:
-        await repay(req, payment["repays_id"], -exact(payment["amount"]), day)
+        await repay(req, payment, -exact(payment["amount"]), day)
     await enter_advance(req.service, {**payment, "unallocated": _ZERO}, -exact(payment["unallocated"]), day)
     for row in payment["allocations"] or ():
         if settled:
             await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
+            payment = with_left(payment, exact(row["amount"]))
         elif await find_least_paid(req, row["open_item_id"], day) < 0:
             raise invalid("day", "minimum")  # some of it was paid back since, so less than nothing would be paid
 
@@ -178,9 +204,9 @@ async def find_parts(req: Request, allocations: Sequence[Mapping[str, Any]]) -> 
     rows = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}) if ids else []
     items = {item["id"]: item for item in rows}
     refuse(
-        (number, "reference" if id not in items else "duplicate" if id in ids[:number] else "invalid")
+        (number, "reference" if id not in items else "duplicate")
         for number, id in enumerate(ids)
-        if id not in items or id in ids[:number] or items[id]["currency"] is not None
+        if id not in items or id in ids[:number]
     )
     return [(items[row["open_item_id"]], exact(row["amount"])) for row in allocations]
 
@@ -203,10 +229,11 @@ def is_of(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
 
 
 async def settle_all(req: Request, payment: FinancePayment, voucher: Voucher, parts: Sequence[Part], day: str) -> None:
-    """Settle each item with its part of a payment. A 40901 names the allocation in `data.field`."""
+    """Settle each item with its part of a payment, all of which is left of it. A 40901 names the allocation in `data.field`."""
     for number, (item, amount) in enumerate(parts):
         try:
             await settle(req, payment, voucher, item["id"], amount, day)
+            payment = with_left(payment, -amount)
         except ApiError as error:
             # what is open may have changed since it was read, so the refusal comes from the item itself
             if error.kind is CONFLICT:

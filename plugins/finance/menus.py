@@ -77,6 +77,7 @@ PERMISSIONS: Mapping[str, Message] = {
     "finance:adjustment:reverse": Message("冲销", "Reverse"),
     "finance:opening-item:reverse": Message("冲销", "Reverse"),
     "finance:audit:run": Message("立即核对", "Run now"),
+    "finance:exchange-rate:differences": Message("汇兑损益", "Exchange differences"),
     "finance:period:close": Message("结账", "Close"),
     "finance:invoice:receivables": Message("应收", "Receivables"),
     "finance:invoice:payables": Message("应付", "Payables"),

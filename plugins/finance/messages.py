@@ -77,6 +77,7 @@ NOTE_REVERSED_ALREADY = Message(
 ADJUSTMENT_REVERSED = Message(
     "调整已冲销，或本身是冲销单据", "The adjustment has already been reversed, or is itself a reversal"
 )
+CURRENCY_FIXED = Message("账户已有凭证，不能更改币种", "The account has vouchers, so its currency cannot be changed")
 BASE_FIXED = Message(
     "已有汇率，不能更改本位币", "There are exchange rates: the company's own currency cannot be changed any more"
 )

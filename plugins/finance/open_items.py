@@ -70,6 +70,13 @@ async def in_books(req: Request, work: Callable[[], Awaitable[Record]]) -> Recor
     return await book_in_transaction(req, get_day(req), work)
 
 
+@dataclass(frozen=True)
+class PaidAmount:
+    """What an action pays, in the currency of the item."""
+
+    amount: Decimal
+
+
 def get_amount(step: Step[Any], unpaid: Decimal) -> Decimal:
     """Return the amount to pay: that of the body, or all that is open. Raises 40901 if it is more than is open."""
     amount = exact(step.body["amount"]) if step.body.get("amount") is not None else unpaid
@@ -79,8 +86,8 @@ def get_amount(step: Step[Any], unpaid: Decimal) -> Decimal:
 
 
 def add_payment(step: Step[Any]) -> Decimal:
-    """Return how much of the record is paid, including the voucher of the step."""
-    return exact(step.record["paid"]) + exact(step.kept[PaymentVoucher].voucher["amount"])
+    """Return how much of the record is paid, including the payment of the step."""
+    return exact(step.record["paid"]) + step.kept[PaidAmount].amount
 
 
 def get_owed(invoice: ReadOnlyRecord) -> Decimal:

@@ -18,7 +18,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import currency_fields, discount_fields, terms_fields
+from plugins.api.business import currency, currency_fields, discount_fields, rate, terms_fields
 from plugins.api.records import Numbering
 from plugins.finance.messages import ACCOUNT_USED
 from plugins.finance.record_types import Adjustment, FinancePayment, OpenItem
@@ -231,6 +231,8 @@ PAYMENTS: Collection[FinancePayment] = Collection(
             sort=True,
             example="100.00",
         ),
+        "currency": currency().but(description="That of what it settles, or else of the account, unless given."),
+        "rate": rate(),
         "day": day(label=("业务日期", "Date"), past=True, filter=True, sort=True, description="Today unless given."),
         "method": text(
             dictionary="finance_payment_method",

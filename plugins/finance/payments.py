@@ -24,7 +24,7 @@ from plugins.api import (
     store_money,
     transitions,
 )
-from plugins.api.business import MONEY_ALLOCATED
+from plugins.api.business import MONEY_ALLOCATED, complete_currency
 from plugins.api.records import Announced
 from plugins.api.values import RecordId
 from plugins.finance.books import (
@@ -48,6 +48,7 @@ from plugins.finance.entering import (
     refuse,
     settle_all,
     take_back,
+    with_left,
 )
 from plugins.finance.entries import adopt, enter_change, follow_amounts
 from plugins.finance.messages import (
@@ -65,6 +66,7 @@ from plugins.finance.messages import (
 from plugins.finance.open_items import (
     ItemBefore,
     ItemWithBills,
+    PaidAmount,
     PaymentVoucher,
     add_payment,
     get_amount,
@@ -82,7 +84,7 @@ from plugins.finance.payment_records import (
 )
 from plugins.finance.reallocations import Reallocated, enter_reallocated, take_allocation_back
 from plugins.finance.record_types import FinancePayment, Voucher
-from plugins.finance.records import PAY_INVOICE_BODY, VOUCHERS
+from plugins.finance.records import ACCOUNTS, PAY_INVOICE_BODY, VOUCHERS
 from plugins.finance.settlements import SETTLING, check_left, get_repayable, repay, settles
 
 
@@ -114,7 +116,7 @@ def _get_values(step: Step[ItemWithBills]) -> Record:
 
 async def _enter_payment(step: Step[ItemWithBills]) -> None:
     voucher, item = step.kept[PaymentVoucher].voucher, step.record
-    before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
+    before = {**item, "paid": store_money(exact(item["paid"]) - step.kept[PaidAmount].amount)}
     await enter_change(step.service, {**before, **follow_amounts(before)}, item, voucher["day"] or step.today)
     if cast(ItemWithBills, step.kept[ItemBefore].item)["bills"]:
         await pay_billed(step.service, step.record)
@@ -133,6 +135,7 @@ async def create(req: Request) -> FinancePayment:
     if add_up(parts) > amount:
         raise invalid("allocations", "maximum")
     named = any(values.get(name) is not None for name in _PARTY)
+    values |= await _choose_currency(req, values, parts)
     values |= await _choose_party(req, values, parts)
     # the party of an item that the caller sees need not be in their data scope
     store = req.store(PAYMENTS) if named else req.system_store(PAYMENTS)
@@ -141,12 +144,24 @@ async def create(req: Request) -> FinancePayment:
 
     async def work() -> FinancePayment:
         payment, voucher = await enter(req, store, values, parts, {}, () if named else _PARTY)
-        await settle_all(req, payment, voucher, parts, values["day"])
+        await settle_all(req, with_left(payment, add_up(parts)), voucher, parts, values["day"])
         if values.get("repays_id") is not None:
-            await repay(req, values["repays_id"], amount, values["day"])
+            await repay(req, payment, amount, values["day"])
         return payment
 
     return await book_in_transaction(req, values["day"], work)
+
+
+async def _choose_currency(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> Record:
+    """Return currency and rate of a payment: the given ones, or else the currency of what it settles, or of its account."""
+    given = values.get("currency")
+    if given is None and parts:
+        given = parts[0][0]["currency"]
+    elif given is None:
+        account = await req.system_store(ACCOUNTS).find_one({"_id": values["account_id"]})
+        given = account["currency"] if account is not None else None
+    of = "currency" if values.get("currency") is not None else "rate"
+    return await complete_currency(req, {**values, "currency": given}, values["day"], of)
 
 
 async def _choose_party(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> Record:
@@ -164,12 +179,13 @@ async def _choose_party(req: Request, values: Mapping[str, Any], parts: Sequence
 
 
 def _check_items(payment: Mapping[str, Any], parts: Sequence[Part]) -> None:
-    """Raise 40001 for items of another party, and for items of the other direction with nothing to pay back."""
+    """Raise 40001 for items of another party or currency, and of the other direction with nothing to pay back."""
     refuse(
         (number, "reference")
         for number, (item, _) in enumerate(parts)
         if not is_of(payment, item) or not (settles(payment, item) or get_repayable(item) > 0)
     )
+    refuse((number, "invalid") for number, (item, _) in enumerate(parts) if item["currency"] != payment.get("currency"))
 
 
 async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> None:
@@ -182,7 +198,7 @@ async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequenc
     advance = await req.store(PAYMENTS).find_one({"_id": values["repays_id"]})
     if advance is None or advance["direction"] == values["direction"]:
         raise invalid("repays_id", "reference")
-    if not is_of(values, advance):
+    if not is_of(values, advance) or advance["currency"] != values.get("currency"):
         raise invalid("repays_id", "reference")
     if values["day"] < advance["day"]:
         raise invalid("day", "minimum")

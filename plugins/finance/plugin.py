@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin, routes_of
+from plugins.api import Message, Plugin, routes_of
 from plugins.api.business import Books, Rates
 from plugins.finance import (
     adjustments,
@@ -14,6 +14,7 @@ from plugins.finance import (
     demo,
     dunning,
     entries,
+    exchange_differences,
     exchange_rates,
     invoices,
     migrations,
@@ -26,13 +27,11 @@ from plugins.finance import (
     taxes,
     unbilled,
 )
-from plugins.finance.audit_runs import LEDGER_AUDITS, FinanceSettings
 from plugins.finance.audits import AUDITS, DEBTS, MONEY_AUDITS
 from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
-from plugins.finance.exchange_rates import BASE, EXCHANGE_RATES
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.opening_items import OPENING_ITEMS
@@ -41,14 +40,13 @@ from plugins.finance.prints import PRINTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, INVOICES, PERIODS, VOUCHERS
 from plugins.finance.views import VIEWS
 
-_AUDIT = Message("核对账目", "Audit the ledgers")
 _NUMBERS = (claims.CLAIM_NUMBERS, *invoices.NUMBERS, PAYMENT_NUMBERS, adjustments.NUMBERS)
 
 plugin = Plugin(
     name="finance",
     title=Message("财务", "Finance"),
     requires=("rbac",),
-    settings=FinanceSettings,
+    settings=audit_runs.FinanceSettings,
     provides=(Books, Rates),
     start=start,
     demo=demo.load,
@@ -56,13 +54,14 @@ plugin = Plugin(
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
-        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, OPENING_ITEMS, EXCHANGE_RATES, LEDGER_AUDITS),
+        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, OPENING_ITEMS, audit_runs.LEDGER_AUDITS),
+        *(exchange_rates.EXCHANGE_RATES, exchange_differences.EXCHANGE_DIFFERENCES),
     ),
     biz_types={
         **{"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
         **{entries.PAYMENT: PAYMENTS, open_items.OPENING: OPENING_ITEMS},
     },
-    jobs=(Job("finance.audit", "finance_audit_resume_seconds", audit_runs.audit_if_due, _AUDIT), MARKING),
+    jobs=(audit_runs.AUDITING, MARKING),
     migrations=(migrations.FILLING, invoices.KEYS, migrations.BILLS),
     audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,
@@ -70,11 +69,12 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations, opening_items),
-        *routes_of(statements, balances, ageing, dunning, taxes, unbilled, exchange_rates, audit_runs, tables),
+        *routes_of(statements, balances, ageing, dunning, taxes, unbilled),
+        *routes_of(exchange_rates, exchange_differences, audit_runs, tables),
     ),
     menus=MENUS,
     views=VIEWS,
     prints=PRINTS,
     permissions=PERMISSIONS,
-    options=(BASE, *(one.option for one in _NUMBERS)),
+    options=(exchange_rates.BASE, *(one.option for one in _NUMBERS)),
 )

@@ -27,7 +27,7 @@ from plugins.api.records import change_state
 from plugins.api.requests import RouteOptions
 from plugins.api.values import RecordId
 from plugins.finance.books import check_open, get_day
-from plugins.finance.entering import Part, add_up, find_parts, list_allocations, refuse, settle_all
+from plugins.finance.entering import Part, add_up, find_parts, list_allocations, refuse, settle_all, with_left
 from plugins.finance.entries import enter_advance
 from plugins.finance.messages import (
     ENTERED_ELSEWHERE,
@@ -107,8 +107,8 @@ def _check_parts(item: Values, parts: Sequence[Part]) -> None:
 
 
 def _may_credit(item: Values, other: Values) -> bool:
-    """Return whether `other` is another item of the same direction and party; without an id the name is compared."""
-    if other["id"] == item["id"] or any(other[name] != item[name] for name in ("direction", *_IDS)):
+    """Return whether `other` is another item of the same direction, party and currency; without an id the name is compared."""
+    if other["id"] == item["id"] or any(other[name] != item[name] for name in ("direction", "currency", *_IDS)):
         return False
     named = any(item[name] is not None for name in _IDS)
     return named or bool(item["counterparty"] and item["counterparty"] == other["counterparty"])
@@ -154,22 +154,24 @@ async def _move(
     """
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     kept, taken = _split(payment["allocations"] or (), item_id, amount)
+    before = payment
     if any(row["day"] is not None and day < row["day"] for row in taken):
         raise invalid("day", "minimum")
     for row in taken:
         await settle(req, payment, voucher, item_id, exact(row["amount"]), day, undo=True)
+        payment = with_left(payment, exact(row["amount"]))
     await settle_all(req, payment, voucher, parts, day)
     allocations = [*kept, *list_allocations(parts, day)]
     gone = [{**row, "taken_back_on": day, "reason": req.body.get("reason")} for row in taken]
-    former = [*(payment["taken_back"] or ()), *gone]
+    former = [*(before["taken_back"] or ()), *gone]
     if max(len(allocations), len(former)) > MAX_ALLOCATIONS:
         raise invalid("allocations", "maxItems")
     freed = amount - add_up(parts)
     return {
         "allocations": allocations,
         "taken_back": former,
-        "allocated": store_money(exact(payment["allocated"]) - freed),
-        "unallocated": store_money(exact(payment["unallocated"]) + freed),
+        "allocated": store_money(exact(before["allocated"]) - freed),
+        "unallocated": store_money(exact(before["unallocated"]) + freed),
     }
 
 

@@ -16,6 +16,7 @@ class Account(TypedDict):
     name: str
     type: Literal["cash", "bank", "other"]
     balance: StoredAmount
+    currency: str | None
     cashier_ids: list[int] | None
     status: Literal["enabled", "disabled"]
     remark: str | None
@@ -38,6 +39,10 @@ class Voucher(TypedDict):
     account_id: StoredId
     to_account_id: StoredId | None
     amount: StoredAmount
+    to_amount: StoredAmount | None
+    currency: str | None
+    rate: StoredAmount | None
+    base_amount: StoredAmount | None
     day: str | None
     category: str | None
     counterparty: str | None
@@ -391,6 +396,8 @@ class FinancePayment(TypedDict):
     supplier_id: StoredId | None
     counterparty: str | None
     amount: StoredAmount
+    currency: str | None
+    rate: StoredAmount | None
     day: str | None
     method: str | None
     reference: str | None
@@ -478,23 +485,6 @@ class OpeningItem(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
-class ExchangeRate(TypedDict):
-    """A record of `finance_exchange_rates`."""
-
-    id: StoredId
-    currency: str
-    day: str
-    rate: StoredAmount
-    version: int
-    creator_id: int
-    creator_department_id: int | None
-    created_at: datetime
-    updated_at: datetime
-    updater_id: int
-    deleted: NotRequired[bool]
-    deleted_at: NotRequired[datetime]
-
-
 class LedgerAuditRecordDifferencesMessage(TypedDict):
     """An object within `LedgerAuditRecord`."""
 
@@ -537,3 +527,43 @@ class LedgerAuditRecord(TypedDict):
     differences: list[StoredDifference] | None
     totals: dict[str, int | None] | None
     remarks: dict[str, StoredRemarks | None] | None
+
+
+class ExchangeRate(TypedDict):
+    """A record of `finance_exchange_rates`."""
+
+    id: StoredId
+    currency: str
+    day: str
+    rate: StoredAmount
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class ExchangeDifference(TypedDict):
+    """A record of `finance_exchange_differences`."""
+
+    id: StoredId
+    day: str
+    payment_id: StoredId
+    currency: str
+    amount: StoredAmount
+    payment_rate: StoredAmount
+    document_rate: StoredAmount
+    difference: StoredAmount
+    open_item_id: StoredId | None
+    number: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]

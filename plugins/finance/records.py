@@ -30,9 +30,11 @@ from plugins.api.business import (
     MOST_LINES,
     TAX_RATE,
     copied_fields,
+    currency,
     currency_fields,
     discount_fields,
     priced_line,
+    rate,
     terms_fields,
 )
 from plugins.api.fields import record_code
@@ -82,9 +84,10 @@ ACCOUNTS: Collection[Account] = Collection(
             nullable=False,
             sort=True,
             filter=True,
-            description="The sum of the vouchers of the account.",
+            description="The sum of the vouchers of the account, in its currency.",
             history=False,
         ),
+        "currency": currency().but(description="ISO 4217; null: the company's own. Fixed once something is booked."),
         "cashier_ids": array(
             integer(minimum=1, ref="rbac_users", held=STILL_CASHIER),
             label=("出纳", "Cashiers"),
@@ -138,7 +141,20 @@ VOUCHERS: Collection[Voucher] = Collection(
             sort=True,
             filter=True,
             example="120.00",
-            description="Greater than zero; negative in a reversal.",
+            description="Greater than zero, in the currency of the account; negative in a reversal.",
+        ),
+        "to_amount": money(
+            label=("转入金额", "Amount transferred"),
+            minimum="0.01",
+            maximum=MAX_AMOUNT,
+            description="What arrives, where the other account has another currency; required there, refused elsewhere.",
+        ),
+        "currency": currency().but(read_only=True, description="That of the account; null: the company's own."),
+        "rate": rate(),
+        "base_amount": money(
+            label=("本位币金额", "Amount in own currency"),
+            read_only=True,
+            description="`amount` in the company's currency; null where it is in that.",
         ),
         "day": day(
             label=("凭证日期", "Voucher date"), past=True, filter=True, sort=True, description="Today unless given."
@@ -166,7 +182,7 @@ VOUCHERS: Collection[Voucher] = Collection(
         Index("account_id", "-created_at"),
         Index("to_account_id", "-created_at"),
         # holds all that the figures of a range of days need
-        Index("kind", "day", "amount"),
+        Index("kind", "day", "amount", "base_amount"),
         Index("day"),
         Index("invoice_id"),
         Index("open_item_id"),
@@ -428,6 +444,10 @@ PAY_INVOICE_BODY = shape(
     account_id=object_id(required=True, ref=ACCOUNTS.name),
     amount=money(minimum="0.01", maximum=MAX_AMOUNT, description="The whole open amount unless given."),
     day=day(past=True, description="Today unless given."),
+    rate=rate().but(
+        label=None,
+        description="Of the payment, where what it pays is in another currency; that of the day unless given.",
+    ),
 )
 
 _REASON = text(label=("原因", "Reason"), max_length=1000, example="数量开错")

@@ -14,6 +14,7 @@ from plugins.api.business import MONEY_ALLOCATED
 from plugins.api.records import change_state
 from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.entries import ADVANCE, ENTRIES, PAID, ZERO, enter_advance, is_counted_elsewhere
+from plugins.finance.exchange_differences import realise, realise_repaid
 from plugins.finance.messages import ITEM_VOID, MORE_THAN_ADVANCE, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK
 from plugins.finance.open_items import CLAIM, INVOICE, add_paid, settle_invoice, update_from_invoice
 from plugins.finance.payment_records import OPEN_ITEMS, PAYMENTS
@@ -35,12 +36,12 @@ async def check_left(req: Request, payment: Values, amount: Decimal, day: str) -
         raise ApiError(CONFLICT, MORE_THAN_ADVANCE.filled(open=shown), data={"open": shown})
 
 
-async def repay(req: Request, id: Any, amount: Decimal, day: str) -> None:
-    """Take the `amount` that is paid back on `day` off an advance, in a transaction; below zero, give it back.
+async def repay(req: Request, payment: FinancePayment, amount: Decimal, day: str) -> None:
+    """Take the `amount` that a payment pays back on `day` off its advance, in a transaction; below zero, give it back.
 
     Raises 40901 if less is left, or if the advance was reversed.
     """
-    payments = req.system_store(PAYMENTS)
+    payments, id = req.system_store(PAYMENTS), payment["repays_id"]
     if amount > 0:
         await check_left(req, await payments.get(id), amount, day)
     change = {"$inc": {"unallocated": store_money(-amount), "repaid": store_money(amount)}}
@@ -48,6 +49,7 @@ async def repay(req: Request, id: Any, amount: Decimal, day: str) -> None:
     if advance is None:
         raise ApiError(CONFLICT, PAID_BACK)
     await enter_advance(req.service, advance, -amount, day)
+    await realise_repaid(req, payment, advance, amount, day)
 
 
 async def find_first_reversal_day(req: Request, payment: Values) -> str:
@@ -122,10 +124,11 @@ async def settle(
 ) -> None:
     """Add what a payment allocates to an item to what is paid of the item, in a transaction; `undo` takes it off.
 
-    Raises 40901, with the open amount as `data.open`, for more than is open or can be paid back. For an `undo`, raises
+    `payment` says what was left of it before. Raises 40901, with the open amount as `data.open`, for more than is open or can be paid back. For an `undo`, raises
     40901 if what it takes off was paid back, and 40001 if on `day` it was still paid back.
     """
     item = await req.system_store(OPEN_ITEMS).get(item_id)
+    await realise(req, payment, item, amount, day, undo=undo)
     change = amount if settles(payment, item) != undo else -amount
     await _check(req, item, change, day, undo)
     if item["biz_type"] == INVOICE:

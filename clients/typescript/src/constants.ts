@@ -1569,6 +1569,7 @@ export const PERMISSIONS = {
  "finance:dunning:read": {"zh": "查看催款清单", "en": "read dunning list"},
  "finance:exchange-rate:create": {"zh": "新增汇率", "en": "create exchange rates"},
  "finance:exchange-rate:delete": {"zh": "删除汇率", "en": "delete exchange rates"},
+ "finance:exchange-rate:differences": {"zh": "汇率：汇兑损益", "en": "exchange differences (exchange rates)"},
  "finance:exchange-rate:export": {"zh": "导出汇率", "en": "export exchange rates"},
  "finance:exchange-rate:import": {"zh": "导入汇率", "en": "import exchange rates"},
  "finance:exchange-rate:list": {"zh": "查询汇率", "en": "list exchange rates"},

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -121,3 +123,100 @@ async def test_tax_of_an_invoice_and_its_credit_note_is_in_the_companys_currency
     listed = expect(await admin.get(f"{AT}/taxes/documents?from=2024-02-01"))["items"]
     assert [(one["net"], one["tax"]) for one in listed] == [("712.35", "92.60"), ("-0.50", "-0.07")]
     assert (await (await Books.fresh(admin)).item(invoice))["base_amount"] == "804.38"
+
+
+async def account(client: Client, currency: str | None) -> Books:
+    """A new account in a currency."""
+    code = unique("ACC")
+    body = {"code": code, "name": code, "type": "bank", "currency": currency}
+    return Books(client, expect(await client.post(f"{AT}/accounts", body))["id"])
+
+
+async def differences(client: Client, **query: Any) -> list[str]:
+    """The realised differences, the first first."""
+    rows = expect(await client.get(f"{AT}/exchange-differences?{urlencode(query)}&sort=id"))["items"]
+    return [row["difference"] for row in rows]
+
+
+async def test_a_payment_at_another_rate_realises_the_difference_and_its_reversal_takes_it_back(admin: Client) -> None:
+    books, party = await account(admin, "EUR"), await new_customer(admin)
+    item = await books.item(await opened(admin, party, currency="EUR", rate="7.50"))
+    async with rate(admin, "EUR", "7.60"):
+        payment = expect(await books.enter("in", "100.01", (item, "60.00"), (item, "40.01"), day=LATER), 40001)
+        payment = expect(await books.enter("in", "100.01", (item, "100.01"), day=LATER))
+    (voucher,) = await books.vouchers()
+    assert (await books.balance(), voucher["currency"], voucher["base_amount"]) == ("100.01", "EUR", "760.08")
+    (row,) = expect(await admin.get(f"{AT}/exchange-differences?payment_id={payment['id']}"))["items"]
+    shown = ("day", "currency", "amount", "payment_rate", "document_rate", "difference")
+    assert [row[name] for name in shown] == [LATER, "EUR", "100.01", "7.60", "7.50", "10.00"]
+    item = await books.item({"id": item["resource_id"]})
+    assert (item["status"], item["base_amount"], item["base_paid"]) == ("paid", "750.08", "750.08")
+    expect(await books.reverse_payment(payment))
+    assert await differences(admin, payment_id=payment["id"]) == ["10.00", "-10.00"]
+    assert (await books.balance(), (await books.item({"id": item["resource_id"]}))["base_paid"]) == ("0.00", "0.00")
+    assert (await statement(admin, party))["closing_balance"] == "750.08"
+    months = expect(await admin.get(f"{AT}/exchange-differences/months"))["items"]
+    assert {"2026-11"} >= {one["month"] for one in months if one["currency"] == "EUR"}
+
+
+async def test_a_supplier_paid_in_parts_from_an_account_in_the_companys_currency_costs_what_the_money_is_worth(
+    admin: Client,
+) -> None:
+    books, number = await Books.fresh(admin), unique("INV")
+    body = {"direction": "in", "number": number, "counterparty": "c", "currency": "USD", "rate": "7.00", "day": DAY}
+    draft = expect(await admin.post(f"{AT}/invoices", {**body, "amount": "100.00"}))
+    invoice = expect(await admin.post(f"{AT}/invoices/{draft['id']}/confirm"))
+    pay = {"account_id": books.account_id, "day": LATER}
+    refused = await admin.post(f"{AT}/invoices/{invoice['id']}/pay", pay)
+    expect(refused, 40001)
+    assert refused.fields == {"rate"}
+    for part in ("33.33", "33.33", "33.34"):
+        expect(await admin.post(f"{AT}/invoices/{invoice['id']}/pay", {**pay, "amount": part, "rate": "7.111"}))
+    assert (await books.balance(), (await books.item(invoice))["status"]) == ("-711.10", "paid")
+    assert await differences(admin, open_item_id=(await books.item(invoice))["id"]) == ["-3.70", "-3.70", "-3.70"]
+
+
+async def test_money_of_one_currency_settles_and_moves_in_that_currency_alone(admin: Client) -> None:
+    books, own, party = await account(admin, "USD"), await Books.fresh(admin), await new_customer(admin)
+    euro = await books.item(await opened(admin, party, currency="EUR", rate="7.50"))
+    for payer, fields, field in (
+        (books, {"rate": "7.00"}, "account_id"),
+        (books, {"currency": "USD", "rate": "7.00"}, "allocations[0].open_item_id"),
+        (books, {"currency": "EUR", "rate": "7.00"}, "account_id"),
+        (own, {"currency": "CNY"}, "allocations[0].open_item_id"),
+    ):
+        refused = await payer.enter("in", "10.00", (euro, "10.00"), day=LATER, **fields)
+        expect(refused, 40001)
+        assert refused.fields == {field}, (fields, refused.body)
+    to = {"to_account_id": own.account_id, "rate": "7.20"}
+    for wrong, field in (({}, "to_amount"), ({"rate": None, "to_amount": "700.00"}, "account_id")):
+        refused = await books.book("transfer", "100.00", **{**to, **wrong})
+        expect(refused, 40001)
+        assert refused.fields == {field}
+    moved = expect(await books.book("transfer", "100.00", **to, to_amount="719.00"))
+    assert (await books.balance(), await own.balance()) == ("-100.00", "719.00")
+    changed = expect(await admin.get(f"{AT}/accounts/{books.account_id}"))
+    body = {"currency": "EUR", "version": changed["version"]}
+    expect(await admin.patch(f"{AT}/accounts/{books.account_id}", body), 40901)
+    expect(await books.reverse(moved))
+    assert (await books.balance(), await own.balance()) == ("0.00", "0.00")
+
+
+async def test_an_advance_at_one_rate_is_used_and_paid_back_at_others(admin: Client) -> None:
+    books, party = await account(admin, "EUR"), await new_customer(admin)
+    item = await books.item(await opened(admin, party, currency="EUR", rate="7.50"))
+    advance = expect(await books.enter("in", "100.03", day=LATER, rate="7.61", **party))
+    assert (await statement(admin, party))["closing_balance"] == "-11.15"
+    expect(await books.allocate(advance, item, "50.01", day=LATER))
+    take = {"open_item_id": item["id"], "amount": "20.00", "day": LATER}
+    expect(await admin.post(f"{AT}/payments/{advance['id']}/take-back", take))
+    back = {"repays_id": advance["id"], "rate": "7.70", "day": LATER}
+    paid = expect(await books.enter("out", "70.02", **back))
+    assert await differences(admin, payment_id=advance["id"]) == ["5.50", "-2.20"]
+    assert await differences(admin, payment_id=paid["id"]) == ["-6.30"]
+    told = await statement(admin, party)
+    assert told["closing_balance"] == "525.00"  # 70.00 at 7.50
+    expect(await books.reverse_payment(paid))
+    expect(await books.reverse_payment(advance))
+    assert (await statement(admin, party))["closing_balance"] == "750.08"
+    assert sum(map(Decimal, await differences(admin, payment_id=advance["id"]))) == 0
