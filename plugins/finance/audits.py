@@ -410,7 +410,7 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
         status = get_status(item, planned=item["status"] == PLANNED)
         if not wrong and item["status"] != status:
             yield difference(OPEN_ITEMS, item, "status", _STATUS, expected=status, found=item["status"])
-        left = in_base(amount - exact(item["paid"]), item)
+        left = in_base(amount, item) - in_base(exact(item["paid"]), item)
         if not wrong and item["day"] is not None and entered[item["id"]] != left:
             sums = {"found": f"{left:f}", "expected": f"{entered[item['id']]:f}"}
             yield difference(OPEN_ITEMS, item, "entries", _ENTRIES, **sums)

@@ -236,8 +236,8 @@ async def _write(
 def compare(before: Values | None, item: Values, owed: str = OWED) -> Iterator[Change]:
     """Yield the changes from one state of an item to the next: of its amount, of what is paid, and of due days.
 
-    `owed` is the kind of the entries by which more or less is owed. In the company's currency they add up to what is open by
-    the rate of the item, so to nothing when it is settled.
+    `owed` is the kind of the entries by which more or less is owed. In the company's currency they add up to the amount less
+    what is paid, both by the rate of the item: to nothing when it is settled, and to what they were when that is undone.
     """
     own = _compare(before, item, owed, _keep)
     if item.get("rate") is None and (before is None or before.get("rate") is None):
@@ -262,9 +262,8 @@ def _compare(
     earlier = _convert_parts(before, convert) if before is not None else {}
     later = _convert_parts(item, convert)
     left = {due: later.get(due, ZERO) - earlier.get(due, ZERO) for due in {**earlier, **later}}
-    was = convert(exact(old["amount"]) - exact(old["paid"]), old)
-    unpaid = convert(exact(item["amount"]) - exact(old["paid"]), item)
-    sums = {owed: unpaid - was, PAID: convert(exact(item["amount"]) - exact(item["paid"]), item) - unpaid}
+    amounts = {name: convert(exact(item[name]), item) - convert(exact(old[name]), old) for name in ("amount", "paid")}
+    sums = {owed: amounts["amount"], PAID: -amounts["paid"]}
     for kind, amount in sums.items():
         for due, part in _take(left, amount):
             left[due] -= part
@@ -273,11 +272,13 @@ def _compare(
 
 
 def _convert_parts(item: Values, convert: Callable[[Decimal, Values], Decimal]) -> dict[str | None, Decimal]:
-    """Return what is open for each due day, converted so that the parts add up to the whole to the cent."""
-    so_far, parts = ZERO, {}
+    """Return what is open for each due day, converted so that the parts are the amount less what is paid, to the cent."""
+    so_far, last, parts = ZERO, None, dict[str | None, Decimal]()
     for due, part in split_by_due_day(item).items():
         parts[due] = convert(so_far + part, item) - convert(so_far, item)
-        so_far += part
+        so_far, last = so_far + part, due if part else last
+    if so_far:  # then something is open for the last day
+        parts[last] += convert(exact(item["amount"]), item) - convert(exact(item["paid"]), item) - sum(parts.values())
     return parts
 
 
@@ -335,10 +336,8 @@ def follow_amounts(item: Mapping[str, Any]) -> dict[str, Any]:
     """
     if item.get("rate") is None:
         return _pay_earliest(item)
-    amount, paid = exact(item["amount"]), exact(item["paid"])
-    whole = in_base(amount, item)
-    base = {"base_amount": whole, "base_paid": whole - in_base(amount - paid, item)}
-    return {**_pay_earliest(item), **{name: store_money(value) for name, value in base.items()}}
+    base = {f"base_{name}": store_money(in_base(exact(item[name]), item)) for name in ("amount", "paid")}
+    return {**_pay_earliest(item), **base}
 
 
 def _pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:

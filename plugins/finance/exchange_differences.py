@@ -102,9 +102,9 @@ async def realise(
         return
     used = -amount if undo else amount
     sign = 1 if payment["direction"] != item["direction"] else -1  # one of the same direction pays back
-    left, unpaid = exact(payment["unallocated"]), exact(item["amount"]) - exact(item["paid"])
+    left, paid = exact(payment["unallocated"]), exact(item["paid"])
     money = in_base(left, payment) - in_base(left - used, payment)
-    settled = in_base(unpaid, item) - in_base(unpaid - sign * used, item)
+    settled = in_base(paid + sign * used, item) - in_base(paid, item)
     await _enter(req, payment, item, used, money - sign * settled, day, open_item_id=item["id"])
 
 
