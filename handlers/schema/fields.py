@@ -91,6 +91,7 @@ class FieldOptions(TypedDict, total=False):
     check: Callable[[HasSettings, Any], str | None] | None
     secret: bool
     history: bool
+    only_with: str | None
 
 
 class FieldChanges(FieldOptions, total=False):
@@ -126,6 +127,7 @@ class Field:
     `history`: the history of a record shows it; False for what follows from other records or only traces use.
     `check`: only for top-level fields of a body: returns the rule that a text or list breaks under the settings, or None;
     of a list that the schema refuses too.
+    `only_with`: the name of a collection; pages show the field only while that has records.
     """
 
     kind: Kind
@@ -157,6 +159,7 @@ class Field:
     check: Callable[[HasSettings, Any], str | None] | None = None
     secret: bool = False
     history: bool = True
+    only_with: str | None = None
 
     @cached_property
     def holds_fields(self) -> bool:

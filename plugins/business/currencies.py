@@ -24,6 +24,8 @@ _LISTED = """
     VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 """
 CODES = frozenset(_LISTED.split())
+# whose fields pages show only where there is another currency
+RATES_TABLE = "finance_exchange_rates"
 _OWN: ReadOnlyRecord = {"currency": None, "rate": None}
 
 
@@ -51,6 +53,7 @@ def currency() -> Field:
         pattern="^[A-Z]{3}$",
         check=_check_code,
         filter=True,
+        only_with=RATES_TABLE,
         description="ISO 4217; null: the company's own.",
         example="USD",
     )
@@ -63,6 +66,7 @@ def rate() -> Field:
         minimum="0.00000001",
         maximum=MAX_RATE,
         places=RATE_PLACES,
+        only_with=RATES_TABLE,
         description="Units of the company's currency for one unit; that of the day unless given.",
         example="7.1234",
     )

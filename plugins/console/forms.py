@@ -119,7 +119,7 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
         if name == "version":
             yield {"type": "hidden", "name": name}
         by_schema = field.kind == "any" and "schema" in labelled
-        if name == "version" or field.read_only or not (_shown(field) or by_schema):
+        if name == "version" or field.read_only or viewer.hides(field) or not (_shown(field) or by_schema):
             continue
         label = viewer.label(name, field if field.label is not None else labelled.get(name, field))
         control = _of_schema(labelled, name, label) if by_schema else _control(viewer, name, field)

@@ -118,7 +118,11 @@ def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
     amounts. Who made and changed a record, and bare ids, are never among them.
     """
     fields, hidden = subject.fields, (*viewer.site.stamps, "id")
-    shown = {name: field for name, field in fields.items() if name not in hidden and not _is_bare_id(name, field)}
+    shown = {
+        name: field
+        for name, field in fields.items()
+        if name not in hidden and not _is_bare_id(name, field) and not viewer.hides(field)
+    }
     whole = [name for name, one in shown.items() if not (is_long(one) or one.holds_fields)]
     if subject.computed:
         amounts = [name for name in whole if shown[name].kind == "money"]
@@ -260,7 +264,7 @@ def filter_controls(
         base = name.removesuffix("_from")
         field = fields.get(name) or fields.get(base)
         made = _filter(viewer, name, parameter, field, ranged=f"{base}_to" in query)
-        if made is not None:
+        if made is not None and not viewer.hides(field or parameter):
             label, usual = viewer.label(base, field or parameter), viewer.values(parameter).get(str(parameter.default))
             unless = {"placeholder": f"{label}: {usual}"} if usual else {}
             yield {"name": name, "label": label, "clearable": True, **unless, **made}

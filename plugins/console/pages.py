@@ -47,7 +47,7 @@ class Pages:
     async def page(self, req: Request, make: Callable[[Viewer, str], Node | None]) -> Node:
         """Return the page that the path names, for the caller. Raises 40400 if there is none for them."""
         viewer, (name,) = await self.viewer(req), req.path.values()
-        key = (make, name, viewer.language, viewer.allowed)
+        key = (make, name, viewer.language, viewer.allowed, viewer.empty)
         known, made = self._made.get(key, (None, None))
         if known is not viewer.entries:  # the first time, or after a change of a dictionary
             made = make(viewer, name)

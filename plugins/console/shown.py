@@ -65,7 +65,7 @@ def details(
     """Yield the fields that are shown as a value, each with its name, its label and the node of its value."""
     beside = {one.name for one in obj(None, fields).siblings}  # shown with the reference whose name they hold
     for name, field in fields.items():
-        hidden = (name in _NEVER and name not in also) or _OF_FORMS.get(name) == field.kind
+        hidden = (name in _NEVER and name not in also) or _OF_FORMS.get(name) == field.kind or viewer.hides(field)
         if _holds_files(field):
             yield name, viewer.label(name, field), node("file-names", name=name)
             continue

@@ -193,6 +193,12 @@ class Site:
         """The names of the fields that record who created and changed a record, and when."""
         return frozenset(name for one in self.catalogue.collections.values() for name in one.audit_fields)
 
+    @cached_property
+    def conditions(self) -> frozenset[str]:
+        """The collections that have records while certain fields are shown."""
+        fields = (field for one in self.catalogue.collections.values() for field in one.fields.values())
+        return frozenset(field.only_with for field in fields if field.only_with is not None)
+
     def reports_of(self, menu: Menu) -> Sequence[Route]:
         """Return the routes of a menu without lists; each returns one object, such as a report."""
         of_menu = (one for one in self.catalogue.routes if menu.resource and one.access.startswith(f"{menu.resource}:"))

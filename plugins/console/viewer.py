@@ -1,6 +1,6 @@
 """The person for whom a page is made: what they may do, and the words in their language."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plugins.api import Collection, Field, Menu, Message, Request, Route, View
@@ -17,16 +17,24 @@ _REQUESTS = ("api", "initApi", "source")  # the requests of a part of a page
 
 @dataclass(frozen=True)
 class Viewer:
-    """One person's view: `allowed` has the names of the routes that they may use."""
+    """One person's view: `allowed` has the names of the routes that they may use.
+
+    `empty`: the collections of `Field.only_with` that have no records.
+    """
 
     site: Site
     language: Language
     entries: Entries
     allowed: frozenset[str]
+    empty: frozenset[str] = frozenset()
 
     def may(self, route: Route | None) -> bool:
         """Return whether they may use the route."""
         return route is not None and route.name in self.allowed
+
+    def hides(self, field: Field) -> bool:
+        """Return whether the field is of no use yet."""
+        return field.only_with in self.empty
 
     def may_pick(self, target: str | None) -> bool:
         """Return whether they may choose among the records of a collection; True for None."""
@@ -124,4 +132,11 @@ async def view(req: Request, site: Site, entries: Entries) -> Viewer:
     """Return the view of the caller."""
     authorizer = req.part(Authorizer)
     allowed = [one.name for one in site.catalogue.routes if await refusal(req.actor, one, authorizer) is None]
-    return Viewer(site, req.language, entries, frozenset(allowed))
+    return Viewer(site, req.language, entries, frozenset(allowed), frozenset([one async for one in _empty(req, site)]))
+
+
+async def _empty(req: Request, site: Site) -> AsyncIterator[str]:
+    for name in site.conditions:
+        collection = site.catalogue.collections.get(name)
+        if collection is None or not await req.system_store(collection).find({}, limit=1, fields=("version",)):
+            yield name

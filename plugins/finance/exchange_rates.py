@@ -11,18 +11,18 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Collection, Index, Message, Option, Route, Service, crud, day, exact
-from plugins.api.business import Rates, currency, rate
+from plugins.api.business import RATES_TABLE, Rates, currency, rate
 from plugins.api.ports import OptionValues
 from plugins.finance.messages import BASE_FIXED
 from plugins.finance.record_types import ExchangeRate
 
 EXCHANGE_RATES: Collection[ExchangeRate] = Collection(
-    name="finance_exchange_rates",
+    name=RATES_TABLE,
     title="ExchangeRate",
     noun=Message("汇率", "exchange rate"),
     default_sort="-day",
     fields={
-        "currency": currency().but(required=True, nullable=False, description="ISO 4217."),
+        "currency": currency().but(required=True, nullable=False, only_with=None, description="ISO 4217."),
         "day": day(
             label=("生效日期", "Date"),
             required=True,
@@ -33,7 +33,10 @@ EXCHANGE_RATES: Collection[ExchangeRate] = Collection(
             description="From which day on it is the rate, until the next one.",
         ),
         "rate": rate().but(
-            required=True, nullable=False, description="Units of the company's own currency for one unit."
+            required=True,
+            nullable=False,
+            only_with=None,
+            description="Units of the company's own currency for one unit.",
         ),
     },
     indexes=(Index("currency", "day", unique=True),),

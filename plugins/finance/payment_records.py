@@ -18,7 +18,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import currency, currency_fields, discount_fields, rate, terms_fields
+from plugins.api.business import RATES_TABLE, currency, currency_fields, discount_fields, rate, terms_fields
 from plugins.api.records import Numbering
 from plugins.finance.messages import ACCOUNT_USED
 from plugins.finance.record_types import Adjustment, FinancePayment, OpenItem
@@ -108,11 +108,13 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
         "base_amount": money(
             label=("本位币金额", "Amount in own currency"),
             read_only=True,
+            only_with=RATES_TABLE,
             description="`amount` in the company's currency; null where it is in that.",
         ),
         "base_paid": money(
             label=("本位币已结算金额", "Paid in own currency"),
             read_only=True,
+            only_with=RATES_TABLE,
             description="How much of `base_amount` is settled, by the rate of the item.",
         ),
         "due_on": day(

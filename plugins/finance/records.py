@@ -28,6 +28,7 @@ from plugins.api.business import (
     LINE_NUMBER,
     MAX_QUANTITY,
     MOST_LINES,
+    RATES_TABLE,
     TAX_RATE,
     copied_fields,
     currency,
@@ -145,6 +146,7 @@ VOUCHERS: Collection[Voucher] = Collection(
         ),
         "to_amount": money(
             label=("转入金额", "Amount transferred"),
+            only_with=RATES_TABLE,
             minimum="0.01",
             maximum=MAX_AMOUNT,
             description="What arrives, where the other account has another currency; required there, refused elsewhere.",
@@ -154,6 +156,7 @@ VOUCHERS: Collection[Voucher] = Collection(
         "base_amount": money(
             label=("本位币金额", "Amount in own currency"),
             read_only=True,
+            only_with=RATES_TABLE,
             description="`amount` in the company's currency; null where it is in that.",
         ),
         "day": day(

@@ -52,7 +52,7 @@ VIEWS = (
         groups={
             ("开票", "Invoice"): (
                 *("direction", "kind", "open_item_id", "open_item_ids", "prepayment_rate"),
-                *("number", "day", "terms_days", "due_on"),
+                *("number", "day", "currency", "rate", "terms_days", "due_on"),
             ),
             ("往来单位", "Party"): (
                 *("customer_id", "supplier_id", "counterparty", "vat_number", "billing_address_name"),

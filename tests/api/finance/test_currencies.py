@@ -220,3 +220,13 @@ async def test_an_advance_at_one_rate_is_used_and_paid_back_at_others(admin: Cli
     expect(await books.reverse_payment(advance))
     assert (await statement(admin, party))["closing_balance"] == "750.08"
     assert sum(map(Decimal, await differences(admin, payment_id=advance["id"]))) == 0
+
+
+async def test_a_company_without_exchange_rates_sees_no_currency_on_its_pages(admin: Client) -> None:
+    async def shown(*pages: str) -> list[bool]:
+        return ["币种" in (await admin.get(f"/api/v1/console/{page}")).body.decode() for page in pages]
+
+    pages = ("pages/finance.invoice", "records/finance.invoices", "pages/finance.statement", "pages/finance.account")
+    assert await shown(*pages) == [False] * len(pages)
+    async with rate(admin, "NOK", "0.70"):
+        assert await shown(*pages) == [True] * len(pages)
