@@ -195,10 +195,9 @@ def _describe(row: Mapping[str, Any]) -> Record:
 
 
 _ACCESS = "finance:exchange-rate:differences"
-_AT = "/api/v1/finance/exchange-differences"
 ROUTES: tuple[Route, ...] = (
     route(
-        f"GET {_AT}",
+        "GET /api/v1/finance/exchange-differences",
         list_differences,
         summary="List realised exchange differences",
         access=_ACCESS,
@@ -207,7 +206,7 @@ ROUTES: tuple[Route, ...] = (
         paged=True,
     ),
     route(
-        f"GET {_AT}/months",
+        "GET /api/v1/finance/exchange-differences/months",
         list_months,
         summary="List realised exchange differences by month and currency",
         title=("月度汇兑损益", "By month"),
