@@ -34,7 +34,7 @@ _PART = obj(
     },
 )
 
-SHOWN_OF_ITEMS = ("number", "status", "counterparty", "day", "due_on", "amount", "invoiced", "paid")
+SHOWN_OF_ITEMS = ("number", "status", "counterparty", "day", "due_on", "currency", "amount", "invoiced", "paid")
 OPEN_ITEMS: Collection[OpenItem] = Collection(
     name="finance_open_items",
     title="OpenItem",

@@ -39,7 +39,7 @@ VIEWS = (
     ),
     View(
         OPENING_ITEMS,
-        columns=("number", "counterparty", "amount", "due_on", "kind", "day", "status"),
+        columns=("number", "counterparty", "currency", "amount", "due_on", "kind", "day", "status"),
         widgets={
             "counterparty": {"visibleOn": "${!customer_id && !supplier_id}"},
             "customer_id": {"visibleOn": "${kind != 'payable'}", "clearValueOnHidden": True},
@@ -48,7 +48,7 @@ VIEWS = (
     ),
     View(
         INVOICES,
-        columns=("number", "status", "direction", "kind", "counterparty", "day", "total", "paid"),
+        columns=("number", "status", "direction", "kind", "counterparty", "day", "currency", "total", "paid"),
         groups={
             ("开票", "Invoice"): (
                 *("direction", "kind", "open_item_id", "open_item_ids", "prepayment_rate"),

@@ -230,3 +230,21 @@ async def test_a_company_without_exchange_rates_sees_no_currency_on_its_pages(ad
     assert await shown(*pages) == [False] * len(pages)
     async with rate(admin, "NOK", "0.70"):
         assert await shown(*pages) == [True] * len(pages)
+
+
+async def test_a_payable_in_a_currency_is_paid_in_parts_and_reversing_a_voucher_makes_it_open_again(
+    admin: Client,
+) -> None:
+    books = await account(admin, "USD")
+    opening = await opened(admin, {"kind": "payable", "counterparty": "c"}, currency="USD", rate="7.00")
+    item = await books.item(opening)
+    for fields in ({"amount": "60.00", "rate": "7.10"}, {"rate": "6.95"}):
+        expect(await admin.post(f"{AT}/payables/{item['id']}/pay", {"account_id": books.account_id, **fields}))
+    assert await differences(admin, open_item_id=item["id"]) == ["-6.00", "2.00"]
+    paid = await books.item(opening)
+    assert (paid["status"], paid["base_amount"], paid["base_paid"]) == ("paid", "700.07", "700.07")
+    second, _ = await books.vouchers()
+    expect(await books.reverse(second))
+    told = expect(await admin.get(f"{AT}/statements?open_item_id={item['id']}"))
+    assert (told["closing_balance"], await books.balance()) == ("280.07", "-60.00")
+    assert await differences(admin, open_item_id=item["id"]) == ["-6.00", "2.00", "-2.00"]
