@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any
 
 from handlers.route import Route
@@ -15,6 +16,7 @@ from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 CLAIMS, INVOICES, PAYMENTS = f"{AT}/expense-claims", f"{AT}/invoices", f"{AT}/payments"
 _months = itertools.count()
+_days = itertools.count()
 
 
 async def book(maker: Maker, route: Route) -> Exercise:
@@ -28,6 +30,16 @@ async def close_month(maker: Maker, route: Route) -> Exercise:
     # months of long ago, each of which can be closed once
     year, month = divmod(next(_months), 12)
     return Exercise(maker.admin, route, path_with(route, f"{1970 + year}-{month + 1:02}"))
+
+
+async def exchange_rate(maker: Maker, route: Route) -> Exercise:
+    # one rate for a currency and a day; its code is one of a list
+    body = {"currency": "USD", "day": f"{date(1990, 1, 1) + timedelta(days=next(_days))}", "rate": "7.1234"}
+    if not route.parameters:
+        return Exercise(maker.admin, route, route.path, body)
+    made = expect(await maker.admin.post(f"{AT}/exchange-rates", body))
+    changed = {"rate": "7.10", "version": made["version"]}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), changed, record=made)
 
 
 async def own_invoice(maker: Maker, route: Route) -> Exercise:
@@ -169,6 +181,8 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"GET {AT}/statements/export": of_customer,
     f"GET {AT}/statements/print": of_customer,
     f"POST {AT}/vouchers": book,
+    f"POST {AT}/exchange-rates": exchange_rate,
+    f"PATCH {AT}/exchange-rates/{{id}}": exchange_rate,
     f"POST {AT}/opening-items": opening_item,
     f"POST {AT}/open-items/{{id}}/adjustments": adjust_item,
     f"GET {AT}/adjustments/{{id}}": read_adjustment,
