@@ -27,7 +27,6 @@ EXCHANGE_RATES: Collection[ExchangeRate] = Collection(
             label=("生效日期", "Date"),
             required=True,
             nullable=False,
-            past=True,
             sort=True,
             filter=True,
             description="From which day on it is the rate, until the next one.",
