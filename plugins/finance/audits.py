@@ -308,6 +308,9 @@ async def check_vouchers(piece: Piece) -> AsyncIterator[Difference]:
         month, _, sequence = voucher["number"].rpartition("-")
         if month != voucher["day"][:7] or not 0 < int(sequence) <= periods.get(month, 0):
             yield difference(VOUCHERS, voucher, "number", _NO_PERIOD)
+        if voucher["rate"] is not None:
+            for found in compare(VOUCHERS, voucher, {"base_amount": in_base(exact(voucher["amount"]), voucher)}):
+                yield found
         if voucher["reverses_id"] is not None and not _is_opposite(voucher, reversed_ones.get(voucher["reverses_id"])):
             yield difference(VOUCHERS, voucher, "reverses_id", _REVERSAL)
 
@@ -401,6 +404,7 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
     paid = await sum_paid_of_items(piece)
     entered = await piece.sums(ENTRIES, "open_item_id", "amount")
     adjusted = await piece.sums(ADJUSTMENTS, "open_item_id", "amount")
+    converted = await _list_converted(piece)
     existing = await find_existing_documents(piece)
     for item in piece.records:
         wrong = [] if item["paid_elsewhere"] else [*compare(OPEN_ITEMS, item, {"paid": paid[item["id"]]})]
@@ -414,8 +418,26 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
         if not wrong and item["day"] is not None and entered[item["id"]] != left:
             sums = {"found": f"{left:f}", "expected": f"{entered[item['id']]:f}"}
             yield difference(OPEN_ITEMS, item, "entries", _ENTRIES, **sums)
+        for found in converted.get(item["id"], ()):
+            yield found
         if amount and (item["biz_type"], item["resource_id"]) not in existing:
             yield difference(OPEN_ITEMS, item, "resource_id", _NO_DOCUMENT)
+
+
+async def _list_converted(piece: Piece) -> Mapping[Any, Sequence[Difference]]:
+    """Return what is wrong with the amounts of items in a currency in both: of the item, and of its entries."""
+    foreign = [item for item in piece.records if item["rate"] is not None]
+    entered = await piece.sums(ENTRIES, "open_item_id", "currency_amount") if foreign else {}
+    found = {}
+    for item in foreign:
+        amounts = {name: exact(item[name]) for name in ("amount", "paid")}
+        left, own = amounts["amount"] - amounts["paid"], entered[item["id"]]
+        wrong = [*compare(OPEN_ITEMS, item, {f"base_{name}": in_base(one, item) for name, one in amounts.items()})]
+        if own != left:
+            sums = {"found": f"{left:f}", "expected": f"{own:f}"}
+            wrong.append(difference(OPEN_ITEMS, item, "currency_entries", _ENTRIES, **sums))
+        found[item["id"]] = wrong
+    return found
 
 
 async def check_bills(piece: Piece) -> AsyncIterator[Difference]:

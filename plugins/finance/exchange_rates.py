@@ -46,7 +46,7 @@ BASE = Option(
     currency().but(nullable=False, filter=False, default="CNY", description=None),
     Message(
         "本位币（ISO 4217）；录入汇率后不能更改",
-        "The company's own currency (ISO 4217), which is fixed once there are exchange rates",
+        "The company's own currency (ISO 4217), which is fixed once exchange rates were entered",
     ),
 )
 
@@ -70,11 +70,12 @@ class KeptRates(Rates):
 
 
 async def keep_base(service: Service, payload: Mapping[str, Any]) -> None:
-    """Refuse another currency of the company while there are exchange rates, which are stated in the present one."""
+    """Refuse another currency of the company after exchange rates were entered, which are stated in the present one."""
     wanted = payload["values"].get(BASE.key)
     if wanted is None or wanted == await KeptRates(service).find_base():
         return
-    if await service.database.store(EXCHANGE_RATES).find({}, limit=1):
+    rates = service.database.store(EXCHANGE_RATES)
+    if await rates.find({}, limit=1) or await rates.deleted.find({}, limit=1):
         raise ApiError(CONFLICT, BASE_FIXED)
 
 

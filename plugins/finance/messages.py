@@ -79,7 +79,7 @@ ADJUSTMENT_REVERSED = Message(
 )
 CURRENCY_FIXED = Message("账户已有凭证，不能更改币种", "The account has vouchers, so its currency cannot be changed")
 BASE_FIXED = Message(
-    "已有汇率，不能更改本位币", "There are exchange rates: the company's own currency cannot be changed any more"
+    "已录入过汇率，不能更改本位币", "Exchange rates were entered: the company's own currency cannot be changed any more"
 )
 LEDGERS_DIFFER = Message("账目核对发现 {count} 处差异", "The ledger audit found {count} {count:difference|differences}")
 CHECK_FAILED = Message("核对项 {check} 未能完成：{place}", "The check {check} could not be completed: {place}")

@@ -61,7 +61,7 @@ async def undo(driver: Driver, collection: str, before: dict[str, Any]) -> None:
 
 async def every_damage(admin: Client) -> dict[str, Damage]:
     """One of each kind, each about records of its own that were booked over HTTP."""
-    kinds = (_of_inventory, _of_returns, _of_finance, _of_open_items, _of_payments, _of_crm)
+    kinds = (_of_inventory, _of_returns, _of_finance, _of_open_items, _of_payments, _of_currencies, _of_crm)
     return {name: damage for kind in kinds for name, damage in (await kind(admin)).items()}
 
 
@@ -205,6 +205,41 @@ async def _of_finance(admin: Client) -> dict[str, Damage]:
             ObjectId(claim["id"]),
             {"$set": {"voucher_id": None}},
             frozenset({("finance-claims", claim["id"], "voucher_id")}),
+        ),
+    }
+
+
+async def _of_currencies(admin: Client) -> dict[str, Damage]:
+    """Damages of what is owed in a currency, and paid at another rate."""
+    books, foreign = await Books.fresh(admin), {"currency": "EUR", "rate": "7.50"}
+    body = {"kind": "receivable", "counterparty": "c", "amount": "100.00", **foreign}
+    opened = [expect(await admin.post(f"{AT}/opening-items", {**body, "number": unique("OLD")})) for _ in range(3)]
+    items = [await books.item(one) for one in opened]
+    paid = expect(await books.enter("in", "100.00", (items[0], "100.00"), rate="7.60"))
+    (row,) = expect(await admin.get(f"{AT}/exchange-differences?payment_id={paid['id']}"))["items"]
+    (entry,) = expect(await admin.get(f"{AT}/statements?open_item_id={items[2]['id']}"))["items"]
+    account = {"code": unique("ACC"), "name": "euros", "type": "bank", "currency": "EUR"}
+    euros = Books(admin, expect(await admin.post(f"{AT}/accounts", account))["id"])
+    voucher = expect(await euros.book("income", "5.00", rate="7.50", day="2013-04-05"))
+    return {
+        "exchange difference": _more(
+            "finance_exchange_differences",
+            row["id"],
+            "difference",
+            ("finance-payments", paid["id"], "exchange_differences"),
+            by=Decimal128("1.00"),
+        ),
+        "worth of an open item": _more(
+            "finance_open_items", items[1]["id"], "base_amount", ("finance-open-items", items[1]["id"], "base_amount")
+        ),
+        "entry in a currency": _more(
+            "finance_open_item_entries",
+            entry["id"],
+            "currency_amount",
+            ("finance-open-items", items[2]["id"], "currency_entries"),
+        ),
+        "worth of a voucher": _more(
+            "finance_vouchers", voucher["id"], "base_amount", ("finance-vouchers", voucher["id"], "base_amount")
         ),
     }
 
