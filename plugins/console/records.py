@@ -211,6 +211,7 @@ def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node
         for other in viewer.site.subjects.values()
         if (name := other.refers_to(subject.collection)) is not None
         and viewer.may(other.list)
+        and not viewer.hides(other.fields.get(name))
         and other.collection is not subject.collection
     ]
     known = Counter(title for _, _, title in found)

@@ -32,9 +32,9 @@ class Viewer:
         """Return whether they may use the route."""
         return route is not None and route.name in self.allowed
 
-    def hides(self, field: Field) -> bool:
+    def hides(self, field: Field | None) -> bool:
         """Return whether the field is of no use yet."""
-        return field.only_with in self.empty
+        return field is not None and field.only_with in self.empty
 
     def may_pick(self, target: str | None) -> bool:
         """Return whether they may choose among the records of a collection; True for None."""

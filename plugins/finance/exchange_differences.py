@@ -29,7 +29,7 @@ from plugins.api import (
     store_money,
     text,
 )
-from plugins.api.business import currency, in_base, rate
+from plugins.api.business import RATES_TABLE, currency, in_base, rate
 from plugins.api.data import page_of_rows, query_of_rows
 from plugins.api.reports import Piece
 from plugins.api.values import ReadOnlyRecord, RecordId
@@ -51,7 +51,7 @@ EXCHANGE_DIFFERENCES: Collection[ExchangeDifference] = Collection(
     fields={
         **service_fields(
             day=day(label=("日期", "Date"), filter=True, sort=True),
-            payment_id=object_id(label=("收付款单", "Payment"), ref=PAYMENTS.name, filter=True),
+            payment_id=object_id(label=("收付款单", "Payment"), ref=PAYMENTS.name, filter=True, only_with=RATES_TABLE),
             currency=currency().but(description=None),
             amount=money(label=("原币金额", "Amount settled"), description="In that currency; below zero: given back."),
             payment_rate=rate().but(label=("收付款汇率", "Rate of the payment"), description=None),
@@ -66,6 +66,7 @@ EXCHANGE_DIFFERENCES: Collection[ExchangeDifference] = Collection(
             ref=OPEN_ITEMS.name,
             read_only=True,
             filter=True,
+            only_with=RATES_TABLE,
             description="Null: an advance is paid back.",
         ),
         "number": text(label=("单据编号", "Document number"), max_length=64, read_only=True),
