@@ -49,7 +49,7 @@ _SEARCH = (
     "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do "
     "not matter; digits find phone numbers however they are written; Chinese is found by pinyin and by initials too."
 )
-_SUM = "Amounts whose sums over all matching records `sums` answers; null where more than 10,000 match."
+_SUM = "Amounts whose sums over all matching records `sums` answers; null where more than 10,000 match, or of several currencies."
 _SORT = "Fields to sort by, separated by commas; `-` before a field sorts it in descending order. Any of"
 MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000

@@ -59,7 +59,7 @@ Every response has an `X-Request-ID`; send one of your own to follow a request t
 _BEARER = (
     "The `accessToken` of a log-in; for a program, the key of a service account (`tw_…`), which never needs a refresh."
 )
-_SUMS = "The amounts that `sum` names, of all pages; null without it, or if more than 10,000 records match."
+_SUMS = "The amounts that `sum` names, of all pages; null without it, if more than 10,000 records match, or in several currencies."
 _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON; x-websocket-messages describes them."
 
 

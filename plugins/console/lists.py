@@ -40,7 +40,7 @@ from plugins.console.viewer import Viewer
 
 FILTER = {"wrapWithPanel": False, "mode": "inline", "submitOnChange": True, "className": "filters"}
 _FEWEST_TELLING, _MOST_WHOLE, _AMOUNT, _FILTERS_AT_ONCE, _IN_A_ROW = 4, 10, "amount", 4, 2
-_SIDES = ("direction", "kind")
+_SIDES, _CURRENCY = ("direction", "kind"), "currency"
 _VIEWS = "/api/v1/meta/views"
 _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format", "sum")
 
@@ -158,10 +158,12 @@ def _summed(subject: Subject, first: Sequence[str]) -> list[str]:
 def _totals(viewer: Viewer, subject: Subject, names: Sequence[str]) -> Iterator[Node]:
     """Yield the sums of amounts: of all pages or, where the list has too many rows, of the page that is shown.
 
-    There are none while rows are of two sides, such as in and out: all of a list are of one if its filter says so.
+    There are none while rows are of two sides, such as in and out: all of a list are of one if its filter says so. Nor are there
+    any of rows in several currencies.
     """
     sides = [name for name in _SIDES if name in subject.fields]
-    alike = "".join(f" && !ARRAYSOME(items, one => one.{name} != items[0].{name})" for name in sides)
+    units = [name for name in (*sides, _CURRENCY) if name in subject.fields]
+    alike = "".join(f" && !ARRAYSOME(items, one => one.{name} != items[0].{name})" for name in units)
     filtered = "".join(f" && (total == items.length || ({name} && !CONTAINS({name}, ',')))" for name in sides)
     whole = f"sums && items && items.length{alike}{filtered}"
     for word, shown, seen in (

@@ -21,6 +21,7 @@ from handlers.schema.fields import Field
 from handlers.schema.money import exact
 from handlers.schema.values import Item, Query, Record
 
+CURRENCY = "currency"  # the field with the currency of a record's amounts, if it has one
 _NO_MONEY = Decimal("0.00")
 
 
@@ -146,10 +147,15 @@ def query_of_rows(collection: Collection) -> dict[str, Field]:
 
 
 def page_of_rows(query: Query, rows: Sequence[Record]) -> Page[Record]:
-    """Return the page that a query names of rows that a report has computed, with the sums of all."""
+    """Return the page that a query names of rows that a report has computed, with the sums of all.
+
+    Rows in several currencies are not added up.
+    """
     start, size = rows_before(query), query["page_size"]
     cursor = str(start + size) if start + size < len(rows) else None
-    sums = {name: sum((exact(row[name]) for row in rows), _NO_MONEY) for name in query.get("sum") or ()}
+    alike = len({row.get(CURRENCY) for row in rows}) <= 1
+    asked = query.get("sum") or () if alike else ()
+    sums = {name: sum((exact(row[name]) for row in rows), _NO_MONEY) for name in asked}
     total = len(rows) if query.get("with_total", True) else None
     return Page([*rows[start : start + size]], total, query["page"], size, cursor, sums or None)
 

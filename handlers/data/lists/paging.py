@@ -13,6 +13,7 @@ from config.database import Document, Filter, NoSuchIndex
 from handlers.data.collection import MAX_DEPTH, SEARCHED, Collection
 from handlers.data.context import DataContext
 from handlers.data.lists.filters import (
+    CURRENCY,
     Page,
     after_cursor,
     check_depth,
@@ -115,14 +116,21 @@ class Pager:
     async def _sums(
         self, matching: Filter, names: Sequence[str], shown: Container[str] | None
     ) -> Mapping[str, Decimal] | None:
-        """Return the sums of these amounts; None if more than `MAX_DEPTH` records match, which are not all read."""
+        """Return the sums of these amounts.
+
+        None if more than `MAX_DEPTH` records match, which are not all read, or if they are in several currencies.
+        """
         if not all(is_shown(name, shown) for name in names):
             raise invalid("sum", "enum")
         few = {"$limit": MAX_DEPTH + 1}
-        sums = {"$group": {"_id": None, "records": {"$sum": 1}, **{name: {"$sum": f"${name}"} for name in names}}}
-        found = await self._driver.aggregate(self._collection.name, [{"$match": matching}, few, sums])
-        group: Document = found[0] if found else {"records": 0}
-        return {name: rounded(exact(group.get(name))) for name in names} if group["records"] <= MAX_DEPTH else None
+        group: Document = {"records": {"$sum": 1}, **{name: {"$sum": f"${name}"} for name in names}}
+        if CURRENCY in self._collection.fields:
+            group["currencies"] = {"$addToSet": {"$ifNull": [f"${CURRENCY}", None]}}
+        stages: list[Filter] = [{"$match": matching}, few, {"$group": {"_id": None, **group}}]
+        found = await self._driver.aggregate(self._collection.name, stages)
+        row: Document = found[0] if found else {"records": 0}
+        alike = row["records"] <= MAX_DEPTH and len(row.get("currencies", ())) <= 1
+        return {name: rounded(exact(row.get(name))) for name in names} if alike else None
 
     async def _rows(self, asked: _PageQuery, hint: str | None) -> list[Document]:
         sorted_by = {name for name, _ in asked.keys}
