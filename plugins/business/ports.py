@@ -68,12 +68,16 @@ class Customers(Port):
         """Return the price lists of the customer's own, the preferred one first."""
         return ()
 
+    async def find_currency(self, customer_id: RecordId) -> str | None:
+        """Return the currency of the customer's new documents, or None for the company's own."""
+        return None
+
     async def find_credit_excess(
         self, customer_id: RecordId, *, requested: Decimal, ordered: Decimal
     ) -> Decimal | None:
         """Return by how much an order of the amount `requested` exceeds the credit limit, or None if it does not.
 
-        `ordered` is the amount of other orders that are not delivered. Raises 40901 (`CREDIT_REFUSALS`) if orders over
+        `ordered` is the amount of other orders that are not delivered, both in the company's currency. Raises 40901 (`CREDIT_REFUSALS`) if orders over
         the limit are not allowed.
         """
         return None
@@ -106,6 +110,10 @@ class Suppliers(Port):
         """Return when the supplier is paid: within the days of `find_terms`, unless more is agreed."""
         return PaymentTerms(await self.find_terms(supplier_id))
 
+    async def find_currency(self, supplier_id: RecordId) -> str | None:
+        """Return the currency of the supplier's new documents, or None for the company's own."""
+        return None
+
     async def find_party(self, req: Request, supplier_id: RecordId) -> Party:
         """Return what documents copy of a supplier, as far as the caller may see it."""
         return Party()
@@ -130,7 +138,7 @@ class ShippedLine:
     """What was shipped of a line of an order, less what came back.
 
     `line` has its words and numbers; the number 0 is the freight, and None that of an order of an earlier version. `net` is what
-    these `units` come to without tax.
+    these `units` come to without tax, in the currency of the order.
     """
 
     line: Mapping[str, Any]

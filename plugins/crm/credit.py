@@ -46,6 +46,11 @@ class KeptCustomers(Customers):
         customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
         return (customer["price_list_ids"] if customer is not None else None) or ()
 
+    async def find_currency(self, customer_id: Any) -> str | None:
+        """Return the currency of the customer's new documents, or None for the company's own."""
+        customer = await self.service.database.store(CUSTOMERS).find_one({"_id": customer_id})
+        return customer["currency"] if customer is not None else None
+
     async def find_credit_excess(self, customer_id: Any, *, requested: Decimal, ordered: Decimal) -> Decimal | None:
         """Return by how much an order exceeds the credit limit of its customer, or None if it does not.
 

@@ -66,6 +66,7 @@ class Customer(TypedDict):
     instalments: list[Instalment] | None
     discount_percent: StoredAmount | None
     discount_days: int | None
+    currency: str | None
     tax_id: StoredId | None
     price_list_ids: list[StoredId] | None
     last_follow_at: datetime | None

@@ -20,7 +20,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import party_fields, terms_fields
+from plugins.api.business import currency, party_fields, terms_fields
 from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS, LIST_IN_USE
 from plugins.crm.record_types import Contact, Customer, FollowUp, Lead, Opportunity
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
@@ -145,6 +145,7 @@ CUSTOMERS: Collection[Customer] = Collection(
             example="50000.00",
         ),
         **terms_fields(days="Days to pay for orders and invoices that have no terms of their own."),
+        "currency": currency().but(filter=False, description="Of the customer's new orders; null: the company's own."),
         "tax_id": object_id(
             label=("默认税种", "Default tax"),
             ref="inventory_taxes",

@@ -63,18 +63,23 @@ def _ordered(orders: Collection, name: str, done: str) -> tuple[Figures, ...]:
     """Return the figures of confirmed orders that were not cancelled: their amounts, less returns.
 
     An order that was closed early counts with what was shipped. What changed after the month of an order was closed is not
-    taken off it: that is counted by the collections of changes. There are several figures, because an index has the amounts
+    taken off it: that is counted by the collections of changes. All is in the company's currency. There are several figures, because an index has the amounts
     of most orders, but those of the few closed ones are read from the records.
     """
     shipped = {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}
     amount = {"$add": ["$amount", {"$ifNull": ["$shipped_difference", 0]}]}
-    live = ((_not_closed, _less_returns(amount)), (_closed, _less_returns(shipped)), (_cancelled_later, 0))
+    less_returns = ((_not_closed, _less_returns(amount)), (_closed, _less_returns(shipped)))
+    live = (*((where, _in_base(one)) for where, one in less_returns), (_cancelled_later, 0))
     by = ByTime("ordered_on", "month")
     return tuple(Figures(orders, {name: _as_booked(amount)}, where=where, by=by) for where, amount in live)
 
 
 def _less_returns(amount: object) -> Part:
     return {"$subtract": [amount, {"$ifNull": ["$returned_amount", 0]}]}
+
+
+def _in_base(amount: Part) -> Part:
+    return {"$cond": [{"$lte": ["$rate", None]}, amount, _to_cents({"$multiply": [amount, "$rate"]})]}
 
 
 def _as_booked(amount: object) -> Part:

@@ -28,6 +28,11 @@ class KeptSuppliers(Suppliers):
         """Return when the supplier is paid."""
         return PaymentTerms.of(await self.service.database.store(SUPPLIERS).find_one({"_id": supplier_id}) or {})
 
+    async def find_currency(self, supplier_id: Any) -> str | None:
+        """Return the currency of the supplier's new documents, or None for the company's own."""
+        supplier = await self.service.database.store(SUPPLIERS).find_one({"_id": supplier_id})
+        return supplier["currency"] if supplier is not None else None
+
     async def find_party(self, req: Request, supplier_id: Any) -> Party:
         """Return what documents copy of a supplier."""
         supplier = await req.store(SUPPLIERS).find_one({"_id": supplier_id})

@@ -31,7 +31,7 @@ from plugins.api import (
     store_money,
     text,
 )
-from plugins.api.business import LINE_DESCRIPTION
+from plugins.api.business import LINE_DESCRIPTION, in_base
 from plugins.api.data import page_of_rows, query_of_rows
 from plugins.api.reports import end_of_month, report_list
 from plugins.api.values import ReadOnlyRecord, store_quantity
@@ -164,16 +164,19 @@ async def _read_lines(req: Request) -> AsyncIterator[Record]:
         for order in orders:
             for line in list_lines(req, order):
                 if product_id in (None, line["product_id"]):
-                    amounts = _count(line, movements.get((order["id"], key_of(line)), ()), since)
+                    amounts = _count(order, line, movements.get((order["id"], key_of(line)), ()), since)
                     if any(amounts.values()):
                         yield _describe(order, line, amounts)
 
 
-def _count(line: Line, moved: Sequence[Movement], since: str) -> Record:
-    """Return what a line earned from a day on: net of what is owed by the last day, less that by the day before."""
+def _count(order: ReadOnlyRecord, line: Line, moved: Sequence[Movement], since: str) -> Record:
+    """Return what a line of an order earned from a day on, in the company's currency.
+
+    That is net of what is owed by the last day, less that by the day before.
+    """
     before = sum((one.owed for one in moved if one.day < since), _ZERO)
     after = sum((one.owed for one in moved), _ZERO)
-    net = compute_net(line, after) - compute_net(line, before)
+    net = in_base(compute_net(line, after), order) - in_base(compute_net(line, before), order)
     cost = sum((one.cost for one in moved if one.day >= since), _ZERO)
     factor = line.get("unit_factor")
     units = (after - before) * (1 if factor is None else exact(factor))

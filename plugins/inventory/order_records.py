@@ -31,6 +31,8 @@ from plugins.api.business import (
     TERMS,
     WITHOUT_TAX,
     address_fields,
+    currency,
+    currency_fields,
     terms_fields,
 )
 from plugins.api.records import hold_fields
@@ -143,6 +145,9 @@ _DONE_AMOUNT = {"received": ("已入库金额", "Received amount"), "delivered":
 
 ADDRESSES = address_fields(DELIVERY)
 DELIVERY_ADDRESS = ADDRESSES["delivery_address"]
+CURRENCY = currency().but(
+    read_only=True, filter=False, description="Of its amounts, but not of its costs: that of the order."
+)
 RETURNED_AMOUNT = money(
     label=("已退金额", "Returned amount"), read_only=True, description="What is no longer owed because goods came back."
 )
@@ -163,6 +168,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             days="How many days after its date each delivery or receipt is due; null: no due date. Unless "
             "given, as agreed with the customer or supplier."
         ),
+        **currency_fields(),
         "lines": lines_of(f"{title}Line", order_line(done), MOST_LINES),
         "prices_include_tax": boolean(
             label=("单价含税", "Prices include tax"),
@@ -209,7 +215,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             label=("后期入账金额", "Booked later"),
             read_only=True,
             description="How much more or less the order has become since the month of its date was closed: figures "
-            "count that on the days of the changes. Null: nothing.",
+            "count that on the days of the changes. In the company's currency. Null: nothing.",
         ),
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
         **hold_fields(),
@@ -229,7 +235,7 @@ _ORDER_INDEXES = (
     Index("number", unique=True),
     Index("status", "-created_at"),
     # covers the figures over a range of days
-    Index("ordered_on", "status", "amount", "shipped_difference", "returned_amount", "booked_later"),
+    Index("ordered_on", "status", "amount", "shipped_difference", "returned_amount", "booked_later", "rate"),
     Index("lines.product_id", "status"),
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),
@@ -329,9 +335,12 @@ _ASKED = {name: field for name, field in _COUNTED.items() if not field.read_only
 AMOUNTS_BODY = shape(
     "OrderAmountsBody",
     lines=lines_of("AskedLine", _ASKED, MOST_LINES),
-    **{name: PURCHASE_ORDERS.fields[name] for name in sorted(TERMS)},
+    **{name: PURCHASE_ORDERS.fields[name] for name in (*sorted(TERMS), *currency_fields())},
     supplier_id=PURCHASE_ORDERS.fields["supplier_id"].but(required=False, nullable=True),
     customer_id=SALES_ORDERS.fields["customer_id"],
+    contract_id=SALES_ORDERS.fields["contract_id"].but(
+        description="Orders of contracts are in the company's currency."
+    ),
     ordered_on=SALES_ORDERS.fields["ordered_on"].but(
         description="By which day price lists are chosen; today unless given."
     ),
@@ -343,6 +352,7 @@ AMOUNTS = shape(
     net_amount=WITHOUT_TAX.but(description=None),
     tax_amount=TAX.but(description=None),
     amount=AMOUNT,
+    **{name: one.but(read_only=True, filter=False) for name, one in currency_fields().items()},
 )
 
 
@@ -369,6 +379,7 @@ def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
         ),
         "delivery_address": DELIVERY_ADDRESS.but(read_only=True, description="Where the goods went."),
+        "currency": CURRENCY,
         "lines": lines_of(f"{title}Line", line, MOST_LINES).but(read_only=True),
         "freight": money(
             label=("运费", "Freight"), read_only=True, description="That of the order, on its first shipment."
@@ -432,7 +443,8 @@ def _changes(orders: Collection, name: str, title: str, noun: Message) -> Collec
             order_number=text(label=("订单编号", "Order number"), max_length=32, search=True),
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
             amount=money(
-                label=("金额", "Amount"), description="How much more the order counts; negative: how much less."
+                label=("金额", "Amount"),
+                description="How much more the order counts, in the company's currency; negative: how much less.",
             ),
         ),
         indexes=(Index("day", "amount"), Index("order_id")),

@@ -7,6 +7,7 @@ its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -28,6 +29,7 @@ from plugins.api import (
     crud,
     exact,
     invalid,
+    money,
     route,
     store_money,
     text,
@@ -49,13 +51,15 @@ from plugins.api.business import (
     compute_amounts,
     compute_part,
     copy_terms,
+    in_base,
     replace_terms,
 )
 from plugins.api.data import RecordNames, restore
 from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
-from plugins.api.values import store_quantity
+from plugins.api.values import ReadOnlyRecord, store_quantity
+from plugins.inventory.currencies import choose_currency, refuse_excess
 from plugins.inventory.order_records import (
     AMOUNTS,
     AMOUNTS_BODY,
@@ -116,8 +120,10 @@ def make_create_handler(trade: Drafts) -> Handler:
         values |= copy_terms(await _find_terms(req, values), values)
         values |= await _choose_address(req, trade, values)
         values["tax_rounding"] = await find_rounding(req)
+        values |= await choose_currency(req, trade, values)
         lines = await complete_lines(req, trade, values["lines"], values)
         values |= compute_amounts(lines, values, values["tax_rounding"])
+        refuse_excess(values)
         return await trade.order_numbers.create(
             req, lambda number: req.store(trade.orders).create({**values, "number": number})
         )
@@ -141,12 +147,14 @@ def make_update_handler(trade: Drafts) -> Handler:
         values |= await _choose_address(req, trade, values, before)
         if trade.dated in values:
             values[trade.dated] = values[trade.dated] or get_today(req)
+        values |= await choose_currency(req, trade, values, before)
         after, lines = {**before, **values}, before["lines"]
         if "lines" in values:
             lines = await complete_lines(req, trade, values["lines"], after, before=before["lines"])
             lines = keep_quoted(lines, before["lines"]) if before.get("quotation_id") is not None else lines
         if "lines" in values or not TERMS.isdisjoint(values):
             values |= compute_amounts(lines, after, before["tax_rounding"] or BY_LINE)
+        refuse_excess({**after, **values})
 
         async def work() -> Record:
             changed: Record = await store.update(
@@ -193,8 +201,10 @@ def amounts_route(endpoint: str, trade: Drafts, access: str, body: Field = AMOUN
     """Return the route that counts an order which is not kept, as the creation of one would."""
 
     async def count(req: Request) -> Record:
-        lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], req.body, entering=True)
-        return compute_amounts(lines, req.body, await find_rounding(req))
+        currency = await choose_currency(req, trade, req.body)
+        terms = {**req.body, **currency}
+        lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], terms, entering=True)
+        return {**compute_amounts(lines, terms, await find_rounding(req)), **currency}
 
     return route(
         endpoint,
@@ -298,7 +308,7 @@ async def end_sale(step: Step[Any]) -> None:
     await count_again(step.req, step.record)
 
 
-_OF_CREDIT = ("lines", "amount", "shipped_amount", "shipped_difference")
+_OF_CREDIT = ("lines", "amount", "shipped_amount", "shipped_difference", "rate")
 _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 
@@ -323,7 +333,8 @@ async def _find_excess(step: Step[SalesOrder], order: SalesOrder) -> Decimal | N
         return None
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
     waiting = await step.store(SALES_ORDERS).find(others, fields=_OF_CREDIT)
-    requested, ordered = exact(order["amount"]), sum(map(_compute_undelivered, waiting), Decimal(0))
+    requested = in_base(exact(order["amount"]), order)
+    ordered = sum((in_base(_compute_undelivered(one), one) for one in waiting), Decimal(0))
     customers = step.service.part(Customers)
     return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
 
@@ -337,17 +348,37 @@ def _compute_undelivered(order: SalesOrder) -> Decimal:
     return exact(order["amount"]) - sum(delivered, Decimal(0))
 
 
+_LINE_SUMS = ("net", "tax", "amount", "discount_amount")
+_SUMS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
+_IN_CURRENCY = money(label=("原币金额", "Amount in its currency"))
+
+
 async def describe(step: Step[PurchaseOrder]) -> Record:
-    """Return the names of the supplier and the products, which the approvers may not be allowed to look up."""
+    """Return the names of the supplier and the products, which the approvers may not be allowed to look up.
+
+    The sums, which conditions compare, are in the company's currency; `currency_amount` is that of an order in another one.
+    """
     order = step.record
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
     products = {str(one["id"]): one["name"] for one in await step.store(PRODUCTS).find(wanted, fields=["name"])}
-    lines = as_json(PURCHASE_ORDERS.read, order)["lines"]
-    return {
-        "supplier": supplier and supplier["name"],
-        "lines": [{**line, "product": products.get(line["product_id"])} for line in lines],
+    converted = {
+        **_convert(order, order, _SUMS),
+        "lines": [_convert(line, order, _LINE_SUMS) for line in order["lines"]],
     }
+    shown = as_json(PURCHASE_ORDERS.read, converted)
+    return {
+        **{name: shown[name] for name in _SUMS},
+        "currency_amount": as_json(PURCHASE_ORDERS.read, order)["amount"] if order["currency"] is not None else None,
+        "supplier": supplier and supplier["name"],
+        "lines": [{**line, "product": products.get(line["product_id"])} for line in shown["lines"]],
+    }
+
+
+def _convert(record: ReadOnlyRecord, order: ReadOnlyRecord, sums: Sequence[str]) -> Record:
+    """Return a record with these sums of it in the company's currency."""
+    given = {name: record[name] for name in sums if record.get(name) is not None}
+    return {**record, **{name: store_money(in_base(exact(one), order)) for name, one in given.items()}}
 
 
 ROUTES: tuple[Route, ...] = (
@@ -420,7 +451,9 @@ ROUTES: tuple[Route, ...] = (
             events=(DATED,),
             refusals=conflicts(*SHIP_REFUSALS, WAREHOUSE_GONE),
         ),
-        approval=Approval(done="confirm", record=describe, fields={"supplier": text()}),
+        approval=Approval(
+            done="confirm", record=describe, fields={"supplier": text(), "currency_amount": _IN_CURRENCY}
+        ),
     ),
     *holds(
         PURCHASE_ORDERS,

@@ -1,7 +1,8 @@
 """Price lists: which price a line is proposed, and what customers paid and suppliers charged last.
 
 A customer or supplier names lists of its own, in order of preference; those that share a list are a group. Lists that
-hold for everybody come after these, the newest first, and the price of the product last. Of the prices of a list for a
+hold for everybody come after these, the newest first, and the price of the product last, converted by the rate of the order.
+Only lists in the currency of the order are asked. Of the prices of a list for a
 product, the one with the largest `min_quantity` that the line reaches counts.
 """
 
@@ -28,9 +29,11 @@ from plugins.api import (
     object_id,
     route,
     shape,
+    store_money,
 )
 from plugins.api.business import PRICE_PLACES, Customers
 from plugins.api.values import RecordId, StoredAmount, store_price
+from plugins.inventory.currencies import convert_price, filter_lists
 from plugins.inventory.lines import Line
 from plugins.inventory.record_types import PriceList, Product
 from plugins.inventory.records import PRICE_LISTS, PRICES, PRODUCTS, SUPPLIERS
@@ -68,13 +71,14 @@ async def find_proposals(
         for one in sorted(await req.system_store(PRICES).find(of_lists), key=lambda one: -exact(one["min_quantity"])):
             offered[one["price_list_id"], one["product_id"]].append({**one})
     return [
-        _propose(trade, line, products.get(line.get("product_id")), factor or Decimal(1), lists, offered)
+        _propose(trade, order, line, products.get(line.get("product_id")), factor or Decimal(1), lists, offered)
         for line, factor in zip(lines, factors, strict=True)
     ]
 
 
 def _propose(
     trade: Drafts,
+    order: Mapping[str, Any],
     line: Line,
     product: Product | None,
     factor: Decimal,
@@ -88,7 +92,10 @@ def _propose(
         for one in offered.get((id, product["id"]), ()):
             if quantity >= exact(one["min_quantity"]):
                 return Proposal(_times(one["price"], factor), one["price_per"], id)
-    return Proposal(_times(product[trade.default_price], factor))
+    own = product[trade.default_price]
+    if own is None or order.get("rate") is None:
+        return Proposal(_times(own, factor))
+    return Proposal(store_money(convert_price(exact(own) * factor, order)))
 
 
 def _times(price: StoredAmount | None, factor: Decimal) -> StoredAmount | None:
@@ -102,6 +109,7 @@ async def _find_lists(req: Request, trade: Drafts, order: Mapping[str, Any]) -> 
     holds: Record = {
         **ENABLED,
         "kind": trade.price_list,
+        **await filter_lists(req, order),
         "$and": [
             {"$or": [{"valid_from": None}, {"valid_from": {"$lte": on}}]},
             {"$or": [{"valid_to": None}, {"valid_to": {"$gte": on}}]},
@@ -129,11 +137,11 @@ async def list_last_prices(trade: Trade, req: Request) -> Record:
     query, product_id = req.query, req.query["product_id"]
     of_party = {party: query[party]} if query.get(party) is not None else {}
     orders = {**of_party, "lines.product_id": product_id, "status": {"$nin": _NEVER}}
-    fields = ("number", "ordered_on", party, "lines")
+    fields = ("number", "ordered_on", party, "currency", "lines")
     found = await req.store(trade.orders).find(orders, sort="-ordered_on", limit=query["limit"], fields=fields)
     shown = ("line", "quantity", "unit", "price", "price_per", "discount", "discount_amount")
     items = [
-        {"order_id": order["id"], **{name: order[name] for name in ("number", "ordered_on", party)}}
+        {"order_id": order["id"], **{name: order[name] for name in ("number", "ordered_on", party, "currency")}}
         | {name: line.get(name) for name in shown}
         for order in found
         for line in order["lines"]
@@ -152,6 +160,7 @@ def _last_prices(trade: Trade, endpoint: str, access: str) -> Route:
         "number": fields["number"],
         "ordered_on": fields["ordered_on"],
         party: whose,
+        "currency": fields["currency"],
         **{
             name: kept[name]
             for name in ("line", "quantity", "unit", "price", "price_per", "discount", "discount_amount")

@@ -18,7 +18,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import MOST_LINES, TERMS
+from plugins.api.business import MOST_LINES, TERMS, currency_fields
 from plugins.api.records import hold_fields
 from plugins.inventory.documents import document_number, lines_of
 from plugins.inventory.lines import asked_lines, order_line
@@ -162,7 +162,9 @@ CONTRACT_BODY = shape(
 )
 QUOTATION_AMOUNTS_BODY = shape(
     "QuotationAmountsBody",
-    **{name: (AMOUNTS_BODY.fields or {})[name] for name in ("lines", *sorted(TERMS), "customer_id")},
+    **{
+        name: (AMOUNTS_BODY.fields or {})[name] for name in ("lines", *sorted(TERMS), *currency_fields(), "customer_id")
+    },
     quoted_on=QUOTATIONS.fields["quoted_on"].but(
         description="By which day price lists are chosen; today unless given."
     ),

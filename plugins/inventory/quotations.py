@@ -21,6 +21,7 @@ from plugins.api import (
 )
 from plugins.api.business import BY_DOCUMENT, Contracts, compute_amounts
 from plugins.api.values import ReadOnlyRecord, RecordId
+from plugins.inventory.currencies import find_rate_of, refuse_excess
 from plugins.inventory.numbers import QUOTATION_NUMBERS
 from plugins.inventory.order_records import SALES_ORDERS
 from plugins.inventory.orders import amounts_route, make_create_handler, make_update_handler
@@ -124,7 +125,8 @@ async def make_order(step: Step[Quotation]) -> None:
     orders = await find_orders(req, quotation["id"])
     lines, values = draft_order(quotation, orders, choose_quantities(quotation, step.body.get("lines")))
     values |= compute_amounts(lines, values, quotation["tax_rounding"] or BY_DOCUMENT)
-    values["ordered_on"] = step.today
+    values |= {"ordered_on": step.today, "rate": await find_rate_of(req, quotation, step.today)}
+    refuse_excess(values)
     order = await SALE.order_numbers.create(
         req, lambda number: req.store(SALES_ORDERS).create({**values, "number": number})
     )
@@ -150,6 +152,8 @@ async def make_contract(step: Step[Quotation]) -> None:
         raise ApiError(CONFLICT, HAS_CONTRACT)
     if quotation["customer_id"] is None:
         raise invalid("customer_id", "required")
+    if quotation["currency"] is not None:  # contracts are in the company's own
+        raise invalid("currency", "invalid")
     name = step.body.get("name") or f"{quotation['number']} {quotation['customer_name']}"
     values = {"name": name[:200], "reference": quotation["number"]}
     values |= {one: quotation[one] for one in ("customer_id", "opportunity_id", "amount")}

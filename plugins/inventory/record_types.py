@@ -73,6 +73,7 @@ class PriceList(TypedDict):
     name: str
     kind: Literal["sale", "purchase"]
     for_all: bool
+    currency: str | None
     valid_from: str | None
     valid_to: str | None
     status: Literal["enabled", "disabled"]
@@ -162,6 +163,7 @@ class Supplier(TypedDict):
     instalments: list[Instalment] | None
     discount_percent: StoredAmount | None
     discount_days: int | None
+    currency: str | None
     tax_id: StoredId | None
     price_list_ids: list[StoredId] | None
     status: Literal["enabled", "disabled"]
@@ -248,6 +250,8 @@ class Quotation(TypedDict):
     instalments: list[Instalment] | None
     discount_percent: StoredAmount | None
     discount_days: int | None
+    currency: str | None
+    rate: StoredAmount | None
     lines: list[QuotationLine]
     prices_include_tax: bool | None
     tax_rounding: Literal["document", "line"] | None
@@ -320,6 +324,8 @@ class PurchaseOrder(TypedDict):
     instalments: list[Instalment] | None
     discount_percent: StoredAmount | None
     discount_days: int | None
+    currency: str | None
+    rate: StoredAmount | None
     lines: list[PurchaseOrderLine]
     prices_include_tax: bool | None
     tax_rounding: Literal["document", "line"] | None
@@ -405,6 +411,8 @@ class SalesOrder(TypedDict):
     instalments: list[Instalment] | None
     discount_percent: StoredAmount | None
     discount_days: int | None
+    currency: str | None
+    rate: StoredAmount | None
     lines: list[SalesOrderLine]
     prices_include_tax: bool | None
     tax_rounding: Literal["document", "line"] | None
@@ -462,6 +470,7 @@ class Receipt(TypedDict):
     warehouse_id: StoredId
     day: str
     delivery_address: str | None
+    currency: str | None
     lines: list[ReceiptLine]
     freight: StoredAmount | None
     amount: StoredAmount
@@ -505,6 +514,7 @@ class Delivery(TypedDict):
     warehouse_id: StoredId
     day: str
     delivery_address: str | None
+    currency: str | None
     lines: list[DeliveryLine]
     freight: StoredAmount | None
     amount: StoredAmount
@@ -614,6 +624,7 @@ class PurchaseReturn(TypedDict):
     warehouse_id: StoredId
     day: str
     refund: bool
+    currency: str | None
     lines: list[PurchaseReturnLine]
     amount: StoredAmount
     cost: StoredAmount
@@ -658,6 +669,7 @@ class SalesReturn(TypedDict):
     warehouse_id: StoredId
     day: str
     refund: bool
+    currency: str | None
     lines: list[SalesReturnLine]
     amount: StoredAmount
     cost: StoredAmount

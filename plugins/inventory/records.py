@@ -22,7 +22,7 @@ from plugins.api import (
     service_fields,
     text,
 )
-from plugins.api.business import GOODS, MAX_QUANTITY, SERVICE, TAX_RATE, party_fields, price, terms_fields
+from plugins.api.business import GOODS, MAX_QUANTITY, SERVICE, TAX_RATE, currency, party_fields, price, terms_fields
 from plugins.api.fields import record_code
 from plugins.inventory.record_types import (
     ListedPrice,
@@ -200,6 +200,9 @@ PRICE_LISTS: Collection[PriceList] = Collection(
             filter=True,
             description="Otherwise it holds for the customers or suppliers that name it in `price_list_ids`.",
         ),
+        "currency": currency().but(
+            description="Of its prices: it is proposed for documents in this currency only. Null: the company's own."
+        ),
         "valid_from": calendar_day(label=("生效日期", "Valid from"), filter=True, sort=True),
         "valid_to": calendar_day(label=("失效日期", "Valid to"), filter=True, sort=True),
         "status": _STATUS,
@@ -298,6 +301,7 @@ SUPPLIERS: Collection[Supplier] = Collection(
         "address": text(label=("地址", "Address"), max_length=500),
         **party_fields(),
         **terms_fields(days="For receipts and invoices without payment terms of their own."),
+        "currency": currency().but(description="Of its new orders; null: the company's own."),
         "tax_id": proposed_tax("For the lines of its orders, whatever the products say."),
         "price_list_ids": own_price_lists(),
         "status": _STATUS,

@@ -31,11 +31,11 @@ from plugins.api import (
     service_fields,
     shape,
 )
-from plugins.api.business import MAX_QUANTITY, SERVICE, price
+from plugins.api.business import MAX_QUANTITY, SERVICE, Rates, price
 from plugins.api.data import Filter, page_of_rows
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import RecordId, StoredAmount, store_quantity
-from plugins.inventory.order_records import PURCHASE_ORDERS, PURCHASE_STATES
+from plugins.inventory.order_records import CURRENCY, PURCHASE_ORDERS, PURCHASE_STATES
 from plugins.inventory.orders import make_create_handler
 from plugins.inventory.record_types import ReorderLevel
 from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, SUPPLIERS, WAREHOUSES
@@ -74,8 +74,10 @@ PROPOSAL = obj(
         "price": price(
             label=("最近采购价", "Last price"),
             read_only=True,
-            description="In that order, of the product's own unit; null if it was ordered in another unit.",
+            description="In that order, of the product's own unit; null if it was ordered in another unit, or in another "
+            "currency than the supplier now has.",
         ),
+        "currency": CURRENCY.but(description="Of that price: that of the supplier. Null: the company's own."),
     },
     nullable=False,
 )
@@ -166,7 +168,7 @@ async def _propose(req: Request, where: Filter) -> list[Record]:
             shown = {name: level[name] for name in ("id", "product_id", "warehouse_id", "level")}
             rows.append(shown | {name: store_quantity(one) for name, one in figures.items()})
     last = await _find_last(req, [one["product_id"] for one in rows])
-    return [{**one, **last.get(one["product_id"], {"supplier_id": None, "price": None})} for one in rows]
+    return [{**one, **last.get(one["product_id"], dict.fromkeys(("supplier_id", "price", "currency")))} for one in rows]
 
 
 def _count_wanted(level: ReorderLevel, there: Decimal) -> Decimal:
@@ -180,10 +182,10 @@ def _count_wanted(level: ReorderLevel, there: Decimal) -> Decimal:
 
 
 async def _find_last(req: Request, product_ids: Sequence[RecordId]) -> dict[RecordId, Record]:
-    """Return by product the supplier and the price of its last purchase order that the caller sees."""
+    """Return by product the supplier of its last purchase order that the caller sees, and the price with its currency."""
     wanted = {"lines.product_id": {"$in": list(product_ids)}}
     last = {"supplier_id": "$supplier_id", "price": "$lines.price", "factor": "$lines.unit_factor"}
-    last |= {"per": "$lines.price_per"}
+    last |= {"per": "$lines.price_per", "currency": "$currency"}
     found = await req.store(PURCHASE_ORDERS).aggregate(
         [
             {"$match": {**wanted, **_AGREED}},
@@ -194,19 +196,20 @@ async def _find_last(req: Request, product_ids: Sequence[RecordId]) -> dict[Reco
         ]
     )
     known = await _find_suppliers(req, [one["supplier_id"] for one in found])
-    return {
-        one["_id"]: {
-            "supplier_id": one["supplier_id"],
-            "price": one["price"] if one.get("factor") is None and one.get("per") is None else None,
-        }
-        for one in found
-        if one["supplier_id"] in known
-    }
+    last_ones = {}
+    for one in (one for one in found if one["supplier_id"] in known):
+        currency = known[one["supplier_id"]]
+        fits = one.get("factor") is None and one.get("per") is None and one.get("currency") == currency
+        values = {"supplier_id": one["supplier_id"], "price": one["price"] if fits else None, "currency": currency}
+        last_ones[one["_id"]] = values
+    return last_ones
 
 
-async def _find_suppliers(req: Request, ids: Sequence[RecordId]) -> set[RecordId]:
-    """Return the ids of those suppliers of whom can be ordered."""
-    return {one["id"] for one in await req.store(SUPPLIERS).find({"_id": {"$in": list(ids)}, **ENABLED})}
+async def _find_suppliers(req: Request, ids: Sequence[RecordId]) -> dict[RecordId, str | None]:
+    """Return the ids of those suppliers of whom can be ordered, each with the currency of new orders."""
+    found = await req.store(SUPPLIERS).find({"_id": {"$in": list(ids)}, **ENABLED})
+    base = await req.part(Rates).find_base()
+    return {one["id"]: None if one["currency"] == base else one["currency"] for one in found}
 
 
 async def order_proposals(req: Request) -> Record:
@@ -229,7 +232,7 @@ async def _order(req: Request, chosen: Sequence[Record], at: str) -> list[Record
     ids = [one["level_id"] for one in chosen]
     faults = [FieldError(f"{at.format(n)}level_id", "duplicate") for n, id in enumerate(ids) if id in ids[:n]]
     given = {one.get("supplier_id") for one in chosen} - {None}
-    unknown = given - await _find_suppliers(req, list(given))
+    unknown = given - (await _find_suppliers(req, list(given))).keys()
     faults += [
         FieldError(f"{at.format(n)}supplier_id", "reference")
         for n, one in enumerate(chosen)

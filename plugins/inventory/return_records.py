@@ -22,7 +22,7 @@ from plugins.api import (
 from plugins.api.business import MOST_LINES
 from plugins.inventory.documents import AMOUNT, document_number, lines_of
 from plugins.inventory.lines import asked_lines, moved_line
-from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.order_records import CURRENCY, DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.record_types import PurchaseReturn, SalesReturn
 from plugins.inventory.records import WAREHOUSES
 
@@ -68,6 +68,7 @@ def _return(
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
             refund=_REFUND,
         ),
+        "currency": CURRENCY,
         "lines": lines_of(f"{title}Line", line, MOST_LINES).but(read_only=True),
         "amount": AMOUNT.but(sort=True, description="How much less is owed, at the prices of the order."),
         "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),

@@ -251,6 +251,7 @@ async def _book(
             trade.shipment_id: shipment["id"],
             "order_id": shipment["order_id"],
             "order_number": shipment["order_number"],
+            "currency": shipment.get("currency"),
             "warehouse_id": warehouse["id"],
             "day": day,
             "lines": lines,
@@ -303,7 +304,7 @@ async def mark_returned(req: Request, trade: Trade, shipment: Record, made: Reco
     return await req.system_store(trade.shipments).update(shipment["id"], values)
 
 
-_COPIED = ("order_id", "order_number", "warehouse_id", "refund", "restock")
+_COPIED = ("order_id", "order_number", "warehouse_id", "currency", "refund", "restock")
 
 
 def make_return_reverse_handler(trade: Trade) -> Handler:

@@ -9,7 +9,7 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Route, Step, crud, exact, store_money
-from plugins.api.business import compute_part
+from plugins.api.business import compute_part, in_base
 from plugins.api.data import new_id
 from plugins.api.records import Hook
 from plugins.api.values import store_quantity
@@ -45,7 +45,10 @@ _SMALLEST = Decimal("0.0001")
 
 @dataclass(frozen=True)
 class Part:
-    """What is shipped of a line of an order: `net` is the amount without tax; `complete`: no more of it follows."""
+    """What is shipped of a line of an order: `complete`: no more of it follows.
+
+    `net` is the amount without tax, in the company's currency, in which stock is valued.
+    """
 
     line: Line
     quantity: Decimal
@@ -107,6 +110,7 @@ def ship_with(trade: Trade) -> Hook:
             "warehouse_id": warehouse["id"],
             "day": await date_movement(req),
             "delivery_address": req.body.get("delivery_address") or order.get("delivery_address"),
+            "currency": order.get("currency"),
             "remark": req.body.get("remark"),
         }
         live = await find_live(req, trade, order)
@@ -184,11 +188,9 @@ def _price_parts(
         key = key_of(line)
         if key in wanted:
             after = exact(line[trade.shipped]) + wanted[key]
+            amount = max(compute_part(line, after) - _add_up(shipped[key], "amount"), Decimal(0))
             # goods come in at their net, so the `cost` of earlier receipts is their part of it
-            amount, net = (
-                max(compute_part(line, after, field) - _add_up(shipped[key], stored), Decimal(0))
-                for field, stored in (("amount", "amount"), ("net", "cost"))
-            )
+            net = max(in_base(compute_part(line, after, "net"), order) - _add_up(shipped[key], "cost"), Decimal(0))
             parts.append(Part(line, wanted[key], amount, net, key in completed))
     return parts
 

@@ -22,6 +22,7 @@ from plugins.api.business import (
     PaymentTerms,
     compute_part,
     find_booked_on,
+    in_base,
     schedule_of,
 )
 from plugins.api.data import check_keeper
@@ -283,6 +284,8 @@ def _describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> 
         "resource_id": str(order["id"]),
         "number": order["number"],
         "amount": store_money(owed),
+        "currency": order.get("currency"),
+        "rate": order.get("rate"),
         **_sum_to_bill(trade, order),
         "undelivered": store_money(count_undelivered(trade, order, shipped)),
         **_describe_due(order, shipments),
@@ -360,7 +363,10 @@ async def book_later(service: Service, trade: Trade, order: Record, after: Recor
 
 
 def _count(trade: Trade, order: Record) -> Decimal:
-    """Return what the figures count of an order as it is: its amount, or what was shipped of a closed one, less returns."""
+    """Return what the figures count of an order as it is: its amount, or what was shipped of a closed one, less returns.
+
+    They count the company's currency.
+    """
     if order["status"] in UNCOUNTED:
         return Decimal(0)
     amount = exact(order["amount"]) + exact(order["shipped_difference"])
@@ -368,7 +374,7 @@ def _count(trade: Trade, order: Record) -> Decimal:
         amount = exact(order["shipped_amount"])
         if order["shipped_amount"] is None:  # an earlier version stored the order
             amount = sum((compute_part(line, exact(line[trade.shipped])) for line in order["lines"]), Decimal(0))
-    return amount - exact(order["returned_amount"])
+    return in_base(amount - exact(order["returned_amount"]), order)
 
 
 async def find_history(service: Service, trade: Trade, order: Record) -> list[tuple[str, list[Record]]]:
