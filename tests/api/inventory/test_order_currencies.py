@@ -1,0 +1,144 @@
+"""Orders in a currency over HTTP: they keep their amounts in it, and stock and figures count the company's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from plugins.testing import Client, expect, unique
+from tests.api.inventory.goods import AT, Goods
+from tests.api.inventory.test_lines import PURCHASES, SALES
+from tests.api.inventory.test_order_amounts import traded_in
+from tests.api.inventory.test_prices import listed
+from tests.api.inventory.test_returns import send_back, shipments
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+FINANCE, CRM = "/api/v1/finance", "/api/v1/crm"
+QUOTATIONS = f"{AT}/quotations"
+DAY, MONTH = "2026-09-15", "2026-09"
+RATE = "0.33333333"  # of which the parts of an amount do not add up by themselves
+
+
+@pytest.fixture
+async def rates(admin: Client) -> AsyncIterator[None]:
+    """Rates of two currencies."""
+    made = [
+        expect(await admin.post(f"{FINANCE}/exchange-rates", {"currency": code, "day": "2026-09-01", "rate": rate}))
+        for code, rate in (("NOK", RATE), ("DKK", "2"))
+    ]
+    yield
+    for one in made:
+        expect(await admin.delete(f"{FINANCE}/exchange-rates/{one['id']}"))
+
+
+async def party(client: Client, at: str, currency: str | None, **further: Any) -> str:
+    """A customer or supplier whose documents are in a currency."""
+    body = {"name": unique("party"), "currency": currency, **further}
+    if at == f"{AT}/suppliers":
+        body["code"] = unique("SUP")
+    return str(expect(await client.post(at, body))["id"])
+
+
+async def ordered(goods: Goods, at: str, quantity: str, price: str | None = None, **order: Any) -> dict[str, Any]:
+    """A confirmed order of the goods."""
+    line = {"product_id": goods.product_id, "quantity": quantity, "price": price, "tax_rate": "0.13"}
+    body = {"warehouse_id": goods.warehouse_id, "ordered_on": DAY, "lines": [line], **order}
+    draft = expect(await goods.client.post(at, body))
+    confirmed: dict[str, Any] = expect(await goods.client.post(f"{at}/{draft['id']}/confirm"))
+    return confirmed
+
+
+@pytest.mark.usefixtures("rates")
+async def test_goods_that_are_bought_in_a_currency_cost_what_they_are_worth_and_owe_what_was_agreed(
+    admin: Client,
+) -> None:
+    goods = await Goods.fresh(admin, cost="4.00")
+    supplier = await party(admin, f"{AT}/suppliers", "NOK")
+    before = await traded_in(admin, MONTH, "purchase")
+    order = await ordered(goods, PURCHASES, "3", "10.00", supplier_id=supplier, freight="1.00")
+    assert (order["currency"], order["rate"], order["amount"]) == ("NOK", RATE, "34.90")
+    assert await traded_in(admin, MONTH, "purchase") - before == Decimal("11.63")
+    for quantity, worth in ((1, "3.33"), (2, "10.00")):
+        expect(await goods.receive(order, quantity, day=DAY))
+        assert (await goods.stock())[1] == worth
+    first, last = await shipments(admin, order)
+    assert (first["currency"], first["amount"], first["cost"]) == ("NOK", "12.30", "3.33")
+    back = expect(await send_back(goods, last, 1, day=DAY))
+    assert [back[name] for name in ("currency", "amount", "cost", "difference")] == ["NOK", "11.30", "3.33", "-0.01"]
+    (item,) = expect(await admin.get(f"{FINANCE}/payables?resource_id={order['id']}"))["items"]
+    assert [item[name] for name in ("amount", "currency", "rate", "base_amount")] == ["23.60", "NOK", RATE, "7.87"]
+    assert await traded_in(admin, MONTH, "purchase") - before == Decimal("7.87")
+    query = f"{PURCHASES}/last-prices?product_id={goods.product_id}"
+    (price,) = expect(await admin.get(query))["items"]
+    assert (price["price"], price["currency"]) == ("10.00", "NOK")
+
+
+@pytest.mark.usefixtures("rates")
+async def test_a_sale_in_a_currency_takes_prices_in_it_and_earns_what_they_are_worth(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 9, "4.00")
+    own = await listed(goods, ("0", "1.11"))
+    in_currency = await listed(goods, ("0", "7.50"), currency="DKK")
+    customer = await party(admin, f"{CRM}/customers", "DKK", price_list_ids=[own, in_currency])
+    order = await ordered(goods, SALES, "2", customer_id=customer, customer_name=unique("客户"))
+    assert (order["currency"], order["rate"], order["amount"]) == ("DKK", "2.00", "16.95")
+    assert [order["lines"][0][name] for name in ("price", "price_list_id")] == ["7.50", in_currency]
+    expect(await goods.deliver(order, day="2016-03-03"))
+    query = f"from=2016-03-01&to=2016-03-31&product_id={goods.product_id}"
+    (row,) = expect(await admin.get(f"{AT}/margins?{query}"))["items"]
+    assert [row[name] for name in ("net", "cost", "margin")] == ["30.00", "8.00", "22.00"]
+    lines = [{"product_id": goods.product_id, "quantity": "2"}]
+    asked = {"customer_id": customer, "lines": lines}
+    for currency, price, list_id in (("NOK", "29.70", None), ("CNY", "1.11", own)):
+        told = expect(await admin.post(f"{SALES}/amounts", {**asked, "currency": currency, "ordered_on": DAY}))
+        assert (told["lines"][0]["price"], told["lines"][0]["price_list_id"]) == (price, list_id)
+    mixed = f"{SALES}?sum=amount&customer_id={customer}"
+    assert expect(await admin.get(mixed))["sums"] == {"amount": "16.95"}
+    await ordered(goods, SALES, "1", customer_id=customer, currency="CNY")
+    assert expect(await admin.get(mixed))["sums"] is None
+
+
+@pytest.mark.usefixtures("rates")
+async def test_what_has_no_rate_no_prices_or_a_contract_in_another_currency_is_refused(admin: Client) -> None:
+    goods, customer = await Goods.fresh(admin), await party(admin, f"{CRM}/customers", "NOK")
+    contract = expect(await admin.post(f"{CRM}/contracts", {"customer_id": customer, "name": "c", "amount": "1.00"}))
+    line = {"product_id": goods.product_id, "quantity": "1", "price": "999999999.99"}
+    good = {"customer_id": customer, "ordered_on": DAY, "lines": [line]}
+    for body, field in (
+        ({"ordered_on": "2026-08-31"}, "currency"),
+        ({"currency": "SEK"}, "currency"),
+        ({"currency": "CNY", "rate": "2"}, "rate"),
+        ({"rate": "999999.99"}, "rate"),
+        ({"currency": "NOK", "contract_id": contract["id"]}, "currency"),
+    ):
+        assert (await admin.post(SALES, {**good, **body})).fields == {field}, body
+    own = expect(await admin.post(SALES, {**good, "contract_id": contract["id"]}))
+    assert (own["currency"], own["rate"]) == (None, None)
+    draft = expect(await admin.post(SALES, good))
+    at = f"{SALES}/{draft['id']}"
+    for body, field in (
+        ({"currency": "DKK"}, "lines"),
+        ({"currency": None}, "lines"),
+        ({"contract_id": contract["id"]}, "currency"),
+        ({"rate": "999999.99"}, "rate"),
+    ):
+        assert (await admin.patch(at, {**body, "version": draft["version"]})).fields == {field}, body
+    changed = expect(await admin.patch(at, {"rate": "0.5", "version": draft["version"]}))
+    assert (changed["currency"], changed["rate"], changed["amount"]) == ("NOK", "0.50", draft["amount"])
+    change = {"currency": "DKK", "lines": [{**line, "price": None}], "version": changed["version"]}
+    changed = expect(await admin.patch(at, change))
+    assert (changed["rate"], changed["lines"][0]["price"]) == ("2.00", "4.95")
+
+
+@pytest.mark.usefixtures("rates")
+async def test_an_order_of_a_quotation_has_its_currency_and_the_rate_of_its_own_day(admin: Client) -> None:
+    goods, customer = await Goods.fresh(admin), await party(admin, f"{CRM}/customers", None)
+    lines = [{"product_id": goods.product_id, "quantity": "2", "price": "10.00"}]
+    body = {"customer_id": customer, "currency": "DKK", "rate": "1.5", "lines": lines}
+    at = f"{QUOTATIONS}/{expect(await admin.post(QUOTATIONS, body))['id']}"
+    expect(await admin.post(f"{at}/send"))
+    assert (await admin.post(f"{at}/contract")).fields == {"currency"}
+    order = expect(await admin.post(f"{at}/order"))
+    assert [order[name] for name in ("currency", "rate", "amount")] == ["DKK", "2.00", "20.00"]
