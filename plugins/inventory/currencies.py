@@ -1,26 +1,17 @@
-"""In which currency orders and quotations are, what their amounts may be worth, and the prices proposed for them."""
+"""In which currency orders and quotations are, and prices in it."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
 from plugins.api import Record, Request, exact, invalid
-from plugins.api.business import (
-    MAX_AMOUNT,
-    MAX_PRICE,
-    RATE_PLACES,
-    Customers,
-    Rates,
-    Suppliers,
-    complete_currency,
-    in_base,
-)
+from plugins.api.business import MAX_PRICE, RATE_PLACES, Customers, Rates, Suppliers, complete_currency
 from plugins.api.data import Filter
 from plugins.api.values import ReadOnlyRecord, StoredAmount, store_price, times
 from plugins.inventory.trades import Drafts, get_today
 
 _FIELDS = ("currency", "rate")
-_MOST, _MOST_PRICE = Decimal(MAX_AMOUNT), Decimal(MAX_PRICE)
+_MOST_PRICE = Decimal(MAX_PRICE)
 
 
 async def choose_currency(
@@ -28,15 +19,13 @@ async def choose_currency(
 ) -> Record:
     """Return the currency and rate of a draft: those that it names, or else that of its customer or supplier.
 
-    `values` are those of the body, `before` is the draft that they change: it keeps its own until it is given others. Raises
+    `values` are those of the body, `before` is the draft that they change, which keeps its own until it is given others. Raises
     40001 for what `complete_currency` refuses, for a currency under a contract, and for another one without its prices.
     """
     order = {**(before or {}), **values}
     kept = {name: order.get(name) for name in _FIELDS}
     if before is None and kept["currency"] is None and order.get("contract_id") is None:
         kept["currency"] = await _find_default(req, order)
-    elif before is not None and kept["currency"] != before.get("currency"):
-        kept["rate"] = values.get("rate")
     chosen = await complete_currency(req, kept, order.get(trade.dated) or get_today(req))
     if chosen["currency"] is not None and order.get("contract_id") is not None:
         raise invalid("currency", "invalid")
@@ -54,12 +43,6 @@ async def _find_default(req: Request, order: ReadOnlyRecord) -> str | None:
     return None
 
 
-def refuse_excess(order: ReadOnlyRecord) -> None:
-    """Raise 40001 for a rate at which an order comes to more than is counted in the company's currency."""
-    if in_base(exact(order["amount"]), order) > _MOST:
-        raise invalid("rate", "maximum")
-
-
 async def find_rate_of(req: Request, quotation: ReadOnlyRecord, day: str) -> StoredAmount | None:
     """Return the rate of an order of a quotation that is made on `day`: of that day, or else that of the quotation."""
     code = quotation["currency"]
@@ -75,11 +58,8 @@ async def filter_lists(req: Request, order: ReadOnlyRecord) -> Filter:
 
 
 def convert_price(price: Decimal, order: ReadOnlyRecord) -> Decimal:
-    """Return a price in the company's currency in that of an order, to the cent. Raises 40001 if it is too high there."""
-    rate = order.get("rate")
-    if rate is None:
-        return price
-    converted = times(price, Decimal(1), exact(rate))
+    """Return a price of the company's currency in that of an order, to the cent. Raises 40001 if it is too high there."""
+    converted = times(price, Decimal(1), exact(order["rate"]))
     if converted > _MOST_PRICE:
         raise invalid("rate", "minimum")
     return converted

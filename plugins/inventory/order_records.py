@@ -352,7 +352,7 @@ AMOUNTS = shape(
     net_amount=WITHOUT_TAX.but(description=None),
     tax_amount=TAX.but(description=None),
     amount=AMOUNT,
-    **{name: one.but(read_only=True, filter=False) for name, one in currency_fields().items()},
+    currency=CURRENCY.but(description="In which the amounts are."),
 )
 
 

@@ -52,6 +52,8 @@ from plugins.api.business import (
     compute_part,
     copy_terms,
     in_base,
+    limit_in_base,
+    replace_currency,
     replace_terms,
 )
 from plugins.api.data import RecordNames, restore
@@ -59,7 +61,7 @@ from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord, store_quantity
-from plugins.inventory.currencies import choose_currency, refuse_excess
+from plugins.inventory.currencies import choose_currency
 from plugins.inventory.order_records import (
     AMOUNTS,
     AMOUNTS_BODY,
@@ -123,7 +125,7 @@ def make_create_handler(trade: Drafts) -> Handler:
         values |= await choose_currency(req, trade, values)
         lines = await complete_lines(req, trade, values["lines"], values)
         values |= compute_amounts(lines, values, values["tax_rounding"])
-        refuse_excess(values)
+        limit_in_base(exact(values["amount"]), values, "rate")
         return await trade.order_numbers.create(
             req, lambda number: req.store(trade.orders).create({**values, "number": number})
         )
@@ -135,7 +137,7 @@ def make_update_handler(trade: Drafts) -> Handler:
     """Return the handler that changes a draft."""
 
     async def update_order(req: Request) -> Record:
-        values = replace_terms(req.body)
+        values = replace_currency(replace_terms(req.body))
         version = values.pop("version")
         store = req.store(trade.orders)
         before = await store.get(req.path["id"])
@@ -154,7 +156,8 @@ def make_update_handler(trade: Drafts) -> Handler:
             lines = keep_quoted(lines, before["lines"]) if before.get("quotation_id") is not None else lines
         if "lines" in values or not TERMS.isdisjoint(values):
             values |= compute_amounts(lines, after, before["tax_rounding"] or BY_LINE)
-        refuse_excess({**after, **values})
+        after |= values
+        limit_in_base(exact(after["amount"]), after, "rate")
 
         async def work() -> Record:
             changed: Record = await store.update(
@@ -201,10 +204,9 @@ def amounts_route(endpoint: str, trade: Drafts, access: str, body: Field = AMOUN
     """Return the route that counts an order which is not kept, as the creation of one would."""
 
     async def count(req: Request) -> Record:
-        currency = await choose_currency(req, trade, req.body)
-        terms = {**req.body, **currency}
+        terms = {**req.body, **await choose_currency(req, trade, req.body)}
         lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], terms, entering=True)
-        return {**compute_amounts(lines, terms, await find_rounding(req)), **currency}
+        return {**compute_amounts(lines, terms, await find_rounding(req)), "currency": terms["currency"]}
 
     return route(
         endpoint,
@@ -367,9 +369,10 @@ async def describe(step: Step[PurchaseOrder]) -> Record:
         "lines": [_convert(line, order, _LINE_SUMS) for line in order["lines"]],
     }
     shown = as_json(PURCHASE_ORDERS.read, converted)
+    own = {"currency_amount": as_json(PURCHASE_ORDERS.read, order)["amount"]} if order["currency"] is not None else {}
     return {
         **{name: shown[name] for name in _SUMS},
-        "currency_amount": as_json(PURCHASE_ORDERS.read, order)["amount"] if order["currency"] is not None else None,
+        **own,
         "supplier": supplier and supplier["name"],
         "lines": [{**line, "product": products.get(line["product_id"])} for line in shown["lines"]],
     }

@@ -16,12 +16,13 @@ from plugins.api import (
     Step,
     conflicts,
     crud,
+    exact,
     invalid,
     transitions,
 )
-from plugins.api.business import BY_DOCUMENT, Contracts, compute_amounts
+from plugins.api.business import BY_DOCUMENT, Contracts, compute_amounts, limit_in_base
 from plugins.api.values import ReadOnlyRecord, RecordId
-from plugins.inventory.currencies import find_rate_of, refuse_excess
+from plugins.inventory.currencies import find_rate_of
 from plugins.inventory.numbers import QUOTATION_NUMBERS
 from plugins.inventory.order_records import SALES_ORDERS
 from plugins.inventory.orders import amounts_route, make_create_handler, make_update_handler
@@ -126,7 +127,7 @@ async def make_order(step: Step[Quotation]) -> None:
     lines, values = draft_order(quotation, orders, choose_quantities(quotation, step.body.get("lines")))
     values |= compute_amounts(lines, values, quotation["tax_rounding"] or BY_DOCUMENT)
     values |= {"ordered_on": step.today, "rate": await find_rate_of(req, quotation, step.today)}
-    refuse_excess(values)
+    limit_in_base(exact(values["amount"]), values, "rate")
     order = await SALE.order_numbers.create(
         req, lambda number: req.store(SALES_ORDERS).create({**values, "number": number})
     )

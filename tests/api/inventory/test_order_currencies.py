@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
+from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, expect, unique
+from tests.api.approval.flows import AT as FLOWS, DEFINITIONS, define, node
 from tests.api.inventory.goods import AT, Goods
 from tests.api.inventory.test_lines import PURCHASES, SALES
 from tests.api.inventory.test_order_amounts import traded_in
@@ -23,15 +26,15 @@ RATE = "0.33333333"  # of which the parts of an amount do not add up by themselv
 
 
 @pytest.fixture
-async def rates(admin: Client) -> AsyncIterator[None]:
+def rates(admin: Client, io_loop: IOLoop) -> Iterator[None]:
     """Rates of two currencies."""
-    made = [
-        expect(await admin.post(f"{FINANCE}/exchange-rates", {"currency": code, "day": "2026-09-01", "rate": rate}))
-        for code, rate in (("NOK", RATE), ("DKK", "2"))
-    ]
+    at, made = f"{FINANCE}/exchange-rates", []
+    for code, rate in (("NOK", RATE), ("DKK", "2")):
+        body = {"currency": code, "day": "2026-09-01", "rate": rate}
+        made.append(expect(io_loop.run_sync(partial(admin.post, at, body))))
     yield
     for one in made:
-        expect(await admin.delete(f"{FINANCE}/exchange-rates/{one['id']}"))
+        expect(io_loop.run_sync(partial(admin.delete, f"{at}/{one['id']}")))
 
 
 async def party(client: Client, at: str, currency: str | None, **further: Any) -> str:
@@ -68,8 +71,6 @@ async def test_goods_that_are_bought_in_a_currency_cost_what_they_are_worth_and_
     assert (first["currency"], first["amount"], first["cost"]) == ("NOK", "12.30", "3.33")
     back = expect(await send_back(goods, last, 1, day=DAY))
     assert [back[name] for name in ("currency", "amount", "cost", "difference")] == ["NOK", "11.30", "3.33", "-0.01"]
-    (item,) = expect(await admin.get(f"{FINANCE}/payables?resource_id={order['id']}"))["items"]
-    assert [item[name] for name in ("amount", "currency", "rate", "base_amount")] == ["23.60", "NOK", RATE, "7.87"]
     assert await traded_in(admin, MONTH, "purchase") - before == Decimal("7.87")
     query = f"{PURCHASES}/last-prices?product_id={goods.product_id}"
     (price,) = expect(await admin.get(query))["items"]
@@ -130,6 +131,20 @@ async def test_what_has_no_rate_no_prices_or_a_contract_in_another_currency_is_r
     change = {"currency": "DKK", "lines": [{**line, "price": None}], "version": changed["version"]}
     changed = expect(await admin.patch(at, change))
     assert (changed["rate"], changed["lines"][0]["price"]) == ("2.00", "4.95")
+
+
+@pytest.mark.usefixtures("rates")
+async def test_conditions_of_an_approval_compare_what_a_purchase_is_worth_to_the_company(admin: Client) -> None:
+    goods, supplier = await Goods.fresh(admin), await party(admin, f"{AT}/suppliers", "NOK")
+    line = {"product_id": goods.product_id, "quantity": "3", "price": "10.00"}
+    draft = expect(await admin.post(PURCHASES, {"supplier_id": supplier, "ordered_on": DAY, "lines": [line]}))
+    conditions = [{"field": name, "op": "eq", "value": 10} for name in ("amount", "lines.amount.sum")]
+    conditions += [{"field": "currency_amount", "op": "eq", "value": 30}]
+    mine = [{"field": "id", "op": "eq", "value": draft["id"]}]
+    flow = await define(admin, node("boss"), biz_type="PURCHASE_ORDER", conditions=mine + conditions, priority=0)
+    tried = expect(await admin.post(f"{FLOWS}/simulate", {"biz_type": "PURCHASE_ORDER", "resource_id": draft["id"]}))
+    expect(await admin.delete(f"{DEFINITIONS}/{flow['id']}"))
+    assert [one["key"] for one in tried["nodes"]] == ["boss"]
 
 
 @pytest.mark.usefixtures("rates")
