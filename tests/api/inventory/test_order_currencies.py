@@ -12,6 +12,8 @@ from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, expect, unique
 from tests.api.approval.flows import AT as FLOWS, DEFINITIONS, define, node
+from tests.api.finance.test_billed_items import item_of, owed
+from tests.api.finance.test_invoice_lines import billed
 from tests.api.inventory.goods import AT, Goods
 from tests.api.inventory.test_lines import PURCHASES, SALES
 from tests.api.inventory.test_order_amounts import traded_in
@@ -71,6 +73,9 @@ async def test_goods_that_are_bought_in_a_currency_cost_what_they_are_worth_and_
     assert (first["currency"], first["amount"], first["cost"]) == ("NOK", "12.30", "3.33")
     back = expect(await send_back(goods, last, 1, day=DAY))
     assert [back[name] for name in ("currency", "amount", "cost", "difference")] == ["NOK", "11.30", "3.33", "-0.01"]
+    item = await item_of(admin, order, "payables")
+    assert [item[name] for name in ("amount", "currency", "rate", "base_amount")] == ["23.60", "NOK", RATE, "7.87"]
+    assert await owed(admin, order, "payables") == "7.87"
     assert await traded_in(admin, MONTH, "purchase") - before == Decimal("7.87")
     query = f"{PURCHASES}/last-prices?product_id={goods.product_id}"
     (price,) = expect(await admin.get(query))["items"]
@@ -90,6 +95,8 @@ async def test_a_sale_in_a_currency_takes_prices_in_it_and_earns_what_they_are_w
     query = f"from=2016-03-01&to=2016-03-31&product_id={goods.product_id}"
     (row,) = expect(await admin.get(f"{AT}/margins?{query}"))["items"]
     assert [row[name] for name in ("net", "cost", "margin")] == ["30.00", "8.00", "22.00"]
+    invoice = await billed(admin, await item_of(admin, order), day=DAY)
+    assert [invoice[name] for name in ("total", "currency", "rate")] == ["16.95", "DKK", "2.00"]
     lines = [{"product_id": goods.product_id, "quantity": "2"}]
     asked = {"customer_id": customer, "lines": lines}
     for currency, price, list_id in (("NOK", "29.70", None), ("CNY", "1.11", own)):

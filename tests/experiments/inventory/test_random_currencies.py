@@ -15,6 +15,7 @@ import pytest
 from plugins.boot.runtime import Running
 from plugins.commands.verify import differences
 from plugins.testing import Client, Reply, expect, unique
+from tests.api.finance.test_billed_items import item_of
 from tests.api.inventory.goods import AT, Goods
 from tests.api.inventory.test_lines import PURCHASES, SALES
 from tests.api.inventory.test_order_amounts import traded_in
@@ -131,6 +132,9 @@ async def compare(trade: Trade, before: dict[str, Decimal]) -> None:
         total = Decimal(order["shipped_amount"] if order["status"] == "closed" else order["amount"])
         counted[at] += worth(total - Decimal(order["returned_amount"] or 0), order)
         live = [one for one in shipments if one["reversed_by_id"] is None]
+        item = await item_of(trade.client, order, "payables" if at == PURCHASES else "receivables")
+        owes = add_up(live, "amount") - add_up(live, "returned_amount")
+        assert (Decimal(item["amount"]), Decimal(item["base_amount"] or owes)) == (owes, worth(owes, order))
         refunds = [one for one in returns if one["refund"] and one.get("delivery_id") in {made["id"] for made in live}]
         for line in order["lines"]:
             same = _lines(live, line["line"])
