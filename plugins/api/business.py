@@ -20,6 +20,7 @@ from plugins.business.currencies import (
     complete_currency as complete_currency,  # the currency and rate of a document, as they are stored
     currency as currency,  # the field with the code of a currency
     currency_fields as currency_fields,  # the fields of a document with its currency and rate
+    find_party_currency as find_party_currency,  # the currency of new documents of a customer or supplier
     in_base as in_base,  # an amount of a document in the company's currency
     limit_in_base as limit_in_base,  # refuse what is worth too much in the company's currency
     rate as rate,  # the field with an exchange rate

@@ -11,6 +11,7 @@ from handlers.schema.money import exact, store_price, times
 from handlers.schema.values import ReadOnlyRecord, Record
 from handlers.service import Port
 from plugins.business.lines import MAX_AMOUNT
+from plugins.business.ports import Customers, Suppliers
 
 RATE_PLACES = 8
 MAX_RATE = "999999.99"
@@ -98,6 +99,15 @@ async def complete_currency(req: Request, values: ReadOnlyRecord, day: str, fiel
             raise invalid(field, "reference")
         given = store_price(found, RATE_PLACES)
     return {"currency": code, "rate": given}
+
+
+async def find_party_currency(req: Request, document: ReadOnlyRecord) -> str | None:
+    """Return the currency of new documents of the customer or supplier of a document; None: the company's own."""
+    if document.get("supplier_id") is not None:
+        return await req.part(Suppliers).find_currency(document["supplier_id"])
+    if document.get("customer_id") is not None:
+        return await req.part(Customers).find_currency(document["customer_id"])
+    return None
 
 
 def limit_in_base(amount: Decimal, record: ReadOnlyRecord, field: str = "amount") -> None:

@@ -154,9 +154,9 @@ class PricedLines(Port):
     ) -> Record | None:
         """Return lines that are sold (`direction` `out`) or bought (`in`) completed and with their amounts.
 
-        `terms` has the customer or supplier, and what else `compute_amounts` reads. The result has `lines`, `net_amount`,
-        `tax_amount` and `amount`; it is None without a plugin that knows products. Raises 40001 for lines that contradict
-        themselves.
+        `terms` has the customer or supplier, the currency and rate, and what else `compute_amounts` reads. The result has
+        `lines`, `net_amount`, `tax_amount` and `amount`; it is None without a plugin that knows products. Raises 40001 for lines
+        that contradict themselves.
         """
         return None
 

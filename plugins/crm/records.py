@@ -145,7 +145,9 @@ CUSTOMERS: Collection[Customer] = Collection(
             example="50000.00",
         ),
         **terms_fields(days="Days to pay for orders and invoices that have no terms of their own."),
-        "currency": currency().but(filter=False, description="Of the customer's new orders; null: the company's own."),
+        "currency": currency().but(
+            filter=False, description="Of the customer's new orders and invoices; null: the company's own."
+        ),
         "tax_id": object_id(
             label=("默认税种", "Default tax"),
             ref="inventory_taxes",

@@ -349,15 +349,6 @@ async def _price(req: Request, values: ReadOnlyRecord, asked: Rows) -> list[Reco
         for place, line in asked
         if line.get("quantity") is None and any(line.get(name) is not None for name in ("price", "unit_price"))
     ]
-    # prices of products are in the company's currency
-    wrong += [
-        FieldError(f"lines[{place}].price", "required")
-        for place, line in asked
-        if values.get("currency") is not None
-        and line.get("product_id") is not None
-        and line.get("price") is None
-        and line.get("unit_price") is None
-    ]
     if wrong:
         raise ValidationFailed(wrong)
     lines = [{name: value for name, value in line.items() if name != "open_item_id"} for _, line in asked]

@@ -41,6 +41,7 @@ from plugins.api.business import (
     Suppliers,
     copy_party,
     copy_terms,
+    find_party_currency,
     limit_in_base,
     replace_currency,
     replace_terms,
@@ -162,6 +163,8 @@ async def create(req: Request) -> Invoice:
     _check_party(values)
     items = await open_items.find_billed(req, values)
     values |= open_items.describe_billed(values, items)
+    if values.get("currency") is None and not items:
+        values["currency"] = await find_party_currency(req, values)
     values |= await choose_currency(req, values, items)
     values |= await invoice_lines.derive(req, values, items, req.body)
     for name in (*_BEGIN_LINES, *_CHOOSE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import Record, Request, exact, invalid
-from plugins.api.business import MAX_PRICE, RATE_PLACES, Customers, Rates, Suppliers, complete_currency
+from plugins.api.business import MAX_PRICE, RATE_PLACES, Rates, complete_currency, find_party_currency
 from plugins.api.data import Filter
 from plugins.api.values import ReadOnlyRecord, StoredAmount, store_price, times
 from plugins.inventory.trades import Drafts, get_today
@@ -25,22 +25,13 @@ async def choose_currency(
     order = {**(before or {}), **values}
     kept = {name: order.get(name) for name in _FIELDS}
     if before is None and kept["currency"] is None and order.get("contract_id") is None:
-        kept["currency"] = await _find_default(req, order)
+        kept["currency"] = await find_party_currency(req, order)
     chosen = await complete_currency(req, kept, order.get(trade.dated) or get_today(req))
     if chosen["currency"] is not None and order.get("contract_id") is not None:
         raise invalid("currency", "invalid")
     if before is not None and chosen["currency"] != before.get("currency") and "lines" not in values:
         raise invalid("lines", "required")
     return chosen
-
-
-async def _find_default(req: Request, order: ReadOnlyRecord) -> str | None:
-    """Return the currency in which the customer or supplier of an order wants it; None: that of the company."""
-    if order.get("supplier_id") is not None:
-        return await req.part(Suppliers).find_currency(order["supplier_id"])
-    if order.get("customer_id") is not None:
-        return await req.part(Customers).find_currency(order["customer_id"])
-    return None
 
 
 async def find_rate_of(req: Request, quotation: ReadOnlyRecord, day: str) -> StoredAmount | None:

@@ -301,7 +301,7 @@ SUPPLIERS: Collection[Supplier] = Collection(
         "address": text(label=("地址", "Address"), max_length=500),
         **party_fields(),
         **terms_fields(days="For receipts and invoices without payment terms of their own."),
-        "currency": currency().but(description="Of its new orders; null: the company's own."),
+        "currency": currency().but(description="Of its new orders and invoices; null: the company's own."),
         "tax_id": proposed_tax("For the lines of its orders, whatever the products say."),
         "price_list_ids": own_price_lists(),
         "status": _STATUS,

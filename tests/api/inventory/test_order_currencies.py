@@ -102,6 +102,9 @@ async def test_a_sale_in_a_currency_takes_prices_in_it_and_earns_what_they_are_w
     for currency, price, list_id in (("NOK", "29.70", None), ("CNY", "1.11", own)):
         told = expect(await admin.post(f"{SALES}/amounts", {**asked, "currency": currency, "ordered_on": DAY}))
         assert (told["lines"][0]["price"], told["lines"][0]["price_list_id"]) == (price, list_id)
+    free = {"direction": "out", "counterparty": "c", "number": unique("INV"), "day": DAY, **asked}
+    invoice = expect(await admin.post(f"{FINANCE}/invoices", free))
+    assert [invoice[name] for name in ("total", "currency")] == ["15.00", "DKK"]
     mixed = f"{SALES}?sum=amount&customer_id={customer}"
     assert expect(await admin.get(mixed))["sums"] == {"amount": "16.95"}
     await ordered(goods, SALES, "1", customer_id=customer, currency="CNY")

@@ -62,7 +62,7 @@ class Trade:
             for _ in range(chance.randint(1, 3))
         ]
         party = {"supplier_id": await self.goods.supplier()} if at == PURCHASES else {"customer_name": unique("客户")}
-        body = {**party, "warehouse_id": self.goods.warehouse_id, "ordered_on": DAY, "lines": lines}
+        body: Row = {**party, "warehouse_id": self.goods.warehouse_id, "ordered_on": DAY, "lines": lines}
         body |= {"currency": currency, "rate": rate, "freight": str(Decimal(chance.randint(0, 999)).scaleb(-2))}
         made = expect(await self.client.post(at, body))
         expect(await self.client.post(f"{at}/{made['id']}/confirm"))
