@@ -111,6 +111,20 @@ async def test_a_sale_in_a_currency_takes_prices_in_it_and_earns_what_they_are_w
     assert expect(await admin.get(mixed))["sums"] is None
 
 
+async def test_what_is_less_after_its_month_was_closed_is_less_in_the_companys_currency(admin: Client) -> None:
+    goods, day = await Goods.stocked(admin, 2), "2009-05-31"
+    order = await ordered(
+        goods, SALES, "2", "10.00", customer_name="c", currency="NOK", rate="1.23456789", ordered_on=day
+    )
+    expect(await goods.deliver(order, day=day))
+    expect(await admin.post(f"{FINANCE}/periods/{day[:7]}/close"))
+    (delivery,) = await shipments(admin, order)
+    expect(await send_back(goods, delivery, 1, day="2009-06-01"))
+    (change,) = expect(await admin.get(f"{AT}/sales-order-changes?order_id={order['id']}"))["items"]
+    assert (change["day"], change["amount"]) == ("2009-06-01", "-13.95")  # 27.90 less 13.95
+    assert expect(await admin.get(f"{SALES}/{order['id']}"))["booked_later"] == "-13.95"
+
+
 @pytest.mark.usefixtures("rates")
 async def test_what_has_no_rate_no_prices_or_a_contract_in_another_currency_is_refused(admin: Client) -> None:
     goods, customer = await Goods.fresh(admin), await party(admin, f"{CRM}/customers", "NOK")
