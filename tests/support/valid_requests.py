@@ -45,6 +45,8 @@ _INSTEAD = {
 }
 # among the addresses of a customer, of which a new one has none
 _CHOSEN = ("billing_address_name", "delivery_address_name")
+# what belongs to a contract is in the company's currency
+_IN_CURRENCY = ("currency", "rate")
 HandMade = Callable[["Maker", Route], Awaitable[Exercise]]
 
 
@@ -173,7 +175,6 @@ class Maker:
             body = await sample(obj(None, needed), self.refer, fresh=fresh) | body
         if "version" in body and "version" in record:
             body["version"] = record["version"]
-        for name in _CHOSEN:
-            if name in body:
-                del body[name]
+        for name in (*_CHOSEN, *(_IN_CURRENCY if "contract_id" in body else ())):
+            body.pop(name, None)
         return body

@@ -17,6 +17,7 @@ from tests.api.finance.test_invoice_lines import billed
 from tests.api.inventory.goods import AT, Goods
 from tests.api.inventory.test_lines import PURCHASES, SALES
 from tests.api.inventory.test_order_amounts import traded_in
+from tests.api.inventory.test_order_tables import load, orders_of, sku_of
 from tests.api.inventory.test_prices import listed
 from tests.api.inventory.test_returns import send_back, shipments
 
@@ -85,7 +86,7 @@ async def test_goods_that_are_bought_in_a_currency_cost_what_they_are_worth_and_
 @pytest.mark.usefixtures("rates")
 async def test_a_sale_in_a_currency_takes_prices_in_it_and_earns_what_they_are_worth(admin: Client) -> None:
     goods = await Goods.stocked(admin, 9, "4.00")
-    own = await listed(goods, ("0", "1.11"))
+    own = await listed(goods, ("0", "1.11"), currency="CNY")
     in_currency = await listed(goods, ("0", "7.50"), currency="DKK")
     customer = await party(admin, f"{CRM}/customers", "DKK", price_list_ids=[own, in_currency])
     order = await ordered(goods, SALES, "2", customer_id=customer, customer_name=unique("客户"))
@@ -155,6 +156,33 @@ async def test_what_has_no_rate_no_prices_or_a_contract_in_another_currency_is_r
     change = {"currency": "DKK", "lines": [{**line, "price": None}], "version": changed["version"]}
     changed = expect(await admin.patch(at, change))
     assert (changed["rate"], changed["lines"][0]["price"]) == ("2.00", "4.95")
+
+
+@pytest.mark.usefixtures("rates")
+async def test_the_last_price_is_proposed_again_as_long_as_the_supplier_has_its_currency(admin: Client) -> None:
+    goods, supplier = await Goods.fresh(admin), await party(admin, f"{AT}/suppliers", "NOK")
+    await ordered(goods, PURCHASES, "1", "10.00", supplier_id=supplier)
+    place = {"product_id": goods.product_id, "warehouse_id": goods.warehouse_id}
+    level = expect(await admin.post(f"{AT}/reorder-levels", {**place, "level": "5"}))
+    proposals = f"{AT}/reorder-proposals?product_id={goods.product_id}"
+    for currency, price, ordered_at in (("NOK", "10.00", "10.00"), ("DKK", None, "2.00")):
+        kept = expect(await admin.get(f"{AT}/suppliers/{supplier}"))
+        expect(await admin.patch(f"{AT}/suppliers/{supplier}", {"currency": currency, "version": kept["version"]}))
+        (proposed,) = expect(await admin.get(proposals))["items"]
+        assert (proposed["price"], proposed["currency"]) == (price, currency)
+        made = expect(await admin.post(f"{AT}/reorder-proposals/{level['id']}/order"))
+        assert (made["currency"], made["lines"][0]["price"]) == (currency, ordered_at)
+        expect(await admin.delete(f"{PURCHASES}/{made['id']}"))
+
+
+@pytest.mark.usefixtures("rates")
+async def test_an_imported_order_has_the_currency_of_its_rows(admin: Client) -> None:
+    goods, reference = await Goods.fresh(admin), unique("IMP")
+    header = ("number", "reference", "customer_name", "ordered_on", "currency", "lines.product_id", "lines.quantity")
+    rows = [("1", reference, "c", DAY, "DKK", await sku_of(goods), "2")]
+    assert (await load(admin, [header, *rows]))["created"] == 1
+    (order,) = await orders_of(admin, reference)
+    assert [order[name] for name in ("currency", "rate", "amount")] == ["DKK", "2.00", "9.90"]
 
 
 @pytest.mark.usefixtures("rates")
