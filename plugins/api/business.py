@@ -14,8 +14,8 @@ from plugins.business.amounts import (
     share_out as share_out,  # an amount in proportion to weights, to the cent
 )
 from plugins.business.currencies import (
-    RATES_TABLE as RATES_TABLE,  # the collection that has records where there is another currency
     RATE_PLACES as RATE_PLACES,  # the decimals of an exchange rate
+    RATES_TABLE as RATES_TABLE,  # the collection that has records where there is another currency
     Rates as Rates,  # port: the exchange rates, and the company's own currency
     complete_currency as complete_currency,  # the currency and rate of a document, as they are stored
     currency as currency,  # the field with the code of a currency

@@ -130,7 +130,7 @@ def default_columns(viewer: Viewer, subject: Subject) -> list[str]:
         return whole if len(whole) <= _MOST_WHOLE else [name for name in whole if name in amounts or name in others]
     label = subject.collection.label_field if subject.collection is not None else ""
     found = [name for name, one in shown.items() if (one.filter or one.sort or one.required) and one.kind != "boolean"]
-    first = [name for name in dict.fromkeys((label, _state_of(subject), _AMOUNT, *found)) if name in shown]
+    first = [name for name in dict.fromkeys((label, _state_of(subject), _AMOUNT, _CURRENCY, *found)) if name in shown]
     return (first if len(first) >= _FEWEST_TELLING else whole)[:MOST_COLUMNS]
 
 

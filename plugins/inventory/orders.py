@@ -41,6 +41,7 @@ from plugins.api.business import (
     CREDIT_REFUSALS,
     DATED,
     DELIVERY,
+    RATES_TABLE,
     ROUNDINGS,
     TERMS,
     TEXT,
@@ -352,7 +353,7 @@ def _compute_undelivered(order: SalesOrder) -> Decimal:
 
 _LINE_SUMS = ("net", "tax", "amount", "discount_amount")
 _SUMS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
-_IN_CURRENCY = money(label=("原币金额", "Amount in its currency"))
+_IN_CURRENCY = money(label=("原币金额", "Amount in its currency"), only_with=RATES_TABLE)
 
 
 async def describe(step: Step[PurchaseOrder]) -> Record:

@@ -44,7 +44,7 @@ VIEWS = (
     View(
         QUOTATIONS,
         folded=FURTHER_TERMS,
-        columns=("number", "customer_id", "amount", "status", "valid_until", "expired", "quoted_on"),
+        columns=("number", "customer_id", "amount", "currency", "status", "valid_until", "expired", "quoted_on"),
         due="valid_until",
         due_only={"status": "sent,accepted,partly_ordered"},
         widgets={"customer_name": {"visibleOn": "${!customer_id}"}, **_LINES},

@@ -231,6 +231,12 @@ async def test_a_company_without_exchange_rates_sees_no_currency_on_its_pages(ad
         return ["币种" in page or "汇兑损益" in page for page in found]
 
     pages = ("pages/finance.invoice", "records/finance.payments", "pages/finance.statement", "pages/finance.account")
+    pages += (
+        "pages/inventory.sales-order",
+        "records/inventory.receipts",
+        "pages/inventory.price-list",
+        "records/crm.customers",
+    )
     assert await shown(*pages) == [False] * len(pages)
     async with rate(admin, "NOK", "0.70"):
         assert await shown(*pages) == [True] * len(pages)
