@@ -16,6 +16,7 @@ from plugins.records.shared_events import (
     APPROVAL_CANCELLED as APPROVAL_CANCELLED,  # end the approval of a record
     APPROVAL_FINISHED as APPROVAL_FINISHED,  # how an approval ended
     APPROVAL_REQUESTED as APPROVAL_REQUESTED,  # start the approval of a record
+    CONFIG_CHANGING as CONFIG_CHANGING,  # options get other values
     DATA_RESET as DATA_RESET,  # all records of some plugins were removed
     NOTIFY_PROGRESS as NOTIFY_PROGRESS,  # show the progress of work
 )

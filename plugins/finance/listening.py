@@ -21,6 +21,7 @@ from plugins.api.business import (
     Books,
     Rates,
 )
+from plugins.api.events import CONFIG_CHANGING
 from plugins.api.ports import Metrics
 from plugins.finance import books, claims, entering, invoices, migrations, open_items
 from plugins.finance.ageing import find_owed
@@ -70,6 +71,6 @@ LISTENS = (
     Listener(PAYABLE_CHANGED, partial(open_items.update_from_event, "in")),
     Listener(DEBT_ASKED, claims.report_owed),
     Listener(DEBT_ASKED, migrations.report_owed),
-    Listener("system.config.changing", keep_base, conflicts(BASE_FIXED)),
+    Listener(CONFIG_CHANGING, keep_base, conflicts(BASE_FIXED)),
     *OF_BOOKS,
 )

@@ -30,6 +30,9 @@ NOTIFY_PROGRESS = Event("notification.progress", user_ids=Iterable, kind=str, ke
 DATA_RESET = Event("system.data_reset", modules=Iterable)
 """All records of these plugins were removed."""
 
+CONFIG_CHANGING = Event("system.config.changing", values=dict)
+"""Options get these values, by their keys; a listener may refuse them."""
+
 APPROVAL_REQUESTED = Event(
     "approval.requested",
     biz_type=str,
@@ -59,6 +62,7 @@ PROTOCOLS = (
     APPROVAL_CANCELLED,
     APPROVAL_FINISHED,
     APPROVAL_REQUESTED,
+    CONFIG_CHANGING,
     DATA_RESET,
     NOTIFY,
     NOTIFY_PROGRESS,

@@ -1,6 +1,7 @@
 """What plugins that require system may import."""
 
-from plugins.system.configs import CHANGING_EVENT as CONFIG_CHANGING_EVENT, Configs, change_configs
+from plugins.api.events import CONFIG_CHANGING as CONFIG_CHANGING_EVENT
+from plugins.system.configs import Configs, change_configs
 from plugins.system.dictionary_items import put_item
 from plugins.system.records import DICTIONARIES
 

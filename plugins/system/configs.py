@@ -9,7 +9,6 @@ from plugins.api import (
     NOT_FOUND,
     PUBLIC,
     ApiError,
-    Event,
     Option,
     Page,
     Record,
@@ -24,6 +23,7 @@ from plugins.api import (
 )
 from plugins.api.data import CachedSnapshot, Database
 from plugins.api.errors import STALE, SUPER_ONLY, FieldError, ValidationFailed
+from plugins.api.events import CONFIG_CHANGING
 from plugins.api.fields import json_schema
 from plugins.api.ports import OptionValues
 from plugins.api.records import Catalogue, Dictionaries
@@ -32,7 +32,6 @@ from plugins.system.messages import NO_SETTING, SETTING_OF_SUPERS
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import CONFIG, CONFIG_BODY, CONFIG_UPDATE, CONFIGS
 
-CHANGING_EVENT = Event("system.config.changing", values=dict)
 _SHOWN = 64  # the most errors, and the most characters of an unknown key, that a response contains
 
 
@@ -119,7 +118,7 @@ async def change_configs(
     """
     if not req.actor.is_super:
         await _refuse_guarded(req, values)
-    await req.emit(CHANGING_EVENT, values=values)
+    await req.emit(CONFIG_CHANGING, values=values)
     store, known = req.store(CONFIGS), versions or {}
     return {
         key: await store.update(key, {"value": value, "changed": True}, version=known.get(key))
@@ -228,7 +227,7 @@ ROUTES: tuple[Route, ...] = (
         access="system:config:update",
         body=CONFIG_BODY,
         returns=array(CONFIG, max_items=1000, nullable=False),
-        events=(CHANGING_EVENT,),
+        events=(CONFIG_CHANGING,),
         errors=(STALE,),
         refusals=(_OF_SUPERS,),
     ),
@@ -247,7 +246,7 @@ ROUTES: tuple[Route, ...] = (
         access="system:config:update",
         body=CONFIG_UPDATE,
         returns=CONFIG,
-        events=(CHANGING_EVENT,),
+        events=(CONFIG_CHANGING,),
         errors=(STALE,),
         refusals=(_OF_SUPERS, _NO_SETTING),
     ),

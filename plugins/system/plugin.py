@@ -53,7 +53,6 @@ plugin = Plugin(
     prepare=prepare,
     routes=routes_of(dictionaries, dictionary_items, configs, custom_fields, processes, data_reset, saved_views),
     menus=MENUS,
-    emits=(configs.CHANGING_EVENT,),
     dictionaries=(STATUS, processes.RESULTS, custom_fields.TYPES, custom_fields.USES, custom_fields.INDEXES),
     views=(custom_fields.VIEW, View(DICTIONARIES, columns=("name", "type", "updater_id", "updated_at"))),
     options=OPTIONS,
