@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -24,7 +25,8 @@ from tests.api.inventory.test_returns import send_back, shipments
 pytestmark = pytest.mark.gen_test(timeout=30)
 FINANCE, CRM = "/api/v1/finance", "/api/v1/crm"
 QUOTATIONS = f"{AT}/quotations"
-DAY, MONTH = "2026-09-15", "2026-09"
+UNKNOWN, FIRST, DAY = [(date.today() - timedelta(days=days)).isoformat() for days in (76, 75, 60)]
+MONTH = DAY[:7]
 RATE = "0.33333333"  # of which the parts of an amount do not add up by themselves
 
 
@@ -33,7 +35,7 @@ def rates(admin: Client, io_loop: IOLoop) -> Iterator[None]:
     """Rates of two currencies."""
     at, made = f"{FINANCE}/exchange-rates", []
     for code, rate in (("NOK", RATE), ("DKK", "2")):
-        body = {"currency": code, "day": "2026-09-01", "rate": rate}
+        body = {"currency": code, "day": FIRST, "rate": rate}
         made.append(expect(io_loop.run_sync(partial(admin.post, at, body))))
     yield
     for one in made:
@@ -133,7 +135,7 @@ async def test_what_has_no_rate_no_prices_or_a_contract_in_another_currency_is_r
     line = {"product_id": goods.product_id, "quantity": "1", "price": "999999999.99"}
     good = {"customer_id": customer, "ordered_on": DAY, "lines": [line]}
     for body, field in (
-        ({"ordered_on": "2026-08-31"}, "currency"),
+        ({"ordered_on": UNKNOWN}, "currency"),
         ({"currency": "SEK"}, "currency"),
         ({"currency": "CNY", "rate": "2"}, "rate"),
         ({"rate": "999999.99"}, "rate"),
