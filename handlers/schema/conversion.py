@@ -12,7 +12,7 @@ from typing import Any, get_args
 from bson import Decimal128, ObjectId
 from bson.tz_util import utc as stored_utc
 
-from handlers.schema.fields import AMOUNT_DIGITS, CENTS, FIRST_DAY, LAST_DAY, Field, Kind
+from handlers.schema.fields import AMOUNT_DIGITS, CENTS, FIRST_DAY, LAST_DAY, OF_QUANTITIES, Field, Kind
 
 _CENT = Decimal("0.01")
 _LIMIT = Decimal(10) ** AMOUNT_DIGITS
@@ -60,7 +60,7 @@ def _decode_amount(field: Field, value: Any) -> Decimal128:
         raise Undecodable("minimum")
     if "maximum" in rules and amount > _bound(rules["maximum"]):
         raise Undecodable("maximum")
-    return store_price(amount, field.places) if field.kind == "money" else store_quantity(amount)
+    return (store_price if field.kind == "money" else store_quantity)(amount, field.places)
 
 
 @lru_cache(maxsize=200)
@@ -89,9 +89,9 @@ def store_price(amount: Decimal, places: int) -> Decimal128:
     return Decimal128(amount.quantize(Decimal(1).scaleb(-places)).normalize())
 
 
-def store_quantity(amount: Decimal) -> Decimal128:
+def store_quantity(amount: Decimal, places: int = OF_QUANTITIES) -> Decimal128:
     """Convert an exact quantity to its value for MongoDB, without trailing zeros or an exponent."""
-    trimmed = amount.quantize(Decimal("0.0001")).normalize() + 0
+    trimmed = amount.quantize(Decimal(1).scaleb(-places)).normalize() + 0
     exponent = trimmed.as_tuple().exponent
     return Decimal128(trimmed.quantize(Decimal(1)) if isinstance(exponent, int) and exponent > 0 else trimmed)
 

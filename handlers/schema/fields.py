@@ -365,9 +365,16 @@ def money(
     return _field("money", {"minimum": minimum, "maximum": maximum, "places": finer}, options)
 
 
-def quantity(*, minimum: str | None = None, maximum: str | None = None, **options: Unpack[FieldOptions]) -> Field:
-    """Declare an amount of goods with up to four decimals: a string in JSON, Decimal128 in MongoDB."""
-    return _field("quantity", {"minimum": minimum, "maximum": maximum}, options)
+def quantity(
+    *,
+    minimum: str | None = None,
+    maximum: str | None = None,
+    places: int = OF_QUANTITIES,
+    **options: Unpack[FieldOptions],
+) -> Field:
+    """Declare an amount of goods or a rate with up to four decimals, or `places`: a string in JSON, Decimal128 in MongoDB."""
+    finer = places if places != OF_QUANTITIES else None
+    return _field("quantity", {"minimum": minimum, "maximum": maximum, "places": finer}, options)
 
 
 def timestamp(**options: Unpack[FieldOptions]) -> Field:

@@ -24,8 +24,8 @@ _SEVERAL = Message("多个值以英文分号分隔", "Separate several values wi
 _KINDS = {
     "day": Message("日期，如 2026-11-20", "A date, such as 2026-11-20"),
     "timestamp": Message("时间，如 2026-11-20 09:30", "A time, such as 2026-11-20 09:30"),
-    "money": Message("金额，最多两位小数", "An amount with up to two decimal places"),
-    "quantity": Message("数量，最多四位小数", "A quantity with up to four decimal places"),
+    "money": Message("金额，最多 {places} 位小数", "An amount with up to {places} decimal places"),
+    "quantity": Message("数量，最多 {places} 位小数", "A quantity with up to {places} decimal places"),
     "integer": Message("整数", "A whole number"),
     "number": Message("数字", "A number"),
 }
@@ -56,7 +56,7 @@ def _describe(
     words = [_REQUIRED] if column.required else []
     words += [_REFERENCE] if column.ref is not None else []
     words += [_JSON] if column.as_json else [_SEVERAL] if field.kind == "array" else []
-    words += [_KINDS[field.kind]] if field.kind in _KINDS and column.ref is None else []
+    words += [_KINDS[field.kind].filled(places=field.places)] if field.kind in _KINDS and column.ref is None else []
     texts = [word.text(language) for word in words]
     if choices:
         texts.append(" / ".join(choices))

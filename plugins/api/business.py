@@ -51,6 +51,7 @@ from plugins.business.lines import (
     SERVICE as SERVICE,  # the kind of a line, or a product, of which nothing moves
     TAX as TAX,  # the field with the tax of a document or a line
     TAX_RATE as TAX_RATE,  # the field with a rate of tax
+    TAX_RATE_PLACES as TAX_RATE_PLACES,  # the decimals of a rate of tax
     TEXT as TEXT,  # the kind of a line of words alone
     UNIT_FACTOR as UNIT_FACTOR,  # the field with how many of the product's own unit that is
     WITHOUT_TAX as WITHOUT_TAX,  # the field with an amount without tax

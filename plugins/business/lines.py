@@ -20,7 +20,15 @@ def price(**options: Unpack[FieldOptions]) -> Field:
     return money(minimum="0", maximum=MAX_PRICE, places=PRICE_PLACES, **options)
 
 
-TAX_RATE = quantity(label=("税率", "Tax rate"), minimum="0", maximum="1", description="As a fraction.", example="0.13")
+TAX_RATE_PLACES = 6  # some taxes are sums of rates of a country, a county and a city, such as 8.875 %
+TAX_RATE = quantity(
+    label=("税率", "Tax rate"),
+    minimum="0",
+    maximum="1",
+    places=TAX_RATE_PLACES,
+    description="As a fraction.",
+    example="0.13",
+)
 LINE_NUMBER = integer(label=("行号", "Line"), minimum=1, maximum=MOST_LINES)
 LINE_KIND = choice(
     *LINE_KINDS,

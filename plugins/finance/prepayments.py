@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Message, Record, Request, exact, invalid, store_money
-from plugins.api.business import SERVICE, BillableOrder, share_out
+from plugins.api.business import SERVICE, TAX_RATE_PLACES, BillableOrder, share_out
 from plugins.api.values import ReadOnlyRecord, RecordId, share, store_quantity, times
 from plugins.finance.bills import billing, find_item_ids, list_lines
 from plugins.finance.messages import MORE_PREPAID, PREPAYMENT_TAKEN_OFF, PREPAYMENTS_CHANGED
@@ -88,7 +88,7 @@ def ask_for(req: Request, item: OpenItem, order: BillableOrder, values: ReadOnly
     words = _PREPAID.filled(number=item["number"] or "").text(req.language)
     keys = [key for key, of in groups.items() if sum(of)]
     return [
-        _make_line(words, net, tax, {"tax_id": id, "tax_rate": store_quantity(rate)})
+        _make_line(words, net, tax, {"tax_id": id, "tax_rate": store_quantity(rate, TAX_RATE_PLACES)})
         for (id, rate), net, tax in zip(keys, nets, taxes, strict=True)
         if net or tax
     ]

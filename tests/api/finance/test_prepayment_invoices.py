@@ -17,7 +17,7 @@ from tests.api.inventory.goods import Goods
 from tests.api.inventory.test_lines import sold
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-RATES = ("0.0713", "0.0377")  # which no other document has
+RATES = ("0.07135", "0.037725")  # which no other document has
 EARLIER, LATER = "2026-09-30", "2026-10-01"
 
 

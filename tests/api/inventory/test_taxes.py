@@ -31,11 +31,11 @@ async def test_a_line_takes_the_tax_of_its_customer_or_of_its_product_unless_it_
     normal, low = await tax(admin, "0.13"), await tax(admin, "0.06", included=True)
     abroad = await tax(admin, "0", treatment="reverse_charge", reason="Article 196 of Directive 2006/112/EC")
     goods = await Goods.fresh(admin, tax_id=normal["id"])
-    given = [{}, {"tax_id": low["id"]}, {"tax_rate": "0.03"}, {"tax_id": normal["id"], "tax_rate": "0.13"}]
+    given = [{}, {"tax_id": low["id"]}, {"tax_rate": "0.08875"}, {"tax_id": normal["id"], "tax_rate": "0.13"}]
     assert await taxed(goods, *given) == [
         (normal["id"], "0.13", "113.00", "14.69"),
         (low["id"], "0.06", "106.60", "6.40"),
-        (None, "0.03", "113.00", "3.39"),
+        (None, "0.08875", "113.00", "10.03"),
         (normal["id"], "0.13", "113.00", "14.69"),
     ]
     customer = {"name": unique("abroad"), "tax_id": abroad["id"]}
