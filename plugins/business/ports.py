@@ -125,12 +125,14 @@ class BillableOrder:
 
     `lines` are those of the order with their amounts; the line of the number 0 is its freight. `units` has how many of each
     may be billed: those ordered, or those shipped if no more will be, less what came back. `shipped` has the units of each
-    delivery or receipt, by the id of it and the number of the line.
+    delivery or receipt, by the id of it and the number of the line. `left` has what all of the units come to, with tax, of
+    lines of which some came back: returns are rounded by themselves.
     """
 
     lines: Sequence[Mapping[str, Any]]
     units: Mapping[int, Decimal]
     shipped: Mapping[RecordId, Mapping[int, Decimal]]
+    left: Mapping[int, Decimal]
 
 
 @dataclass(frozen=True)

@@ -294,7 +294,7 @@ def _bill_order(source: Source, asked: Rows, *, renewing: bool = False) -> Itera
         if units > left or (not units and exact(of_order["quantity"])):
             data = {"open": f"{left.normalize():f}", "field": f"lines[{place}].quantity"}
             raise ApiError(CONFLICT, MORE_UNITS_THAN_OPEN.filled(line=place + 1, open=data["open"]), data=data)
-        made = _bill_line(of_order, units, billed)
+        made = _bill_line(of_order, units, source)
         words = {name: line[name] if line.get(name) is not None else of_order.get(name) for name in _WORDS}
         yield place, {**made, **words, "shipment_id": shipment_id}
         billed.add(made | {"shipment_id": shipment_id})
@@ -315,11 +315,13 @@ def _list_faults(at: str, line: Line, known: Mapping[int, Line]) -> Iterator[Fie
             yield FieldError(f"{at}.{name}", "invalid")
 
 
-def _bill_line(line: Line, units: Decimal, billed: Billed) -> Record:
+def _bill_line(line: Line, units: Decimal, source: Source) -> Record:
     """Return the line of an invoice that bills these units of a line of an order, and what they come to."""
-    number = line["line"]
+    order, billed, number = _order_of(source), source.billed, line["line"]
     after = billed.units[number] + units
-    amount = max(compute_part(line, after) - billed.amounts[number], _ZERO) if units else _ZERO
+    left = order.left.get(number) if after == order.units[number] else None
+    whole = compute_part(line, after) if left is None else left
+    amount = max(whole - billed.amounts[number], _ZERO) if units else _ZERO
     tax = min(max(compute_part(line, after, "tax") - billed.taxes[number], _ZERO), amount) if units else _ZERO
     value = compute_value(line, units) if units else _ZERO
     off = value - (amount if line.get("tax_included") else amount - tax)

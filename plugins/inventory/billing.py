@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Message, Record, Request, exact, store_money
-from plugins.api.business import SERVICE, BillableOrder, PricedLines, ShippedLine, compute_amounts
+from plugins.api.business import SERVICE, BillableOrder, PricedLines, ShippedLine, compute_amounts, compute_part
 from plugins.api.values import ReadOnlyRecord, store_quantity
-from plugins.inventory.lines import Line, count_unfinished, key_of
+from plugins.inventory.lines import Line, count_unfinished, key_of, number_lines
 from plugins.inventory.orders import find_rounding
 from plugins.inventory.pricing import complete_lines
 from plugins.inventory.shipped import FREIGHT, Movements, compute_net, read_movements
@@ -47,7 +47,14 @@ class LinesOfProducts(PricedLines):
         for line in (line for one in shipments for line in one["lines"]):
             returned[line["line"]] += exact(line.get("returned"))
         units = {line["line"]: _count(trade, order, line) - returned[line["line"]] for line in lines}
-        return BillableOrder(lines, units, shipped)
+        refunded = await _sum_refunds(req, trade, order, shipments) if any(returned.values()) else {}
+        left = {
+            line["line"]: compute_part(line, units[line["line"]] + back) - amount
+            for line in lines
+            for back, amount in [refunded.get(line["line"], (_ZERO, _ZERO))]
+            if back
+        }
+        return BillableOrder(lines, units, shipped, left)
 
     async def find_shipped(
         self, req: Request, biz_type: str, resource_ids: Sequence[str], until: str
@@ -71,6 +78,19 @@ def list_lines(req: Request, order: ReadOnlyRecord) -> Iterator[Line]:
         freight = {"price": order["freight"], "net": order["freight"], "amount": order["freight"]}
         words = {"kind": SERVICE, "product_id": None, "description": _FREIGHT.text(req.language)}
         yield {**words, "line": FREIGHT, "quantity": store_quantity(Decimal(1)), "tax": store_money(_ZERO), **freight}
+
+
+async def _sum_refunds(
+    req: Request, trade: Trade, order: Record, shipments: Sequence[Record]
+) -> Mapping[int, tuple[Decimal, Decimal]]:
+    """Return how many units of each line came back with a refund from these shipments, and what was refunded for them."""
+    sums: defaultdict[int, tuple[Decimal, Decimal]] = defaultdict(lambda: (_ZERO, _ZERO))
+    of = {trade.shipment_id: {"$in": [one["id"] for one in shipments]}, "refund": {"$ne": False}}
+    for one in await req.system_store(trade.returns).find(of):
+        for line in number_lines(one["lines"], order["lines"]):
+            units, amount = sums[line["line"]]
+            sums[line["line"]] = (units + exact(line["quantity"]), amount + exact(line["amount"]))
+    return sums
 
 
 def _list_shipped(req: Request, order: Record, moved: Movements) -> Iterator[ShippedLine]:

@@ -13,7 +13,8 @@ from tests.api.finance.books import AT
 from tests.api.finance.test_billed_items import confirm, item_of, owed
 from tests.api.finance.test_credit_notes import credit, read
 from tests.api.inventory.goods import Goods
-from tests.api.inventory.test_lines import sold
+from tests.api.inventory.test_lines import shipped, sold
+from tests.api.inventory.test_returns import send_back
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 SUMS = ("amount", "tax", "total")
@@ -105,6 +106,17 @@ async def test_one_invoice_bills_several_deliveries_of_an_order_for_what_they_co
     assert await owed(admin, order) == added([made, freight], "total")
     again = expect(await draft(admin, item, {"order_line": 1, "shipment_id": ids[0]}), 40901)
     assert again["field"] == "lines[0].quantity"
+
+
+async def test_the_invoice_of_what_stayed_after_a_return_comes_to_the_cent_that_is_owed(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 20)
+    # half of 1.13 is rounded up for the unit that comes back, so the other one comes to a cent less
+    order = await sold(goods, {"quantity": "2", "price": "0.50", "tax_rate": "0.13"})
+    expect(await goods.deliver(order))
+    (delivery,) = await shipped(goods, order)
+    returned = expect(await send_back(goods, delivery, 1))
+    made = await billed(admin, await item_of(admin, order))
+    assert (returned["amount"], made["total"], await owed(admin, order)) == ("0.57", "0.56", "0.56")
 
 
 async def test_a_credit_note_of_some_units_leaves_the_others_and_its_reversal_bills_them_again(admin: Client) -> None:
