@@ -61,7 +61,7 @@ async def undo(driver: Driver, collection: str, before: dict[str, Any]) -> None:
 
 async def every_damage(admin: Client) -> dict[str, Damage]:
     """One of each kind, each about records of its own that were booked over HTTP."""
-    kinds = (_of_inventory, _of_returns, _of_finance, _of_open_items, _of_payments, _of_currencies, _of_crm)
+    kinds = (_of_inventory, _of_returns, _of_finance, _of_open_items, _of_payments, _of_currencies, _of_crm, _of_amounts)
     return {name: damage for kind in kinds for name, damage in (await kind(admin)).items()}
 
 
@@ -414,5 +414,69 @@ async def _of_crm(admin: Client) -> dict[str, Damage]:
             ObjectId(item["id"]),
             {"$inc": {"paid": CENT}, "$set": {"status": "partly_paid"}},
             frozenset({("open-items-contract", contracts[3]["id"], "open_item.paid"), _entries_of(item)}),
+        ),
+    }
+
+
+async def _of_amounts(admin: Client) -> dict[str, Damage]:
+    """Amounts that documents of other plugins, or lines, state a second time."""
+    goods, books = await Goods.stocked(admin, 9), await Books.fresh(admin)
+    counts = expect(await admin.get(f"/api/v1/inventory/stock-counts?warehouse_id={goods.warehouse_id}"))["items"]
+    sales = [await goods.sale(2, "10.00") for _ in range(3)]
+    items = []
+    for sale in sales:
+        expect(await goods.deliver(sale, 1))
+        items += expect(await admin.get(f"{AT}/receivables?resource_id={sale['id']}"))["items"]
+    given = {"kind": "rebate", "amount": "1.00"}
+    adjusted = expect(await admin.post(f"{AT}/open-items/{items[0]['id']}/adjustments", given))
+    _, receipt = await received(goods, 3)
+    expect(await send_back(goods, receipt, 1))
+    invoice = await books.invoice()
+    note = expect(await admin.post(f"{AT}/invoices/{invoice['id']}/credit-notes", {"amount": "20.00"}))
+    opening = {"kind": "receivable", "number": unique("OLD"), "counterparty": "c", "amount": "9.00"}
+    opened = expect(await admin.post(f"{AT}/opening-items", opening))
+    voucher = expect(await books.book("income", "5.00"))
+    return {
+        "value of a count": _more(
+            "inventory_stock_counts", counts[0]["id"], "value", ("inventory-counts", counts[0]["id"], "value")
+        ),
+        "amount of a line": _more(
+            "inventory_sales_orders",
+            sales[1]["id"],
+            "lines.0.amount",
+            ("inventory-sales-orders", sales[1]["id"], "amount"),
+        ),
+        "what is still to come of an order": _more(
+            "finance_open_items",
+            items[2]["id"],
+            "undelivered",
+            ("open-items-sales-order", sales[2]["id"], "open_item.undelivered"),
+        ),
+        "amount of an adjustment": _more(
+            "finance_adjustments", adjusted["id"], "amount", ("finance-open-items", items[0]["id"], "adjusted")
+        ),
+        "returned of a receipt": _more(
+            "inventory_receipts",
+            receipt["id"],
+            "returned_amount",
+            ("inventory-returned-receipts", receipt["id"], "returned_amount"),
+        ),
+        "total of a credit note": _more(
+            "finance_credit_notes",
+            note["id"],
+            "total",
+            ("finance-invoices", invoice["id"], "credited"),
+            ("open-items-invoice", invoice["id"], "open_item.amount"),
+        ),
+        "amount of an opening item": _more(
+            "finance_opening_items", opened["id"], "amount", ("open-items-opening", opened["id"], "open_item.amount")
+        ),
+        "account of a voucher": Damage(
+            "finance_vouchers",
+            ObjectId(voucher["id"]),
+            {"$set": {"account_id": ObjectId()}},
+            frozenset(
+                {("finance-vouchers", voucher["id"], "account_id"), ("finance-accounts", books.account_id, "balance")}
+            ),
         ),
     }

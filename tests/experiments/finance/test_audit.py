@@ -99,7 +99,8 @@ def test_a_clean_company_has_no_differences(damaged: Damaged, site: Site) -> Non
     assert [one["check"] for one in result["checks"]] == [one.name for one in audits_of(site.running.catalogue)]
 
 
-def test_every_damage_is_found_with_its_document(damaged: Damaged) -> None:
+def test_each_of_forty_damages_is_found_with_its_document(damaged: Damaged) -> None:
+    assert len(damaged.done) >= 40
     found = found_in(damaged.result)
     assert {name: one.found - found for name, one in damaged.done.items() if one.found - found} == {}
 
