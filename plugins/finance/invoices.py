@@ -56,6 +56,7 @@ from plugins.finance.books import check_open, get_day
 from plugins.finance.counterparties import choose_counterparty, find_party_name, refuse_other_party
 from plugins.finance.entering import pay
 from plugins.finance.messages import (
+    CREDITED_IN_PART,
     MORE_PREPAID,
     MORE_THAN_OPEN,
     MORE_UNITS_THAN_BILLED,
@@ -319,6 +320,12 @@ async def _take_number(step: Step[Invoice]) -> Record:
     return {"number": number}
 
 
+async def _refuse_credited(step: Step[Invoice]) -> None:
+    """Refuse to declare an invoice void of which something is credited: the tax of its credit notes would count alone."""
+    if exact(step.record["credited"]):
+        raise ApiError(CONFLICT, CREDITED_IN_PART)
+
+
 async def _update_item(step: Step[Invoice]) -> None:
     """Change what is owed for an invoice. Raises 40901 if its day is in a closed period."""
     await check_open(step.service, step.record)
@@ -547,8 +554,9 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/finance/invoices/{id}/void",
             access="finance:invoice:void",
             summary="Void an invoice",
+            before=_refuse_credited,
             after=_update_item,
-            refusals=conflicts(PERIOD_CLOSED, PREPAYMENT_TAKEN_OFF),
+            refusals=conflicts(PERIOD_CLOSED, PREPAYMENT_TAKEN_OFF, CREDITED_IN_PART),
         ),
         Action(
             "POST /api/v1/finance/invoices/{id}/pay",

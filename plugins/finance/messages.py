@@ -71,6 +71,10 @@ NO_SOURCE = Message(
     "{number} 所属的模块未启用，不能核销",
     "Nothing can be allocated to {number}: the plugin that it belongs to is not loaded",
 )
+CREDITED_IN_PART = Message(
+    "该发票已部分红冲，不能作废，请红冲余额",
+    "A credit note has taken off a part of the invoice: credit the rest instead of declaring it void",
+)
 NOTE_REVERSED_ALREADY = Message(
     "红字发票已冲销，或本身是冲销单据", "The credit note has already been reversed, or is itself a reversal"
 )

@@ -125,7 +125,14 @@ def test_the_reply_to_the_reversal_of_a_return_tells_whether_goods_came_before_i
     moved = (Decimal(10), Decimal(30), Decimal(20), Decimal(20))
     shipped = {"order": "order", "place": "place", "live": True, "returned": Decimal(30)}
     model.shipments["delivery"] = {**shipped, "lines": {"product": {"back": moved[:3]}}}
-    made = {"of": "delivery", "lines": {"product": moved}, "amount": Decimal(30), "restock": True, "live": True}
+    made = {
+        "of": "delivery",
+        "lines": {"product": moved},
+        "amount": Decimal(30),
+        "restock": True,
+        "live": True,
+        "refund": True,
+    }
     model.returns["return"] = {**made, "day": "2026-11-01"}
     office = cast(Office, SimpleNamespace(model=model, day=lambda since: since))
     step = trading.reverse_return(office, cast(Person, None), "return")

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.testing import eventually, expect
-from tests.support.random_company.arithmetic import ZERO
+from tests.support.random_company.arithmetic import ZERO, share, value
 from tests.support.random_company.goods import amount_of
 from tests.support.random_company.office import CRM, FINANCE, INVENTORY, Office, Person
 from tests.support.random_company.rounds import Tally
@@ -30,6 +30,8 @@ _LISTS: Mapping[str, tuple[str, ...]] = {
     f"{FINANCE}/invoices?status=confirmed,partly_paid,paid,void,credited": ("invoice",),
     f"{FINANCE}/credit-notes": ("credit note",),
     f"{FINANCE}/expense-claims": ("expense claim",),
+    f"{FINANCE}/opening-items": ("opening item",),
+    f"{FINANCE}/adjustments": ("adjustment", "reversal of an adjustment"),
     f"{CRM}/contracts": ("contract",),
 }
 
@@ -56,6 +58,8 @@ async def _compared(office: Office) -> Any:
         _of_statements,
         _of_dashboards,
         _of_money,
+        _of_taxes,
+        _of_margins,
     ):
         async for one in part(office):
             yield one
@@ -202,6 +206,52 @@ async def _of_dashboards(office: Office) -> Any:
         {(name, row["month"]): Decimal(row[name]) for row in items for name in ("sales", "purchase")},
         traded,
     )
+
+
+async def _of_taxes(office: Office) -> Any:
+    """What was invoiced and credited, net and tax, by month."""
+    said: dict[Any, Decimal] = defaultdict(Decimal)
+    for row in (await office.manager.get(f"{FINANCE}/taxes?from={office.first_day}&to={office.today}"))["items"]:
+        for name in ("net", "tax"):
+            said[name, row["direction"], row["month"]] += Decimal(row[name])
+    expected: dict[Any, Decimal] = defaultdict(Decimal)
+    for direction, day, net, tax in office.model.taxed:
+        expected["net", direction, day[:7]] += net
+        expected["tax", direction, day[:7]] += tax
+    yield "tax by month", said, expected
+
+
+async def _of_margins(office: Office) -> Any:
+    """What sales earned by product: in all, in some period, and on a day."""
+    days = sorted((office.day(), office.day()))
+    for first, last in ((office.first_day, office.today.isoformat()), (days[0], days[1]), (days[0], days[0])):
+        said, expected = {}, defaultdict[Any, Decimal](Decimal)
+        for row in await office.manager.every(f"{INVENTORY}/margins?by=product&from={first}&to={last}"):
+            said |= {(row["product_id"], name): Decimal(row[name]) for name in ("net", "cost")}
+        for (order, product), moved in _moved_until(office, last).items():
+            before = sum((units for day, units, _ in moved if day < first), ZERO)
+            after = sum((units for _, units, _ in moved), ZERO)
+            lines = office.model.orders[order]
+            expected[product, "net"] += _net(lines, product, after) - _net(lines, product, before)
+            expected[product, "cost"] += sum((cost for day, _, cost in moved if day >= first), ZERO)
+        yield f"margin from {first} to {last}", said, expected
+
+
+def _moved_until(office: Office, last: str) -> Mapping[Any, list[tuple[str, Decimal, Decimal]]]:
+    moved = defaultdict(list)
+    for order, product, day, units, cost in office.model.earned:
+        if day <= last:
+            moved[order, product].append((day, units, cost))
+    return moved
+
+
+def _net(order: Mapping[str, Any], product: str | None, units: Decimal) -> Decimal:
+    """What so many units of a line come to without tax: their amount less their tax, each rounded by itself."""
+    if product is None:
+        return Decimal(order["freight"] * units)
+    line = next(one for one in order["lines"] if one["product"] == product)
+    part, whole = value(line, units), value(line, line["quantity"])
+    return share(line["amount"], part, whole) - share(line["amount"] - line["net"], part, whole)
 
 
 def _ordered(office: Office, order: Mapping[str, Any]) -> Decimal:

@@ -12,7 +12,7 @@ from tests.support.random_company.arithmetic import ZERO, Row, share, value
 Quantities = Mapping[str, Decimal]
 TABLES = (
     *("accounts", "stock", "moved", "orders", "shipments", "returns", "moves"),
-    *("items", "invoices", "payments", "receipts", "plans", "vouchers"),
+    *("items", "invoices", "payments", "receipts", "plans", "vouchers", "adjustments"),
 )
 
 
@@ -46,6 +46,9 @@ class Goods:
         self.tables: dict[str, Any] = {name: {} if base is None else ChainMap({}, base.tables[name]) for name in TABLES}
         self.entries: list[tuple[str | None, str, bool, str, Decimal]] = []  # party, direction, advance, day, amount
         self.money: list[tuple[str, str, Decimal]] = []  # kind, day, amount
+        self.taxed: list[tuple[str, str, Decimal, Decimal]] = []  # direction, day, net, tax
+        # of deliveries: order, product (None: the freight), day, units that are owed, cost
+        self.earned: list[tuple[str, str | None, str, Decimal, Decimal]] = []
 
     def __getattr__(self, name: str) -> Any:
         return self.tables[name]
@@ -56,6 +59,8 @@ class Goods:
             self.tables[name].update(fork.tables[name].maps[0])
         self.entries += fork.entries
         self.money += fork.money
+        self.taxed += fork.taxed
+        self.earned += fork.earned
 
     def change(self, table: str, key: str, **values: Any) -> None:
         self.tables[table][key] = {**self.tables[table][key], **values}
@@ -96,9 +101,12 @@ class Goods:
                     self.put(product, place, day, wanted[product], cost)
                 else:
                     cost = self.take(product, place, day, wanted[product])
+                    self.earned.append((order_key, product, day, wanted[product], cost))
                 moved[product] = {"quantity": wanted[product], "amount": amount, "cost": cost, "back": (ZERO,) * 3}
             lines.append({**line, "done": done, "ended": ended})
         freight = order["freight"] - sum(one["freight"] for one in before)
+        if freight and not order["incoming"]:
+            self.earned.append((order_key, None, day, Decimal(1), ZERO))
         made = {"order": order_key, "place": place, "day": day, "lines": moved, "freight": freight, "returned": ZERO}
         amount = sum((one["amount"] for one in moved.values()), freight)
         self.shipments[key] = {**made, "amount": amount, "live": True}
@@ -124,16 +132,32 @@ class Goods:
             elif restock:
                 self.put(id, shipment["place"], day, quantity, cost)
             lines[id] = (quantity, amount, cost, moved)
+            if not incoming:
+                owed = quantity if refund else ZERO
+                self.earned.append((shipment["order"], id, day, -owed, -moved if restock else ZERO))
         amount = sum((one[1] for one in lines.values() if refund), ZERO)
         amount = shipment["amount"] - shipment["returned"] if given is None else amount
         made = {"of": of, "lines": lines, "amount": amount, "restock": restock, "live": given is not None}
-        self.returns[key] = {**made, "day": day}
+        self.returns[key] = {**made, "day": day, "refund": refund}
         self.mark(of, lines, amount, 1)
         if given is None:
+            self.earn_nothing(of, day)
             self.change("shipments", of, live=False)
             self.unship(shipment)
         self.owe_order(shipment["order"], day)
         return {"amount": amount, **{id: (one[0], one[1] if refund else ZERO, one[3]) for id, one in lines.items()}}
+
+    def earn_nothing(self, of: str, day: str) -> None:
+        """A delivery never was: nor is its freight owed, nor what came back of it without a refund."""
+        shipment = self.shipments[of]
+        if self.orders[shipment["order"]]["incoming"]:
+            return
+        if shipment["freight"]:
+            self.earned.append((shipment["order"], None, day, Decimal(-1), ZERO))
+        for one in self.returns.values():
+            if one["of"] == of and one["live"] and not one["refund"]:
+                for id, (quantity, *_) in one["lines"].items():
+                    self.earned.append((shipment["order"], id, day, -quantity, ZERO))
 
     def list_written_off(self) -> set[str]:
         """The deliveries of which something was written off: it is lost where they are reversed before its return."""
@@ -150,6 +174,9 @@ class Goods:
             elif made["restock"]:
                 moved = self.take(id, shipment["place"], day, quantity, moved)
             costs[id] = -moved
+            if not self.orders[shipment["order"]]["incoming"]:
+                owed = quantity if made["refund"] else ZERO
+                self.earned.append((shipment["order"], id, day, owed, moved if made["restock"] else ZERO))
         self.change("returns", key, live=False)
         self.mark(made["of"], made["lines"], made["amount"], -1)
         self.owe_order(shipment["order"], day)

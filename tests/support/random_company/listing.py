@@ -116,7 +116,7 @@ async def _read_changes(person: Person, item: Mapping[str, Any]) -> list[Change]
     sign = 1 if item["direction"] == "out" else -1
     more = [(line["day"], line["kind"], sign * (Decimal(line["debit"]) - Decimal(line["credit"]))) for line in lines]
     changes = [
-        Change(item["direction"], day, amount if kind == "owed" else ZERO, -amount if kind == "paid" else ZERO)
+        Change(item["direction"], day, amount if kind != "paid" else ZERO, -amount if kind == "paid" else ZERO)
         for day, kind, amount in more
     ]
     sums = (sum((one.owed for one in changes), ZERO), sum((one.paid for one in changes), ZERO))

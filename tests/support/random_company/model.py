@@ -65,6 +65,7 @@ class Company(Payments):
         if bills is not None:
             self.ensure_open(bills, net, tax)
         self.invoices[key] = {**amounts, "day": day, "bills": bills, "direction": direction}
+        self.taxed.append((direction, day, net, tax))
         if bills is None:
             self.owe(key, direction, party, net + tax, day)
         else:
@@ -90,6 +91,7 @@ class Company(Payments):
         net, tax = given or (invoice["net"], invoice["tax"])
         ensure(net <= invoice["net"] and tax <= invoice["tax"] and bool(invoice["net"] or invoice["tax"]))
         self.change("invoices", key, net=invoice["net"] - net, tax=invoice["tax"] - tax)
+        self.taxed.append((invoice["direction"], day, -net, -tax))
         item = self.items[invoice["bills"] or key]
         if invoice["bills"] is None:
             self.owe(key, item["direction"], item["party"], item["amount"] - net - tax, day)
@@ -98,8 +100,36 @@ class Company(Payments):
         return {"total": net + tax}
 
     def void(self, key: str) -> Row:
-        ensure(not self.items[key]["paid"] and bool(self.items[key]["amount"]))
+        ensure(not self.items[key]["paid"] and self.items[key]["amount"] == self.invoices[key]["total"])
         return self.credit(key, None, self.invoices[key]["day"])
+
+    def open_item(self, key: str, direction: str, party: str, amount: Decimal, day: str) -> Row:
+        """Something was owed when the books began."""
+        self.owe(key, direction, party, amount, day)
+        self.change("items", key, opened=day, adjusted=ZERO)
+        return {"amount": amount}
+
+    def unopen(self, key: str, day: str) -> Row:
+        item = self.items[key]
+        ensure(not item["paid"] and not item["adjusted"] and bool(item["amount"]))
+        self.owe(key, item["direction"], item["party"], ZERO, day)
+        return {}
+
+    def adjust(self, key: str, of: str, amount: Decimal, day: str) -> Row:
+        """So much of an opening item is not owed any more; below zero: it is again."""
+        item = self.items[of]
+        ensure(amount <= item["amount"] - item["paid"])
+        self.adjustments[key] = {"of": of, "amount": amount, "day": day, "live": amount > 0}
+        self.change("items", of, amount=item["amount"] - amount, adjusted=item["adjusted"] + amount)
+        self.enter(item, -amount, day)
+        return {"amount": amount}
+
+    def unadjust(self, key: str, by: str, day: str) -> Row:
+        """Reverse an adjustment by another one."""
+        made = self.adjustments[key]
+        ensure(made["live"])
+        self.change("adjustments", key, live=False)
+        return self.adjust(by, made["of"], -made["amount"], day)
 
     def voucher(self, key: str, kind: str, account: str, to: str | None, amount: Decimal, day: str) -> Row:
         self.vouchers[key] = {"kind": kind, "account": account, "to": to, "amount": amount, "live": True}

@@ -55,7 +55,8 @@ def invoice(office: Office, person: Person) -> Step:
 
 
 def _is_billable(model: Company, key: str, item: Row, direction: str) -> bool:
-    return item["direction"] == direction and item["party"] is not None and key not in model.invoices
+    billable = item["party"] is not None and key not in model.invoices and "opened" not in item
+    return billable and item["direction"] == direction
 
 
 async def find_item(office: Office, person: Person, key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.support.random_company import money, reallocating, trading
+from tests.support.random_company import money, opening, reallocating, trading
 from tests.support.random_company.comparing import list_items
 from tests.support.random_company.model import Company
 from tests.support.random_company.office import FINANCE, Office, Person, Record
@@ -103,8 +103,13 @@ def _of_money(office: Office, model: Company, payments: dict[str, Record]) -> It
             yield partial(money.void, key=key)
         elif one["net"] or one["tax"]:
             yield partial(money.credit, key=key, whole=True)
+    for key, one in model.adjustments.items():
+        if one["live"]:
+            yield partial(opening.reverse_adjustment, key=key)
     for key, one in model.items.items():
-        if one["is_contract"] and not one["ended"]:
+        if "opened" in one and one["amount"]:
+            yield partial(opening.reverse_opening_item, key=key)
+        elif one["is_contract"] and not one["ended"]:
             yield partial(money.end_contract, key=key)
         elif one["party"] is None and one["amount"]:  # a claim
             yield partial(money.reverse_claim, key=key)

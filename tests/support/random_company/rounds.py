@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from tests.support.random_company import money, reallocating, trading
+from tests.support.random_company import money, opening, reallocating, trading
 from tests.support.random_company.model import Company
 from tests.support.random_company.office import FINANCE, Office, Person
 from tests.support.random_company.steps import Outcome, Step
 
 OPENING = Decimal(300)
 CHANGES = {"close of an order", "cancel of an order", "end of a contract", "void invoice", "allocation"}
-CHANGES |= {"allocation taken back", "credit between items"}
+CHANGES |= {"allocation taken back", "credit between items", "reversal of an opening item"}
 Choice = Callable[[Office, Person], Step | None]
 
 CHOICES: tuple[tuple[int, Choice], ...] = (
@@ -38,6 +38,8 @@ CHOICES: tuple[tuple[int, Choice], ...] = (
     (3, money.contract),
     (6, money.receive),
     (3, money.claim),
+    (3, opening.open_item),
+    (3, opening.adjust),
     (4, money.voucher),
     (4, lambda office, person: credit_some(office, person)),
     (7, lambda office, person: reverse_some(office, person)),
@@ -84,6 +86,7 @@ def reverse_some(office: Office, person: Person) -> Step | None:
         (model.payments, money.reverse_payment),
         (model.receipts, money.reverse_receipt),
         (model.vouchers, money.reverse_voucher),
+        (model.adjustments, opening.reverse_adjustment),
     )
     table, reverse = chance.choice(kinds)
     # in the end everything is reversed, so nothing may be lost

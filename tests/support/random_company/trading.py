@@ -20,6 +20,7 @@ _RETURNS = {True: "purchase-returns", False: "sales-returns"}
 _NAMES = {True: "receipt", False: "delivery"}
 _ACTIONS = {True: "receive", False: "deliver"}
 _SMALLEST = Decimal("0.0001")
+_INSTALMENTS = [{"percent": "30", "days": 0}, {"percent": "70", "days": 45}]
 Body = dict[str, Any]
 
 
@@ -28,7 +29,7 @@ def text(amount: Decimal) -> str:
 
 
 def order(office: Office, person: Person, incoming: bool) -> Step:
-    """Order some goods: one person drafts, another confirms."""
+    """Order some goods, some of a quotation: one person drafts, another confirms."""
     chance, lines = office.chance, _draw_lines(office, incoming)
     with_tax, freight = chance.random() < 0.5, Decimal(chance.choice((0, 0, 1550))).scaleb(-2)
     worth = sum((value(line, line["quantity"]) for line in lines), ZERO)
@@ -38,21 +39,29 @@ def order(office: Office, person: Person, incoming: bool) -> Step:
     customer = chance.choice(office.customers)
     if contract is not None:
         customer = next(one for one in office.customers if one["id"] == office.model.items[contract]["party"])
-    supplier, day = chance.choice(office.suppliers), office.day()
+    quoted = not incoming and contract is None and chance.random() < 0.15
+    supplier, day = chance.choice(office.suppliers), office.today.isoformat() if quoted else office.day()
+    if quoted:  # a quotation agrees on no tolerance
+        lines = [{**line, "tolerance": ZERO} for line in lines]
     party = (
         {"supplier_id": supplier}
         if incoming
-        else {"customer_name": customer["name"], "customer_id": customer["id"], "contract_id": contract}
+        else {"customer_name": customer["name"], "customer_id": customer["id"]}
+        | ({"contract_id": contract} if contract else {})
     )
     named = {"product": "product_id", "rate": "tax_rate"}
     body = {
         **party,
         "warehouse_id": chance.choice(office.places),
-        "ordered_on": day,
         "lines": [
-            {named.get(name, name): one if name == "product" else text(one) for name, one in line.items()}
+            {
+                named.get(name, name): one if name == "product" else text(one)
+                for name, one in line.items()
+                if one != ZERO
+            }
             for line in lines
         ],
+        "instalments": chance.choice((None, None, _INSTALMENTS)),
         "prices_include_tax": with_tax,
         "order_discount": text(discount),
         "freight": text(freight),
@@ -60,7 +69,12 @@ def order(office: Office, person: Person, incoming: bool) -> Step:
 
     async def send() -> Outcome:
         at = f"{INVENTORY}/{_ORDERS[incoming]}"
-        draft = expect(await person.post(at, body))
+        if quoted:
+            offered = f"{INVENTORY}/quotations/{expect(await person.post(f'{INVENTORY}/quotations', body))['id']}"
+            expect(await person.post(f"{offered}/send"))
+            draft = expect(await person.post(f"{offered}/order"))
+        else:
+            draft = expect(await person.post(at, {**body, "ordered_on": day}))
         reply = await office.other(person).post(f"{at}/{draft['id']}/confirm")
         return Outcome(reply, [expect(reply)])
 
