@@ -38,9 +38,10 @@ Movements = Mapping[tuple[Any, Any], Sequence[Movement]]  # by the id of the ord
 async def read_movements(req: Request, trade: Trade, orders: Sequence[ReadOnlyRecord], until: str) -> Movements:
     """Return what moved of the lines of these orders until a day, whoever may see the deliveries, receipts and returns."""
     lines = {order["id"]: order["lines"] for order in orders}
-    where = {"order_id": {"$in": [*lines]}, "day": {"$lte": until}}
-    shipments = await req.system_store(trade.shipments).find(where)
-    returns = await req.system_store(trade.returns).find(where)
+    of_orders = {"order_id": {"$in": [*lines]}}
+    shipments = await req.system_store(trade.shipments).find({**of_orders, "day": {"$lte": until}})
+    # also of later days: what a reversal takes back depends on all that came back before it was entered
+    returns = await req.system_store(trade.returns).find(of_orders)
     found: defaultdict[tuple[Any, Any], list[Movement]] = defaultdict(list)
     freights = {one["id"]: exact(one["freight"]) for one in shipments}
     for one in shipments:
@@ -50,20 +51,21 @@ async def read_movements(req: Request, trade: Trade, orders: Sequence[ReadOnlyRe
             units = exact(line["quantity"])
             found[one["order_id"], key_of(line)].append(Movement(one["day"], units, units, exact(line["cost"])))
     unrefunded: defaultdict[Any, defaultdict[Any, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
-    for one in sorted(returns, key=lambda each: (each["day"], each["created_at"])):
-        order_id, day, kept = one["order_id"], one["day"], unrefunded[one[trade.shipment_id]]
+    for one in returns:
+        for line in number_lines(one["lines"], lines[one["order_id"]]) if one["refund"] is False else ():
+            unrefunded[one[trade.shipment_id]][key_of(line)] += exact(line["quantity"])
+    for one in (each for each in returns if each["day"] <= until):
+        order_id, day = one["order_id"], one["day"]
         for line in number_lines(one["lines"], lines[order_id]):
-            key, units = key_of(line), exact(line["quantity"])
+            units = exact(line["quantity"])
             cost = exact(line["cost"]) if trade.incoming or one["restock"] is not False else _ZERO
             owed = _ZERO if one["refund"] is False else units
-            kept[key] += units - owed
-            found[order_id, key].append(Movement(day, -units, -owed, -cost))
+            found[order_id, key_of(line)].append(Movement(day, -units, -owed, -cost))
         if one["reverses_id"] is not None:  # also takes back the freight, and what was returned without a refund
             if freights.get(one["reverses_id"]):
                 found[order_id, FREIGHT].append(Movement(day, -_ONE, -_ONE, _ZERO))
-            for key, units in kept.items():
+            for key, units in unrefunded[one[trade.shipment_id]].items():
                 found[order_id, key].append(Movement(day, _ZERO, -units, _ZERO))
-            kept.clear()
     return found
 
 

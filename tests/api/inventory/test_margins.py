@@ -51,6 +51,19 @@ async def test_a_month_has_what_was_delivered_in_it_at_its_price_without_tax_les
     assert await figures(admin, f"{JUNE}&{of_goods}") == []
 
 
+async def test_a_reversed_delivery_earns_nothing_on_whatever_days_its_goods_came_back(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 20)
+    order = await sold(goods, {"quantity": "3", "price": "9.99"})
+    expect(await goods.deliver(order, day="2017-05-03"))
+    (delivery,) = await shipments(admin, order)
+    back = expect(await send_back(goods, delivery, 1, day="2017-05-10", refund=False))
+    expect(await admin.post(f"{AT}/sales-returns/{back['id']}/reverse", {"day": "2017-05-30"}))
+    expect(await admin.post(f"{AT}/deliveries/{delivery['id']}/reverse", {"day": "2017-05-20"}))
+    of_goods = f"product_id={goods.product_id}"
+    assert [row["net"] for row in await margins(admin, f"from=2017-05-01&to=2017-05-25&{of_goods}")] == ["0.00"]
+    assert await figures(admin, f"{MAY}&{of_goods}") == []
+
+
 async def test_figures_equal_the_amounts_of_documents_and_the_ledger_of_stock(admin: Client) -> None:
     chance = random.Random(7)
     goods = await Goods.stocked(admin, 500, "3.37")
