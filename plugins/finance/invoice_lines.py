@@ -80,12 +80,13 @@ async def derive(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]
     order or the amount, and 40901 for more than is open of an order, line by line.
     """
     shipments, asked = given.get("shipment_ids"), given.get("lines")
-    several = values.get("open_item_id") is None and bool(items)
+    several, kind = values.get("open_item_id") is None and bool(items), values.get("kind") or STANDARD
+    if kind == STANDARD and not (several or shipments or asked is not None or values.get("amount") is None):
+        return {"billed_items": None}
     sources = await _find_sources(req, items, values.get("id"))
     of_orders = bool(sources) and all(one.order is not None for one in sources)
     if shipments and not of_orders:
         raise invalid("shipment_ids", "invalid")
-    kind = values.get("kind") or STANDARD
     if kind != STANDARD and not of_orders:
         raise invalid("kind", "invalid")
     further: Record = {}
