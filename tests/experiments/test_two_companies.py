@@ -21,6 +21,7 @@ from tests.support.two_companies.made import make_adventureworks, make_classicmo
 from tests.support.two_companies.source import Books, adventureworks, classicmodels
 
 SALES, PURCHASES, ORDERS = 400, 300, 400
+PATIENCE = 60.0  # seconds for which a request is repeated that a busy machine did not answer in time
 
 
 @dataclass
@@ -41,7 +42,7 @@ def companies(
     server = io_loop.run_sync(block.__aenter__)
 
     async def enter() -> tuple[Person, list[Entered]]:
-        person = Person(await Client(server.url).log_in("admin"))
+        person = Person(await Client(server.url).log_in("admin"), PATIENCE)
         entered = []
         for books in (
             adventureworks(make_adventureworks(SALES, PURCHASES, seed=43)),

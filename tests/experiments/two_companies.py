@@ -20,6 +20,7 @@ from tests.support.two_companies.comparing import compare
 from tests.support.two_companies.loading import load
 from tests.support.two_companies.source import READERS, Books, read_tables
 
+_PATIENCE = 60.0  # seconds for which a request is repeated
 _ROOM_BYTES = 2 << 30
 
 
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
 async def _run(folder: Path, books: Sequence[Books]) -> list[dict[str, Any]]:
     results = []
     async with site_at(folder) as site:
-        person = Person(await Client(site.url).log_in("admin"))
+        person = Person(await Client(site.url).log_in("admin"), _PATIENCE)
         for company in books:
             began = time.monotonic()
             loaded = await load(person, company)

@@ -56,6 +56,11 @@ class Person:
         key = {"Idempotency-Key": uuid.uuid4().hex} if self.patience else {}
         return await self._repeat("POST", path, body or {}, key)
 
+    async def patch(self, path: str, body: Mapping[str, Any]) -> Reply:
+        """The response to a change."""
+        key = {"Idempotency-Key": uuid.uuid4().hex} if self.patience else {}
+        return await self._repeat("PATCH", path, body, key)
+
     async def _repeat(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
         deadline = asyncio.get_running_loop().time() + self.patience
         for attempt in itertools.count():

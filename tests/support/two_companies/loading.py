@@ -138,7 +138,7 @@ class _Loader:
         made = await self._post(kind, at, body)
         if missing := cents(order.total) - Decimal(made["amount"]):
             change = {"version": made["version"], "freight": str(freight + missing)}
-            made = expect(await self.person.client.patch(f"{at}/{made['id']}", change))
+            made = expect(await self.person.patch(f"{at}/{made['id']}", change))
         return made
 
     async def sell(self, order: Order) -> None:
