@@ -76,6 +76,7 @@ async def compare(person: Person, books: Books, loaded: Loaded) -> Comparison:
                 _compare_moved(found, order, row, moved.get(row["id"]))
                 _compare_owed(found, order, row, items, invoices, loaded.paid[row["id"]])
     await _compare_parties(person, found, books, loaded)
+    await _compare_gains(person, found, loaded, items)
     await _compare_stock(person, found, books, loaded)
     return found
 
@@ -90,6 +91,7 @@ def _compare_order(found: Comparison, order: Order, row: Record) -> None:
     for line, stored in zip(order.lines, row["lines"], strict=True):
         found.judge("net of a line", about, stored["net"], line.total)
         found.judge("price of a line", about, Decimal(stored["price"]) == line.price, True)
+    found.judge("currency of an order", about, row["currency"], order.currency)
     if order.address:
         found.judge("address of an order", about, row["delivery_address"], order.address)
 
@@ -131,23 +133,37 @@ def _compare_owed(
         bound = sum(_bounds(order).values(), CENT * 2 * len(order.lines))
     found.judge("owed for an order", order.number, item["amount"], owed, bound)
     found.judge("paid of an order", order.number, item["paid"], paid)
+    if order.currency:
+        worth = cents(order.total) * order.rate
+        found.judge("owed in the company's currency", order.number, item["base_amount"], worth)
+        found.judge("paid in the company's currency", order.number, item["base_paid"], paid * order.rate, CENT)
     found.judge("invoice of what is owed", order.number, invoice["total"], Decimal(item["amount"]))
     found.judge("paid of an invoice", order.number, invoice["paid"], paid)
 
 
 async def _compare_parties(person: Person, found: Comparison, books: Books, loaded: Loaded) -> None:
-    """The statement of each customer: what the source has delivered to it, less what it has paid."""
-    owed: defaultdict[str, Decimal] = defaultdict(Decimal)
+    """The statement of each customer: what the source has delivered to it, less what it has paid, in the company's currency."""
+    owed, bounds = defaultdict[str, Decimal](Decimal), defaultdict[str, Decimal](Decimal)
     for order in books.sales:
         if order.state == "done":
-            owed[order.party] += cents(order.total) - (
-                ZERO if books.payments else loaded.paid[loaded.sales[order.number]]
-            )
+            total, paid = cents(order.total), ZERO if books.payments else loaded.paid[loaded.sales[order.number]]
+            owed[order.party] += cents(total * order.rate) - cents(paid * order.rate)
+            # a part of what is owed is converted as a part of the whole
+            bounds[order.party] += CENT if order.currency and paid not in (ZERO, total) else ZERO
     for payment in books.payments:
         owed[payment.party] -= payment.amount
     for key, id in loaded.customers.items():
         said = await person.get(f"{FINANCE}/statements?customer_id={id}&to=2199-12-31&page_size=1")
-        found.judge("balance of a customer", key, said["closing_balance"], owed[key])
+        found.judge("balance of a customer", key, said["closing_balance"], owed[key], bounds[key])
+
+
+async def _compare_gains(person: Person, found: Comparison, loaded: Loaded, items: Mapping[str, Record]) -> None:
+    """What each payment gained by its rate over that of what it paid."""
+    said: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for row in await person.every(f"{FINANCE}/exchange-differences"):
+        said[row["open_item_id"]] += Decimal(row["difference"])
+    for id, gained in loaded.gained.items():
+        found.judge("realised difference", id, said[items[id]["id"]], gained, CENT)
 
 
 async def _compare_stock(person: Person, found: Comparison, books: Books, loaded: Loaded) -> None:

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 
 from plugins.testing import expect, unique
 from tests.support.random_company.office import CRM, FINANCE, INVENTORY, Person, Record
-from tests.support.two_companies.source import ZERO, Books, Order, Payment, cents
+from tests.support.two_companies.source import HOME, ZERO, Books, Order, Payment, cents
 
 AT_ONCE = 4
 LONG_AGO = "2000-01-01"
+_LATER = Decimal("1.02")  # how much more a currency is worth when it is paid
 MOST_COUNTED = 200  # lines of one stock count
 LIVE = "status=planned,open,partly_paid,paid,void"
 _Work = TypeVar("_Work")
@@ -28,10 +29,11 @@ class Loaded:
     suppliers: dict[str, str] = field(default_factory=dict)
     products: dict[str, str] = field(default_factory=dict)
     warehouse: str = ""
-    account: str = ""
+    accounts: dict[str | None, str] = field(default_factory=dict)  # by their currency
     sales: dict[str, str] = field(default_factory=dict)
     purchases: dict[str, str] = field(default_factory=dict)
     paid: dict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))  # by the id of an order
+    gained: dict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))  # by the id of an order, by rates
     made: Counter[str] = field(default_factory=Counter)
 
 
@@ -74,7 +76,7 @@ class _Loader:
         loaded, name = self.loaded, unique(self.books.name)
         coded = {"code": name, "name": name}
         loaded.warehouse = (await self._post("warehouse", f"{INVENTORY}/warehouses", coded))["id"]
-        loaded.account = (await self._post("account", f"{FINANCE}/accounts", {**coded, "type": "bank"}))["id"]
+        await self._open_accounts(name)
 
         async def enter_product(key: str) -> None:
             called, price, cost = self.books.products[key]
@@ -95,6 +97,20 @@ class _Loader:
         await _each(self.books.customers, enter_customer)
         await _each(self.books.suppliers, enter_supplier)
         await self._open_stock()
+
+    async def _open_accounts(self, name: str) -> None:
+        """Enter an account for the company's own currency, and one for each other with a rate of it."""
+        worth = {one.currency: one.rate for one in self.books.sales if one.currency}
+        if worth:
+            configs = {"values": {"finance_currency": HOME}}
+            expect(await self.person.client.patch("/api/v1/system/configs", configs))
+        for currency in (None, *worth):
+            coded = {"code": f"{name}-{currency or HOME}", "name": f"{currency or HOME}", "type": "bank"}
+            body = {**coded, "currency": currency} if worth else coded
+            self.loaded.accounts[currency] = (await self._post("account", f"{FINANCE}/accounts", body))["id"]
+        for currency, rate in worth.items():
+            body = {"currency": currency, "day": LONG_AGO, "rate": f"{rate:f}"}
+            await self._post("exchange rate", f"{FINANCE}/exchange-rates", body)
 
     async def _open_stock(self) -> None:
         sold: Counter[str] = Counter()
@@ -124,6 +140,7 @@ class _Loader:
             "expected_on": order.due,
             "reference": order.number,
             "freight": str(freight),
+            **_in_currency(order.currency, order.rate),
             "lines": [
                 {
                     "product_id": self.loaded.products[line.product],
@@ -214,7 +231,10 @@ class _Loader:
             if amount := cents(owed * share):
                 party = {"customer_id": self.loaded.customers[order.party]} if direction == "in" else {}
                 party = party or {"supplier_id": self.loaded.suppliers[order.party]}
-                await self._pay(direction, party, amount, order.due, order.number, [(id, amount)])
+                rate = (order.rate * _LATER).quantize(order.rate) if order.currency else order.rate
+                parts = [(id, amount)]
+                await self._pay(direction, party, amount, order.due, order.number, parts, order.currency, rate)
+                self.loaded.gained[id] = amount * (rate - order.rate)
 
         await _each(self.books.sales, lambda one: pay(one, "in", self.loaded.sales[one.number]))
         await _each(self.books.purchases, lambda one: pay(one, "out", self.loaded.purchases[one.number]))
@@ -243,12 +263,19 @@ class _Loader:
         day: str,
         reference: str,
         parts: Sequence[tuple[str, Decimal]],
+        currency: str | None = None,
+        rate: Decimal = ZERO,
     ) -> None:
         allocations = [{"open_item_id": self.items[id]["id"], "amount": str(part)} for id, part in parts]
-        body = {**party, "direction": direction, "account_id": self.loaded.account, "amount": str(amount), "day": day}
+        body = {**party, "direction": direction, "account_id": self.loaded.accounts[currency], "amount": str(amount)}
+        body |= {"day": day, **_in_currency(currency, rate)}
         await self._post("payment", f"{FINANCE}/payments", {**body, "reference": reference, "allocations": allocations})
         for id, part in parts:
             self.loaded.paid[id] += part
+
+
+def _in_currency(currency: str | None, rate: Decimal) -> Record:
+    return {"currency": currency, "rate": f"{rate:f}"} if currency else {}
 
 
 def _lines(quantities: Sequence[Decimal]) -> list[Record]:

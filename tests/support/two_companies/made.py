@@ -17,6 +17,7 @@ _MONEY = Decimal("0.0001")
 # what a state asks: some taxes are sums of three or four
 _RATES = ("0.08", "0.08", "0.07", "0.0875", "0.09975", "0.1425", "0.196", "0.0958647", "0")
 _DISCOUNTS = ("0", "0", "0", "0", "0.02", "0.05", "0.1", "0.15", "0.35", "0.4")
+_CURRENCIES = {"CAD": "1.0104", "EUR": "0.7386", "GBP": "0.6214", "AUD": "1.0671"}
 _CITIES = ("Seattle", "Toronto", "Lyon", "München", "Melbourne", "London")
 _STATES = ("Shipped",) * 14 + ("Resolved", "Disputed", "Cancelled", "On Hold", "In Process")
 
@@ -33,6 +34,10 @@ def make_adventureworks(sales: int, purchases: int, seed: int) -> Tables:
         }
         for number in range(60)
     ]
+    rates = [
+        {"CurrencyRateID": str(number + 1), "ToCurrencyCode": code, "AverageRate": rate}
+        for number, (code, rate) in enumerate(_CURRENCIES.items())
+    ]
     places = [
         {
             "AddressID": str(number + 1),
@@ -44,6 +49,7 @@ def make_adventureworks(sales: int, purchases: int, seed: int) -> Tables:
     ]
     tables: dict[str, list[dict[str, str]]] = {
         "Product": products,
+        "CurrencyRate": rates,
         "Address": places,
         "Customer": [{"CustomerID": str(29500 + number), "Name": f"Bike store {number}"} for number in range(40)],
         "Vendor": [{"VendorID": str(1492 + number), "Name": f"Vendor {number}"} for number in range(12)],
@@ -59,7 +65,8 @@ def make_adventureworks(sales: int, purchases: int, seed: int) -> Tables:
         known = {"SalesOrderID": str(43659 + number), "CustomerID": str(29500 + customer)}
         # every customer has two addresses
         place = {"ShipToAddressID": str(1 + 2 * customer + chance.randrange(2))}
-        tables["SalesOrderHeader"].append({**known, **head, **place})
+        currency = {"CurrencyRateID": chance.choice(("", "", "1", "2", "3", "4"))}
+        tables["SalesOrderHeader"].append({**known, **head, **place, **currency})
         tables["SalesOrderDetail"] += [{"SalesOrderID": known["SalesOrderID"], **line} for line in lines]
     for number in range(purchases):
         lines = [*_bought(chance, products)]

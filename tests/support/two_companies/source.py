@@ -17,6 +17,7 @@ from typing import Any
 Row = Mapping[str, str]
 Tables = Mapping[str, Sequence[Row]]
 CENT, ZERO = Decimal("0.01"), Decimal(0)
+HOME = "USD"  # the currency of both companies
 
 
 def cents(amount: Decimal) -> Decimal:
@@ -53,6 +54,8 @@ class Order:
     total: Decimal
     address: str | None = None
     state: str = "done"  # or `open`, `held`, `cancelled`, `draft`
+    currency: str | None = None  # None: that of the company
+    rate: Decimal = Decimal(1)  # units of the company's currency for one of this
 
     @property
     def tax_rate(self) -> Decimal:
@@ -93,12 +96,13 @@ def read_tables(folder: Path) -> Tables:
 
 
 def adventureworks(tables: Tables) -> Books:
-    """The company of bicycles: sales with discounts, taxes of many places and freight; purchases of which parts were rejected."""
+    """The company of bicycles: sales with discounts, taxes, freight and currencies; purchases of which parts were rejected."""
     addresses = {row["AddressID"]: _join(row, "AddressLine1", "City", "PostalCode") for row in tables["Address"]}
     sold, bought = (
         _by(tables["SalesOrderDetail"], "SalesOrderID"),
         _by(tables["PurchaseOrderDetail"], "PurchaseOrderID"),
     )
+    rates = {row["CurrencyRateID"]: row for row in tables["CurrencyRate"]}
     sales = [
         _order(
             row,
@@ -107,6 +111,7 @@ def adventureworks(tables: Tables) -> Books:
             [_sold(line) for line in sold[row["SalesOrderID"]]],
             due=row["DueDate"][:10],
             address=addresses.get(row["ShipToAddressID"]),
+            **_in_currency(rates.get(row["CurrencyRateID"])),
         )
         for row in tables["SalesOrderHeader"]
     ]
@@ -195,6 +200,14 @@ def _order(row: Row, number: str, party: str, lines: Sequence[Line], **further: 
         total=total,
         **further,
     )
+
+
+def _in_currency(rate: Row | None) -> dict[str, Any]:
+    """The currency of an order; rates of the source are units of it for one of the company's."""
+    if rate is None or rate["ToCurrencyCode"] == HOME:
+        return {}
+    worth = (1 / Decimal(rate["AverageRate"])).quantize(Decimal("0.00000001"), ROUND_HALF_UP)
+    return {"currency": rate["ToCurrencyCode"], "rate": worth}
 
 
 def _sold(row: Row) -> Line:
