@@ -9,6 +9,7 @@ from typing import Protocol, TypedDict
 from handlers.access.actor import Actor
 from handlers.data.visible.delegated_access import Passes as Passes
 from handlers.data.visible.scope import Scope
+from handlers.request import Request
 from handlers.route import Route
 from handlers.schema.values import Body, ReadOnlyRecord
 from handlers.service import Port
@@ -77,6 +78,16 @@ class Attachments(Port):
     async def uploaded(self, key: str, user_id: int) -> bool:
         """Return whether this person has uploaded a file, which is stored under this key."""
         return True
+
+    async def read(self, req: Request, key: str, most: int) -> bytes | None:
+        """Return the content of a file, or None if nobody keeps files.
+
+        Raises 40400 if the caller may not read it, and 41300 for more than `most` bytes.
+        """
+        return None
+
+    async def attach(self, req: Request, key: str, biz_type: str, resource_id: str) -> None:
+        """Attach a file to a record that the caller has just made. Raises 40400 if they may not read it."""
 
 
 class Absences(Port):

@@ -35,7 +35,7 @@ from handlers.ports import (
     Accounts as Accounts,  # port: finds people, for work on their behalf
     Approvals as Approvals,  # port: which records wait in a flow
     AttachedFile as AttachedFile,  # a file of a record
-    Attachments as Attachments,  # port: whether a record has files
+    Attachments as Attachments,  # port: the files of records
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
     Departments as Departments,  # port: the tree of departments

@@ -8,11 +8,13 @@ from typing import Any
 
 from plugins.api import NOT_FOUND, ApiError, Collection, Request, invalid
 from plugins.api.data import Database
-from plugins.api.errors import refusal
+from plugins.api.errors import TOO_LARGE, refusal
 from plugins.api.ports import AttachedFile, Attachments, Authorizer, pass_for
 from plugins.api.records import Catalogue
+from plugins.files.messages import FILE_TOO_LARGE
+from plugins.files.names import clean_name
 from plugins.files.objects import Files
-from plugins.files.record_types import StoredFile
+from plugins.files.record_types import AttachmentRecord, StoredFile
 from plugins.files.records import ATTACHMENTS, OBJECTS
 
 _CHANGES = ("PATCH", "PUT")
@@ -33,7 +35,7 @@ async def may_read(req: Request, file: StoredFile) -> bool:
 
 
 class AttachedFiles(Attachments):
-    """Whether records have attachments."""
+    """The files of records."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -58,6 +60,17 @@ class AttachedFiles(Attachments):
         theirs = {"_id": key.rpartition("/")[2], "uploader_id": user_id, "state": "stored"}
         return await self._database.store(OBJECTS).find_one(theirs) is not None
 
+    async def read(self, req: Request, key: str, most: int) -> bytes:
+        """Return the content of a file. Raises 40400 if the caller may not read it, and 41300 if it is too large."""
+        file = await get_readable_file(req, key)
+        if file["size"] > most:
+            raise ApiError(TOO_LARGE, FILE_TOO_LARGE.filled(bytes=most))
+        return await req.part(Files).read(file)
+
+    async def attach(self, req: Request, key: str, biz_type: str, resource_id: str) -> None:
+        """Attach a file to a record that the caller has just made. Raises 40400 if they may not read it."""
+        await attach(req, await get_readable_file(req, key), biz_type, resource_id)
+
 
 async def get_readable_file(req: Request, key: str) -> StoredFile:
     """Return the file of this key. Raises 40400 if there is none, or the caller may not read it."""
@@ -66,6 +79,31 @@ async def get_readable_file(req: Request, key: str) -> StoredFile:
     if not await may_read(req, file):
         raise ApiError(NOT_FOUND)
     return await files.settle(file)
+
+
+async def attach(
+    req: Request, file: StoredFile, biz_type: str, resource_id: str, name: str | None = None
+) -> AttachmentRecord:
+    """Bind a file to a record, under its own name unless one is given. Raises 40400 for a file that is gone."""
+    public = file["visibility"] == "public"
+    values = {
+        "biz_type": biz_type,
+        "resource_id": resource_id,
+        "file_name": clean_name(name, "file_name") if name is not None else file["name"],
+        "object_key": file["id"],
+        "url": req.part(Files).storage.public_url(file["id"]) if public else None,
+        "visibility": file["visibility"],
+        "size": file["size"],
+        "content_type": file["content_type"],
+        "uploader": {"id": file["uploader_id"], "name": file["uploader_name"]},
+    }
+
+    async def work() -> AttachmentRecord:
+        if not await req.part(Files).mark_attached(file["id"]):
+            raise ApiError(NOT_FOUND)
+        return await req.store(ATTACHMENTS).create(values)
+
+    return await req.transaction(work)
 
 
 async def get_visible_record(req: Request, biz_type: str, resource_id: str) -> dict[str, Any]:

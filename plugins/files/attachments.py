@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plugins.api import (
     CONFLICT,
     FORBIDDEN,
@@ -19,11 +17,11 @@ from plugins.api import (
     route,
 )
 from plugins.api.records import FINAL, Catalogue
-from plugins.files.access import get_readable_file, get_visible_record, may_change
+from plugins.files.access import attach, get_readable_file, get_visible_record, may_change
 from plugins.files.messages import EVIDENCE, KEPT, NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
-from plugins.files.names import check_key, clean_name
+from plugins.files.names import check_key
 from plugins.files.objects import Files
-from plugins.files.record_types import AttachmentRecord, StoredFile
+from plugins.files.record_types import AttachmentRecord
 from plugins.files.records import ATTACHMENT, ATTACHMENT_BODY, ATTACHMENT_QUERY, ATTACHMENTS
 
 
@@ -34,14 +32,7 @@ async def create(req: Request) -> AttachmentRecord:
     file = await get_readable_file(req, _resolve_key(req))
     if body.get("visibility", file["visibility"]) != file["visibility"]:
         raise invalid("visibility", "invalid")
-    values = _make_values(req, file, body["biz_type"], str(record["id"]))
-
-    async def work() -> AttachmentRecord:
-        if not await req.part(Files).mark_attached(file["id"]):
-            raise ApiError(NOT_FOUND)
-        return await req.store(ATTACHMENTS).create(values)
-
-    return await req.transaction(work)
+    return await attach(req, file, body["biz_type"], str(record["id"]), body.get("file_name"))
 
 
 def _resolve_key(req: Request) -> str:
@@ -57,22 +48,6 @@ def _resolve_key(req: Request) -> str:
     if key and key != linked:
         raise invalid("url", "invalid")
     return linked
-
-
-def _make_values(req: Request, file: StoredFile, biz_type: str, resource_id: str) -> dict[str, Any]:
-    name = req.body.get("file_name")
-    public = file["visibility"] == "public"
-    return {
-        "biz_type": biz_type,
-        "resource_id": resource_id,
-        "file_name": clean_name(name, "file_name") if name is not None else file["name"],
-        "object_key": file["id"],
-        "url": req.part(Files).storage.public_url(file["id"]) if public else None,
-        "visibility": file["visibility"],
-        "size": file["size"],
-        "content_type": file["content_type"],
-        "uploader": {"id": file["uploader_id"], "name": file["uploader_name"]},
-    }
 
 
 async def list_attachments(req: Request) -> Page:

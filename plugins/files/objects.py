@@ -109,6 +109,10 @@ class Files:
         """Return an unnamed temporary file, which disappears with the process."""
         return tempfile.TemporaryFile(dir=self.folder)
 
+    async def read(self, file: StoredFile) -> bytes:
+        """Return the whole content of a stored file, whose size the caller has limited. Raises 40400 if it is gone."""
+        return await self._read(file, file["etag"] or "", 0, file["size"])
+
     async def _check_expected(self, file: StoredFile) -> StoredFile:
         visibility: Visibility = file["visibility"]
         found = await self.storage.stat(visibility, file["id"])

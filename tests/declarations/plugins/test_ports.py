@@ -34,6 +34,8 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Attachments, "exist"): ({"biz_type": "LEAVE", "resource_id": "7"}, True),
     (Attachments, "keep"): ({"biz_type": "LEAVE", "resource_id": "7", "ids": ["1"]}, []),
     (Attachments, "uploaded"): ({"key": "photos/7", "user_id": 7}, True),
+    (Attachments, "read"): ({"req": None, "key": "photos/7", "most": 9}, None),
+    (Attachments, "attach"): ({"req": None, "key": "photos/7", "biz_type": "INVOICE", "resource_id": "7"}, None),
     (Absences, "away"): ({"user_ids": [7], "at": MORNING}, frozenset()),
     (WorkingTime, "after"): ({"start": MORNING, "duration": HOUR}, MORNING + HOUR),
     (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
@@ -51,6 +53,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Suppliers, "find_payment_terms"): ({"supplier_id": 7}, PaymentTerms()),
     (Suppliers, "find_currency"): ({"supplier_id": 7}, None),
     (Suppliers, "find_party"): ({"req": None, "supplier_id": 7}, Party()),
+    (Suppliers, "find_supplier"): ({"req": None, "vat_number": "91310000MA1SELLER1", "name": "Spruce"}, None),
     (PricedLines, "compute"): ({"req": None, "direction": "out", "lines": [], "terms": {}}, None),
     (PricedLines, "find_billable"): ({"req": None, "biz_type": "SALES_ORDER", "resource_id": "7"}, None),
     (PricedLines, "find_shipped"): (
