@@ -5,7 +5,7 @@ Flows approve them; without a flow, whoever has the permission `finance:expense-
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -27,59 +27,101 @@ from plugins.api import (
     store_money,
     transitions,
 )
+from plugins.api.data import restore
 from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering, change_state
 from plugins.finance import open_items
 from plugins.finance.books import check_open, get_day
 from plugins.finance.claim_records import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
 from plugins.finance.entering import pay
-from plugins.finance.invoices import number_key
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
 from plugins.finance.open_items import PaymentVoucher, in_books
+from plugins.finance.receipts import find_claim, number_key, refuse_invoiced
 from plugins.finance.record_types import ExpenseClaim
 from plugins.finance.states import CLAIM_STATES
 
 CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)
+Lines = Sequence[Mapping[str, Any]]
 _EDITABLE = CLAIM_STATES.allows("submit")
 
 
 async def create(req: Request) -> ExpenseClaim:
     """Create a draft. Its amount is the sum of its lines."""
     lines = req.body["lines"]
-    values = {**req.body, "amount": _sum_up(lines), **await _claim_receipts(req, lines)}
-    return await CLAIM_NUMBERS.create(
-        req, lambda number: req.store(EXPENSE_CLAIMS).create({**values, "number": number})
-    )
+
+    async def make(number: str) -> ExpenseClaim:
+        values = {**req.body, "number": number, "amount": _sum_up(lines)}
+        return await _with_receipts(
+            req, lines, lambda receipts: req.store(EXPENSE_CLAIMS).create({**values, **receipts})
+        )
+
+    return await CLAIM_NUMBERS.create(req, make)
 
 
 async def update(req: Request) -> ExpenseClaim:
     """Change a draft or a rejected claim."""
     values = dict(req.body)
     version = values.pop("version")
-    if "lines" in values:
-        values |= {"amount": _sum_up(values["lines"]), **await _claim_receipts(req, values["lines"], req.path["id"])}
-    return await req.store(EXPENSE_CLAIMS).update(
-        req.path["id"], values, version=version, where=_EDITABLE, reason=NOT_EDITABLE
-    )
+    lines = values.get("lines")
+    if lines is not None:
+        values["amount"] = _sum_up(lines)
+
+    async def change(receipts: Record) -> ExpenseClaim:
+        return await req.store(EXPENSE_CLAIMS).update(
+            req.path["id"], {**values, **receipts}, version=version, where=_EDITABLE, reason=NOT_EDITABLE
+        )
+
+    return await (change({}) if lines is None else _with_receipts(req, lines, change, req.path["id"]))
 
 
-async def _claim_receipts(req: Request, lines: Sequence[Mapping[str, Any]], claim_id: Any = None) -> Record:
-    """Return the keys of the receipts of a claim, which its index keeps to itself.
+async def restore_deleted(req: Request) -> ExpenseClaim:
+    """Restore a draft or a rejected claim. Raises 40900 if one of its receipts is a supplier's invoice meanwhile."""
 
-    Raises 40001 for a receipt that is on two lines, and 40900, which names the line, for one that another claim has.
+    async def work() -> ExpenseClaim:
+        claim = await restore(req.service.database, req.store(EXPENSE_CLAIMS), req.path["id"])
+        await refuse_invoiced(req, _name_receipts(claim["lines"]))
+        return claim
+
+    return await req.transaction(work)
+
+
+async def _with_receipts(
+    req: Request, lines: Lines, write: Callable[[Record], Awaitable[ExpenseClaim]], claim_id: str | None = None
+) -> ExpenseClaim:
+    """Write a claim with the keys of its receipts, which its index keeps to itself.
+
+    Raises 40001 for a receipt that is on two lines, and 40900, which names the line, for one that another claim has, or
+    that is a supplier's invoice.
     """
-    keys = [number_key(line["receipt_number"]) if line.get("receipt_number") else None for line in lines]
-    given = [key for key in keys if key is not None]
-    if not given:
-        return {"receipt_keys": None}
-    if again := [number for number, key in enumerate(keys) if key is not None and key in keys[:number]]:
-        raise invalid(f"lines[{again[0]}].receipt_number", "duplicate")
-    others = {"_id": {"$ne": EXPENSE_CLAIMS.parse_id(claim_id)}} if claim_id is not None else {}
-    for number, key in enumerate(keys):
-        same = {"receipt_keys": {"$eq": key, "$type": "string"}, **others}  # the type lets the index answer
-        if key is not None and await req.system_store(EXPENSE_CLAIMS).find_one(same):
-            raise ApiError(DUPLICATE, data={"field": f"lines[{number}].receipt_number"})
-    return {"receipt_keys": given}
+    fields = _name_receipts(lines)
+    if not fields:
+        return await write({"receipt_keys": None})
+
+    async def work() -> ExpenseClaim:
+        await _refuse_other_claims(req, fields, claim_id)
+        await refuse_invoiced(req, fields)
+        return await write({"receipt_keys": [*fields]})
+
+    return await req.transaction(work)
+
+
+def _name_receipts(lines: Lines) -> dict[str, str]:
+    """Return the field of each receipt, by its key. Raises 40001 for a receipt that is on two lines."""
+    fields: dict[str, str] = {}
+    for place, line in enumerate(lines):
+        if line.get("receipt_number"):
+            key, field = number_key(line["receipt_number"]), f"lines[{place}].receipt_number"
+            if key in fields:
+                raise invalid(field, "duplicate")
+            fields[key] = field
+    return fields
+
+
+async def _refuse_other_claims(req: Request, fields: Mapping[str, str], claim_id: str | None) -> None:
+    for key, field in fields.items():
+        claim = await find_claim(req, key)
+        if claim is not None and str(claim["id"]) != claim_id:
+            raise ApiError(DUPLICATE, data={"field": field})
 
 
 async def delete(req: Request) -> None:
@@ -165,6 +207,7 @@ ROUTES: tuple[Route, ...] = (
         create=create,
         update=update,
         delete=delete,
+        restore=restore_deleted,
         refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
     ),
     *transitions(

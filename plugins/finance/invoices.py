@@ -7,8 +7,6 @@ is a credit of the other party.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -46,7 +44,7 @@ from plugins.api.business import (
     replace_currency,
     replace_terms,
 )
-from plugins.api.data import Migration, Stage
+from plugins.api.data import Migration, Stage, restore
 from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
 from plugins.api.values import ReadOnlyRecord
@@ -80,6 +78,7 @@ from plugins.finance.open_items import (
     in_books,
     settle_invoice,
 )
+from plugins.finance.receipts import keys_of, name_number, refuse_claimed
 from plugins.finance.record_types import CreditNote, Invoice, OpenItem
 from plugins.finance.records import (
     CREDIT_BODY,
@@ -91,38 +90,6 @@ from plugins.finance.records import (
     PREPAYMENT,
     REVERSE_NOTE_BODY,
 )
-
-_DASHES = re.compile(r"[\u00ad\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63_]")
-# between two digits a dash tells 1-11 from 11-1, elsewhere it is decoration
-_DECORATION = re.compile(r"\s+|(?<!\d)-|-(?!\d)")
-_LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
-_NOT_WORDS = re.compile(r"[\W_]+")
-
-
-def keys_of(invoice: ReadOnlyRecord) -> Record:
-    """Return the keys of a supplier's invoice, which are the same for the same paper; null for an invoice that is sent.
-
-    They are the supplier, or the name of the counterparty where no supplier is named, and the number.
-    """
-    if invoice["direction"] != "in" or not invoice.get("number"):
-        return {"party_key": None, "number_key": None}
-    name = _NOT_WORDS.sub("", _fold(invoice["counterparty"]))
-    return {"party_key": str(invoice.get("supplier_id") or name), "number_key": number_key(invoice["number"])}
-
-
-def number_key(number: str) -> str:
-    """Return a number without differences of case, width, blanks, kinds of dashes, and leading zeros."""
-    folded = re.sub(r"\s+", "", _DASHES.sub("-", _fold(number)))
-    return _LEADING_ZEROS.sub("", _DECORATION.sub("", folded)) or folded
-
-
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-def name_number(error: ApiError) -> ApiError:
-    """Return the error for a write of an invoice: what is a duplicate by its key is one by its number."""
-    return ApiError(DUPLICATE, data={"field": "number"}) if error.kind is DUPLICATE else error
 
 
 def _stages(service: Service) -> Iterator[Stage]:
@@ -177,8 +144,14 @@ async def create(req: Request) -> Invoice:
         values["due_on"] = PaymentTerms.of(values).find_due_day(values["day"])
     values |= await _copy_party(req, values)
     values["total"] = _add_tax(values)
+    values |= _count_discount(values) | keys_of(values)
+
+    async def work() -> Invoice:
+        await refuse_claimed(req, values["number_key"])
+        return await req.store(INVOICES).create(values)
+
     try:
-        return await req.store(INVOICES).create({**values, **_count_discount(values), **keys_of(values)})
+        return await (req.transaction(work) if values["number_key"] is not None else work())
     except ApiError as error:
         raise name_number(error) from error
 
@@ -267,10 +240,27 @@ async def update(req: Request) -> Invoice:
     moved = any(after.get(name) != before.get(name) for name in _PARTY)
     copied = await _copy_party(req, after) if moved or chosen else {}
     values |= copied if moved else {name: copied[name] for name in chosen}
-    try:
+    taken = values["number_key"] if values["number_key"] != keys_of(before)["number_key"] else None
+
+    async def work() -> Invoice:
+        await refuse_claimed(req, taken)
         return await invoices.update(req.path["id"], values, version=version, where=_DRAFT, reason=NOT_EDITABLE)
+
+    try:
+        return await (req.transaction(work) if taken is not None else work())
     except ApiError as error:
         raise name_number(error) from error
+
+
+async def restore_deleted(req: Request) -> Invoice:
+    """Restore a draft. Raises 40900 if an expense claim has its number meanwhile."""
+
+    async def work() -> Invoice:
+        invoice = await restore(req.service.database, req.store(INVOICES), req.path["id"])
+        await refuse_claimed(req, keys_of(invoice)["number_key"])
+        return invoice
+
+    return await req.transaction(work)
 
 
 async def _change_lines(req: Request, before: Invoice, after: Record, items: Sequence[OpenItem]) -> Record:
@@ -535,6 +525,7 @@ ROUTES: tuple[Route, ...] = (
         create=create,
         update=update,
         delete=delete,
+        restore=restore_deleted,
         refusals_of={
             "create": _LINES,
             "update": (*conflicts(NOT_EDITABLE), *_LINES),

@@ -431,6 +431,7 @@ INVOICES: Collection[Invoice] = Collection(
         # the last field is the one that the error for a duplicate names
         Index("counterparty", "number", unique=True, where={"number": {"$type": "string"}}),
         Index("party_key", "number_key", unique=True, where={"number_key": {"$type": "string"}}),
+        Index("number_key", where={"number_key": {"$type": "string"}}),
         Index("number"),
         Index("direction", "status", "due_on"),
         Index("reference", where={"reference": {"$type": "string"}}),

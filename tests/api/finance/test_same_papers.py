@@ -1,7 +1,8 @@
-"""One paper of a supplier is one invoice, however it is typed."""
+"""One paper of a supplier is one invoice, however it is typed, or one line of an expense claim."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from tests.api.finance.books import AT
 from tests.api.inventory.goods import Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
-INVOICES = f"{AT}/invoices"
+INVOICES, CLAIMS = f"{AT}/invoices", f"{AT}/expense-claims"
 
 
 INVOICES_STORED = "finance_invoices"
@@ -24,6 +25,11 @@ OLDER = {"$unset": {"party_key": "", "number_key": ""}}
 async def enter(client: Client, number: str, **fields: Any) -> Reply:
     body = {"direction": "in", "number": number, "counterparty": "晨光 Ltd.", "amount": "1.00", **fields}
     return await client.post(INVOICES, body)
+
+
+async def claim(client: Client, *numbers: str) -> Reply:
+    lines = [{"day": "2026-11-18", "category": "travel", "amount": "1.00", "receipt_number": one} for one in numbers]
+    return await client.post(CLAIMS, {"title": "trip", "lines": lines})
 
 
 @pytest.mark.parametrize("typed", ["inv-{}", " INV - {}", "ＩＮＶ－{}", "INV–{}", "INV{}", "INV-000{}", "inv  {}"])
@@ -69,3 +75,33 @@ async def test_older_invoices_are_recognised_too_and_of_two_copies_the_first(adm
     expect(await enter(admin, "b–02", supplier_id=supplier), 40900)
     expect(await enter(admin, "A1", supplier_id=supplier), 40900)
     assert await stage.change(await driver.find(INVOICES_STORED, {"party_key": None, "number": "a - 1"})) == 0
+
+
+async def test_what_a_claim_has_is_no_invoice_until_the_claim_is_gone(admin: Client) -> None:
+    number = unique("R")
+    claimed = expect(await claim(admin, unique("R"), number))
+    assert expect(await enter(admin, f" {number.lower()}"), 40900)["field"] == "number"
+    other = expect(await enter(admin, unique("R")))
+    expect(await admin.patch(f"{INVOICES}/{other['id']}", {"version": other["version"], "number": number}), 40900)
+    expect(await enter(admin, number, direction="out", counterparty=unique("c")))
+    expect(await admin.delete(f"{CLAIMS}/{claimed['id']}"))
+    entered = expect(await enter(admin, number))
+    assert expect(await admin.post(f"{CLAIMS}/{claimed['id']}/restore"), 40900)["field"] == "lines[1].receipt_number"
+    expect(await admin.delete(f"{INVOICES}/{entered['id']}"))
+    expect(await admin.post(f"{CLAIMS}/{claimed['id']}/restore"))
+    assert expect(await admin.post(f"{INVOICES}/{entered['id']}/restore"), 40900)["field"] == "number"
+
+
+async def test_what_is_an_invoice_is_not_claimed_unless_it_is_void(admin: Client) -> None:
+    number = unique("R")
+    entered = expect(await enter(admin, number, day="2026-11-18"))
+    assert expect(await claim(admin, unique("R"), number), 40900)["field"] == "lines[1].receipt_number"
+    expect(await admin.post(f"{INVOICES}/{entered['id']}/confirm"))
+    expect(await admin.post(f"{INVOICES}/{entered['id']}/void"))
+    expect(await claim(admin, number))
+
+
+async def test_of_a_claim_and_an_invoice_entered_at_once_one_has_the_number(admin: Client) -> None:
+    number = unique("R")
+    codes = [reply.code for reply in await asyncio.gather(claim(admin, number), enter(admin, number))]
+    assert sorted(codes) == [0, 40900]
