@@ -161,5 +161,6 @@ RULES: dict[str, Message] = {
     "unreachable": Message("没有取值会进入该分支", "has a part that no value leads to"),
     "quorum": Message("审批人不足，申请无法通过该节点", "has too few people: requests cannot pass"),
     "invalid": Message("取值无效", "is not valid"),
+    "sum": Message("与明细之和不符", "is not the sum of its parts"),
     "cost": Message("内容过于复杂，无法处理", "is too complex to be processed"),
 }

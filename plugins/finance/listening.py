@@ -23,10 +23,12 @@ from plugins.api.business import (
 )
 from plugins.api.events import CONFIG_CHANGING
 from plugins.api.ports import Metrics
+from plugins.api.workers import Confined
 from plugins.finance import books, claims, entering, invoices, migrations, open_items
 from plugins.finance.ageing import find_owed
 from plugins.finance.audit_runs import count_differences, measure_age
 from plugins.finance.books import find_open_day
+from plugins.finance.e_invoices import EInvoices
 from plugins.finance.exchange_rates import KeptRates, keep_base
 from plugins.finance.messages import BASE_FIXED, PAID_BACK
 
@@ -48,9 +50,10 @@ class KeptBooks(Books):
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the books and the rates, and register gauges for what the last audit found and how long ago it ended."""
+    """Provide the books, the rates and the reader of e-invoices; register gauges for what the last audit found and how long ago it ended."""
     service.provide(Books, KeptBooks(service))
     service.provide(Rates, KeptRates(service))
+    service.provide(EInvoices, EInvoices(service.part(Confined).lane("finance.e_invoices", seconds=20, each=2)))
     metrics = service.part(Metrics)
     differences = "Differences between ledgers and their entries"
     metrics.gauge("tradewind_ledger_differences", differences, partial(count_differences, service), "check")

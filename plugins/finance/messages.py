@@ -1,5 +1,7 @@
 """The messages of finance."""
 
+from collections.abc import Mapping
+
 from plugins.api import Message
 
 PERIOD_CLOSED = Message("会计期间 {month} 已结账", "The accounting period {month} is closed")
@@ -87,6 +89,35 @@ BASE_FIXED = Message(
 )
 LEDGERS_DIFFER = Message("账目核对发现 {count} 处差异", "The ledger audit found {count} {count:difference|differences}")
 CHECK_FAILED = Message("核对项 {check} 未能完成：{place}", "The check {check} could not be completed: {place}")
+
+FILE_UNSEEN = Message("文件不存在，或您无权查看", "There is no such file, or you may not see it")
+E_INVOICE_UNREADABLE = Message(
+    "不是可读取的电子发票：须为数电票 XML 或 OFD 文件；PDF 请向开票方索取 XML 或 OFD",
+    "This is no readable e-invoice: it must be the XML or OFD of a Chinese e-invoice. For a PDF, ask the issuer for one of them",
+)
+E_INVOICE_TOO_LARGE = Message("文件内容超过一张电子发票的规模", "The file contains more than an e-invoice does")
+INVALID_SIGNATURE = Message(
+    "文件在签章之后被修改过，不能据此登记", "The file was altered after it was signed, so it cannot be entered"
+)
+NOT_ABOVE_ZERO = Message(
+    "红字发票请在原发票上登记红冲", "This is a credit note: enter it at the invoice that it credits"
+)
+SIGNATURES: Mapping[str, Message] = {
+    "trusted": Message("文件未被修改，签章证书受信任", "The file is as it was signed, and the certificate is trusted"),
+    "none": Message("文件没有签章", "The file is not signed"),
+    "unsupported": Message("签章的形式无法在此校验", "A signature of this form cannot be checked here"),
+    "not_covered": Message("签章未覆盖发票数据", "The signature does not cover the data of the invoice"),
+    "altered": Message("文件在签章之后被修改过", "The file was altered after it was signed"),
+    "forged": Message("签章与其证书不符", "The signature is not one of its certificate"),
+    "untrusted": Message(
+        "文件与签章一致，但签章证书不在受信任之列，无法确认签章人",
+        "The file is as it was signed, but who signed it is not known: the certificate is not among those that are trusted",
+    ),
+    "not_in_force": Message(
+        "文件与签章一致，但签章时证书不在有效期内",
+        "The file is as it was signed, but the certificate was not in force on that day",
+    ),
+}
 
 # shown by GET /authorization/explain
 NO_MONTH = Message("月份格式不正确，示例：2026-10", "Not a valid month; write it like 2026-10")

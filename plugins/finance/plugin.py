@@ -13,6 +13,7 @@ from plugins.finance import (
     claims,
     demo,
     dunning,
+    e_invoices,
     entries,
     exchange_differences,
     exchange_rates,
@@ -34,7 +35,6 @@ from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.entries import ENTRIES, MARKING
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
-from plugins.finance.opening_items import OPENING_ITEMS
 from plugins.finance.payment_records import ADJUSTMENTS, OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.prints import PRINTS
 from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, INVOICES, PERIODS, VOUCHERS
@@ -54,12 +54,12 @@ plugin = Plugin(
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
-        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, OPENING_ITEMS, audit_runs.LEDGER_AUDITS),
+        *(OPEN_ITEMS, ENTRIES, PAYMENTS, ADJUSTMENTS, opening_items.OPENING_ITEMS, audit_runs.LEDGER_AUDITS),
         *(exchange_rates.EXCHANGE_RATES, exchange_differences.EXCHANGE_DIFFERENCES),
     ),
     biz_types={
         **{"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
-        **{entries.PAYMENT: PAYMENTS, open_items.OPENING: OPENING_ITEMS},
+        **{entries.PAYMENT: PAYMENTS, open_items.OPENING: opening_items.OPENING_ITEMS},
     },
     jobs=(audit_runs.AUDITING, MARKING),
     migrations=(migrations.FILLING, invoices.KEYS, migrations.BILLS),
@@ -69,12 +69,12 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations, opening_items),
-        *routes_of(statements, balances, ageing, dunning, taxes, unbilled),
+        *routes_of(statements, balances, ageing, dunning, taxes, unbilled, e_invoices),
         *routes_of(exchange_rates, exchange_differences, audit_runs, tables),
     ),
     menus=MENUS,
     views=VIEWS,
     prints=PRINTS,
     permissions=PERMISSIONS,
-    options=(exchange_rates.BASE, *(one.option for one in _NUMBERS)),
+    options=(exchange_rates.BASE, e_invoices.AUTHORITIES, *(one.option for one in _NUMBERS)),
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from plugins.api import Listener, Request, Service
 from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Party, PaymentTerms, PricedLines, Suppliers
+from plugins.api.values import RecordId
 from plugins.inventory import billing
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.trades import PURCHASE, SALE, find_history, find_order, publish
@@ -37,6 +38,14 @@ class KeptSuppliers(Suppliers):
         """Return what documents copy of a supplier."""
         supplier = await req.store(SUPPLIERS).find_one({"_id": supplier_id})
         return Party(supplier["vat_number"], supplier["addresses"] or ()) if supplier is not None else Party()
+
+    async def find_supplier(self, req: Request, vat_number: str | None, name: str | None) -> RecordId | None:
+        """Return the one supplier with this tax number, or else of this name."""
+        for field, value in {"vat_number": vat_number, "name": name}.items():
+            found = await req.store(SUPPLIERS).find({field: value}, limit=2) if value else []
+            if len(found) == 1:
+                return found[0]["id"]
+        return None
 
 
 @asynccontextmanager

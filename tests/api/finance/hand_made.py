@@ -10,8 +10,10 @@ from typing import Any
 
 from handlers.route import Route
 from plugins.testing import expect
+from tests.api.files.samples import upload
 from tests.api.finance.books import AT, Books
 from tests.api.inventory.goods import Goods
+from tests.support.e_invoice_files import digitalised, fresh_number
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 CLAIMS, INVOICES, PAYMENTS = f"{AT}/expense-claims", f"{AT}/invoices", f"{AT}/payments"
@@ -46,6 +48,11 @@ async def own_invoice(maker: Maker, route: Route) -> Exercise:
     # what it bills comes from another plugin, so it bills nothing here
     derived = await maker.derived(route, only_required=True)
     return replace(derived, body={**derived.body, "remark": "季度服务费"})
+
+
+async def of_e_invoice(maker: Maker, route: Route) -> Exercise:
+    stored = await upload(maker.admin, digitalised(fresh_number()), "invoice.xml")
+    return Exercise(maker.admin, route, route.path, {"object_key": stored["objectKey"]})
 
 
 def claim_after(*actions: str) -> HandMade:
@@ -205,6 +212,9 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/receivables/{{id}}/credits": credit("out"),
     f"POST {AT}/payables/{{id}}/credits": credit("in"),
     f"POST {PAYMENTS}/{{id}}/reverse": reverse_payment,
+    f"POST {INVOICES}/read-document": of_e_invoice,
+    f"POST {CLAIMS}/read-document": of_e_invoice,
+    f"POST {INVOICES}/from-document": of_e_invoice,
     f"POST {INVOICES}": own_invoice,
     f"PATCH {INVOICES}/{{id}}": own_invoice,
 }

@@ -1,0 +1,101 @@
+"""E-invoices: what is read, the draft that it becomes, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plugins.testing import Client, People, expect, unique
+from tests.api.files.samples import upload
+from tests.api.finance.books import AT
+from tests.support.e_invoice_files import SELLER, Signer, attached, digitalised, fresh_number, older, pack
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+READ, DRAFT = f"{AT}/invoices/read-document", f"{AT}/invoices/from-document"
+FOR_CLAIM = f"{AT}/expense-claims/read-document"
+
+
+async def key_of(client: Client, content: bytes, name: str = "invoice.xml") -> str:
+    return str((await upload(client, content, name))["objectKey"])
+
+
+async def test_an_e_invoice_becomes_a_draft_of_its_supplier_with_lines_and_its_file(admin: Client) -> None:
+    number, tax_number, name = fresh_number(), unique("9131")[:18].upper(), unique("供应商")
+    made = {"code": unique("SUP"), "name": name, "vat_number": tax_number}
+    supplier = expect(await admin.post("/api/v1/inventory/suppliers", made))
+    body = {"object_key": await key_of(admin, digitalised(number, seller=(f"{name}有限公司", tax_number)))}
+    said = expect(await admin.post(READ, body))
+    assert (said["receipt_number"], said["supplier_id"], said["duplicate_of"]) == (number, supplier["id"], None)
+    assert (said["signature"], said["format"], said["kind"]) == ("unknown", "xml", "增值税专用发票")
+    draft = expect(await admin.post(DRAFT, {**body, "remark": "十一月"}))
+    assert (draft["status"], draft["direction"], draft["number"], draft["day"]) == ("draft", "in", number, "2026-11-05")
+    assert (draft["counterparty"], draft["vat_number"], draft["remark"]) == (name, tax_number, "十一月")
+    assert (draft["amount"], draft["tax"], draft["total"]) == ("100.00", "13.00", "113.00")
+    assert [(line["net"], line["discount_amount"]) for line in draft["lines"]] == [("80.00", "10.00"), ("20.00", None)]
+    files = expect(await admin.get(f"/api/attachments?biz_type=INVOICE&resource_id={draft['id']}"))["items"]
+    assert [file["object_key"] for file in files] == [body["object_key"]]
+    known = {"biz_type": "INVOICE", "id": draft["id"], "number": number}
+    assert expect(await admin.post(READ, body))["duplicate_of"] == known
+    assert expect(await admin.post(DRAFT, body), 40900)["field"] == "number"
+
+
+async def test_sums_that_our_rules_do_not_reach_from_the_lines_stay_those_of_the_paper(admin: Client) -> None:
+    content = digitalised(fresh_number(), amount="100.01", tax="13.02", total="113.03")
+    draft = expect(await admin.post(DRAFT, {"object_key": await key_of(admin, content)}))
+    assert (draft["amount"], draft["tax"], draft["lines"]) == ("100.01", "13.02", None)
+    assert draft["counterparty"] == SELLER[0]
+
+
+async def test_a_claimant_reads_a_receipt_of_an_older_kind_without_seeing_invoices(people: People) -> None:
+    person = await people.person(["finance:expense-claim:create"])
+    key, code = (
+        await key_of(person, pack(attached(older(number := fresh_number(8), "144032200011"))), "a.ofd"),
+        "144032200011",
+    )
+    said = expect(await person.post(FOR_CLAIM, {"object_key": key}))
+    assert (said["receipt_number"], said["total"], said["day"]) == (code + number, "318.00", "2026-11-05")
+    line = {"day": said["day"], "category": "meals", "amount": said["total"], "receipt_number": said["receipt_number"]}
+    claim = expect(await person.post(f"{AT}/expense-claims", {"title": "dinner", "lines": [line]}))
+    again = expect(await person.post(FOR_CLAIM, {"object_key": key}))
+    assert again["duplicate_of"] == {"biz_type": "EXPENSE", "id": claim["id"], "number": claim["number"]}
+    expect(await person.post(READ, {"object_key": key}), 40300)
+
+
+async def test_an_altered_file_is_told_and_becomes_no_draft(admin: Client) -> None:
+    number = fresh_number()
+    sealed = Signer().seal(attached(digitalised(number)))
+    whole = expect(await admin.post(READ, {"object_key": await key_of(admin, pack(sealed), "a.ofd")}))
+    assert (whole["signature"], whole["signer"]) == ("unknown", "示例税务局")
+    altered = {**sealed, "Doc_0/Attachs/original_invoice.xml": digitalised(number, amount="900.00", total="913.00")}
+    body = {"object_key": await key_of(admin, pack(altered), "a.ofd")}
+    assert expect(await admin.post(READ, body))["signature"] == "invalid"
+    assert (await admin.post(DRAFT, body)).fields == {"object_key"}
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "code"),
+    [
+        (b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><EInvoice>&b;</EInvoice>', "a.xml", 41500),
+        (b'<?xml version="1.0"?>' + b"<a>" * 10_000, "a.xml", 41300),
+        (pack({"OFD.xml": bytes(60 << 20)}), "a.ofd", 41300),
+        (b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n", "a.pdf", 41500),
+        (digitalised(fresh_number(), total="999.00"), "a.xml", 40001),
+        (digitalised(fresh_number(), amount="-100.00", tax="-13.00", total="-113.00", lines=""), "a.xml", 40001),
+    ],
+    ids=["entities", "nested", "bomb", "pdf", "sums", "credit note"],
+)
+async def test_hostile_and_other_files_are_refused_and_leave_nothing(
+    content: bytes, name: str, code: int, admin: Client
+) -> None:
+    body = {"object_key": await key_of(admin, content, name)}
+    reply = await admin.post(DRAFT, body)
+    expect(reply, code)
+    assert code != 40001 or reply.fields == {"total"}
+
+
+async def test_somebody_elses_private_file_is_not_read(admin: Client, people: People) -> None:
+    person = await people.person(["finance:invoice:create"])
+    body: dict[str, Any] = {"object_key": await key_of(admin, digitalised(fresh_number()))}
+    for path in (READ, DRAFT):
+        expect(await person.post(path, body), 40400)
