@@ -329,9 +329,13 @@ def link(
     return text(pattern=f"^({'|'.join(forms)})?$", max_length=max_length, **given)
 
 
-def takes_file(field: Field) -> bool:
-    """Return whether it holds the address or the key of a stored file: a `link` with `key`."""
-    return _KEY in str(field.rules.get("pattern", ""))
+def takes_file(field: Field, *, private: bool = False) -> bool:
+    """Return whether it holds the address or the key of a stored file: a `link` with `key`.
+
+    `private`: only the key, as of a private file, which has no address.
+    """
+    pattern = str(field.rules.get("pattern", ""))
+    return _KEY in pattern and not (private and _WEB_ADDRESS in pattern)
 
 
 def choice(*values: str, **options: Unpack[FieldOptions]) -> Field:

@@ -194,7 +194,7 @@ def plain_control(field: Field) -> Node:
     if field.kind in _PLAIN:
         return _PLAIN[field.kind]
     if takes_file(field):
-        return {"type": "stored-file"}
+        return {"type": "stored-file", "private": takes_file(field, private=True)}
     if field.secret:
         return {"type": "input-password"}
     if pattern and [re.fullmatch(pattern, one) is not None for one in _MONTHS] == [True, False]:

@@ -36,8 +36,12 @@ async function store(file, visibility, progress = () => undefined) {
 }
 
 /** Upload a public file, and return its reply, or null; `said` tells how far it is, or why not. */
-export async function publish(file, said) {
-  const reply = await store(file, "public", (part) => { said.textContent = `${Math.round(part * 100)} %`; });
+export function publish(file, said) {
+  return keep(file, said, "public");
+}
+
+async function keep(file, said, visibility) {
+  const reply = await store(file, visibility, (part) => { said.textContent = `${Math.round(part * 100)} %`; });
   said.textContent = reply.code === 0 ? "" : reasons(reply);
   return reply.code === 0 ? reply.data : null;
 }
@@ -157,8 +161,24 @@ export function fileNames(place, properties) {
   return { update: ({ data, name }) => place.replaceChildren(element("ul", { className: "files" }, ...(data[name] ?? []).map((file) => element("li", {}, named(file))))) };
 }
 
-/** The control of a field with a public file, such as a picture: its address, which an upload fills in. */
+/** The control of a field with the key of a private file, which is chosen or dropped. */
+function privateFile(place, properties) {
+  const said = element("small", { role: "status" });
+  const take = async ([file]) => {
+    const stored = file && await keep(file, said, "private");
+    if (!stored) return;
+    said.textContent = stored.fileName;
+    properties().onChange(stored.objectKey);
+  };
+  const zone = element("div", { className: "dropzone" }, chooser(say("chooseFile"), take, { multiple: false }), element("span", { textContent: say("dropFile") }));
+  takeDropped(place, take, (over) => zone.classList.toggle("over", over));
+  place.replaceChildren(zone, said);
+  return { update: ({ value }) => { said.textContent = value ? said.textContent || value : ""; } };
+}
+
+/** The control of a field with a stored file: a private one, or a public one such as a picture, whose address an upload fills in. */
 export function storedFile(place, properties) {
+  if (properties().private) return privateFile(place, properties);
   const address = element("input", { type: "text", ariaLabel: properties().label }), image = element("img", { alt: "", hidden: true }), said = element("small", { role: "status" });
   const show = (value) => {
     if (address.value !== value) address.value = value;
