@@ -40,7 +40,9 @@ from plugins.api.errors import DUPLICATE, MEDIA_TYPE, TOO_LARGE, FieldError, Val
 from plugins.api.ports import Attachments, OptionValues
 from plugins.api.values import store_quantity
 from plugins.api.workers import Lane, TooCostly, WorkFailed
-from plugins.finance import invoices
+from plugins.finance import claims, invoices
+from plugins.finance.claim_records import CLAIM_LINE, EXPENSE_CLAIMS
+from plugins.finance.e_invoice_reading import MOST_LINES
 from plugins.finance.messages import (
     E_INVOICE_TOO_LARGE,
     E_INVOICE_UNREADABLE,
@@ -50,11 +52,10 @@ from plugins.finance.messages import (
     SIGNATURES,
 )
 from plugins.finance.receipts import find_claim, find_invoice, number_key
-from plugins.finance.record_types import Invoice
+from plugins.finance.record_types import ExpenseClaim, Invoice
 from plugins.finance.records import CATEGORY, INVOICES, REMARK, SUPPLIER
 
 MOST_BYTES = 10 << 20
-MOST_LINES = 1_000
 INVOICE, EXPENSE = "INVOICE", "EXPENSE"
 
 AUTHORITIES = Option(
@@ -76,9 +77,11 @@ AUTHORITIES = Option(
     super_only=True,
 )
 
-_PARTY_NAME = {"seller_name": ("销售方名称", "Seller"), "buyer_name": ("购买方名称", "Buyer")}
-_TAX_NUMBERS = {"seller_tax_number": ("销售方税号", "Seller's tax number")} | {
-    "buyer_tax_number": ("购买方税号", "Buyer's tax number")
+_PARTIES = {
+    "seller_name": ("销售方名称", "Seller"),
+    "seller_tax_number": ("销售方税号", "Seller's tax number"),
+    "buyer_name": ("购买方名称", "Buyer"),
+    "buyer_tax_number": ("购买方税号", "Buyer's tax number"),
 }
 _AS_PRINTED = "As it is on the invoice."
 _LINE = obj(
@@ -112,7 +115,7 @@ E_INVOICE = shape(
         example="24312000000000000001",
     ),
     day=day(label=("开票日期", "Date"), nullable=False),
-    **{name: text(label=label, max_length=100) for name, label in (*_PARTY_NAME.items(), *_TAX_NUMBERS.items())},
+    **{name: text(label=label, max_length=100) for name, label in _PARTIES.items()},
     amount=money(label=("不含税金额", "Net amount"), nullable=False),
     tax=money(label=("税额", "Tax"), nullable=False),
     total=money(label=("价税合计", "Total"), nullable=False, description="Below zero on a credit note."),
@@ -158,6 +161,16 @@ DRAFT_BODY = shape(
     category=CATEGORY,
     remark=REMARK,
 )
+_CLAIM_LINE = CLAIM_LINE.fields or {}
+CLAIM_BODY = shape(
+    "EInvoiceClaim",
+    object_keys=array(
+        _FILE, label=("电子发票文件", "E-invoice files"), min_items=1, max_items=20, unique=True, required=True
+    ),
+    title=EXPENSE_CLAIMS.fields["title"],
+    category=_CLAIM_LINE["category"].but(description="Of each line."),
+    remark=REMARK,
+)
 
 
 @dataclass(frozen=True)
@@ -166,8 +179,8 @@ class EInvoices:
 
     lane: Lane
 
-    async def read(self, req: Request, key: str) -> Record:
-        """Return what the file of this key says. Raises 40400, 41300, 41500, and 40001 that names what is wrong."""
+    async def read(self, req: Request, key: str, at: str = "") -> Record:
+        """Return what the file of this key says. Raises 40400, 41300, 41500, and 40001 that names what is wrong `at` it."""
         content = await req.part(Attachments).read(req, key, MOST_BYTES)
         if content is None:
             raise ApiError(NOT_FOUND)
@@ -181,7 +194,19 @@ class EInvoices:
             raise _REFUSED[failure.kind]() if failure.kind in _REFUSED else failure from failure
         found: Record = orjson.loads(said)
         if found["faults"]:
-            raise ValidationFailed([FieldError(name, rule) for name, rule in found["faults"]])
+            raise ValidationFailed([FieldError(f"{at}{name}", rule) for name, rule in found["faults"]])
+        return found
+
+    async def read_sound(self, req: Request, key: str, field: str, at: str = "") -> Record:
+        """Return what a file says that can be entered.
+
+        Raises as `read`, and 40001 for `field` if it was altered after it was signed, and for a credit note.
+        """
+        found = await self.read(req, key, at)
+        if found["signature"]["result"] == "invalid":
+            raise ValidationFailed([FieldError(field, "invalid")], INVALID_SIGNATURE)
+        if Decimal(found["values"]["total"]) <= 0:
+            raise ValidationFailed([FieldError(f"{at}total", "minimum")], NOT_ABOVE_ZERO)
         return found
 
 
@@ -219,16 +244,11 @@ async def read_for_claim(req: Request) -> Record:
 async def create_draft(req: Request) -> Invoice:
     """Make a draft of an e-invoice, with its file attached.
 
-    Raises as `EInvoices.read`, 40001 for a file that was altered after it was signed and for a credit note, and 40900 for
-    a number that is entered already.
+    Raises as `EInvoices.read_sound`, and 40900 for a number that is entered already.
     """
     body: Record = req.body
-    found = await req.part(EInvoices).read(req, body["object_key"])
+    found = await req.part(EInvoices).read_sound(req, body["object_key"], "object_key")
     values = found["values"]
-    if found["signature"]["result"] == "invalid":
-        raise ValidationFailed([FieldError("object_key", "invalid")], INVALID_SIGNATURE)
-    if Decimal(values["total"]) <= 0:
-        raise ValidationFailed([FieldError("total", "minimum")], NOT_ABOVE_ZERO)
     supplier_id = body.get("supplier_id") or await _find_supplier(req, values)
     given = {
         "direction": "in",
@@ -256,11 +276,42 @@ async def _enter(req: Request, given: Record, lines: Sequence[Record]) -> Invoic
         except ValidationFailed as failure:
             if not all(one.field.startswith(("lines", "amount", "tax")) for one in failure.errors):
                 raise
-    check = next(one for one in invoices.ROUTES if one.name == "POST /api/v1/finance/invoices").check_body
-    if check is None:
-        raise RuntimeError("invoices have no body")
-    req.body = req.checked(check, given)
+    _replace_body(req, invoices.ROUTES, "POST /api/v1/finance/invoices", given)
     return await invoices.create(req)
+
+
+async def create_claim(req: Request) -> ExpenseClaim:
+    """Make a draft of an expense claim with a line for each e-invoice, and their files attached.
+
+    Raises as `EInvoices.read_sound`, and 40900 for a receipt that is entered already.
+    """
+    body: Record = req.body
+    reader, lines = req.part(EInvoices), list[Record]()
+    for place, key in enumerate(body["object_keys"]):
+        field = f"object_keys[{place}]"
+        found = await reader.read_sound(req, key, field, f"{field}.")
+        values, names = found["values"], [line["name"] for line in found["lines"][:1]]
+        about = " ".join(part for part in (values["seller_name"], *names) if part)
+        line = {"day": values["day"], "amount": values["total"], "receipt_number": _identify(values)}
+        lines.append({**line, "category": body["category"], "description": about or None})
+    given = {"lines": lines, **{name: body.get(name) for name in ("title", "remark")}}
+
+    async def work() -> ExpenseClaim:
+        _replace_body(req, claims.ROUTES, "POST /api/v1/finance/expense-claims", given)
+        claim = await claims.create(req)
+        for key in body["object_keys"]:
+            await req.part(Attachments).attach(req, key, EXPENSE, str(claim["id"]))
+        return claim
+
+    return await req.transaction(work)
+
+
+def _replace_body(req: Request, routes: Sequence[Route], name: str, given: Record) -> None:
+    """Make `given` the body of the request, as the route of this name checks it. Raises 40001."""
+    check = next(one for one in routes if one.name == name).check_body
+    if check is None:
+        raise RuntimeError(f"{name} takes no body")
+    req.body = req.checked(check, given)
 
 
 def _identify(values: Mapping[str, Any]) -> str:
@@ -351,6 +402,17 @@ ROUTES: tuple[Route, ...] = (
         access="finance:invoice:create",
         body=DRAFT_BODY,
         record=INVOICES,
+        refusals=_REFUSALS,
+        errors=(*_ERRORS, DUPLICATE),
+    ),
+    route(
+        "POST /api/v1/finance/expense-claims/from-documents",
+        create_claim,
+        summary="Create an expense claim from e-invoices",
+        title=("从电子发票新增", "New from e-invoices"),
+        access="finance:expense-claim:create",
+        body=CLAIM_BODY,
+        record=EXPENSE_CLAIMS,
         refusals=_REFUSALS,
         errors=(*_ERRORS, DUPLICATE),
     ),

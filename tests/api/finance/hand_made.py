@@ -55,6 +55,11 @@ async def of_e_invoice(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, route.path, {"object_key": stored["objectKey"]})
 
 
+async def claim_of_e_invoices(maker: Maker, route: Route) -> Exercise:
+    keys = [(await upload(maker.admin, digitalised(fresh_number()), "a.xml"))["objectKey"] for _ in range(2)]
+    return Exercise(maker.admin, route, route.path, {"object_keys": keys, "title": "出差", "category": "travel"})
+
+
 def claim_after(*actions: str) -> HandMade:
     async def made(maker: Maker, route: Route) -> Exercise:
         claim = await (await Books.fresh(maker.admin)).claim(*actions)
@@ -215,6 +220,7 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {INVOICES}/read-document": of_e_invoice,
     f"POST {CLAIMS}/read-document": of_e_invoice,
     f"POST {INVOICES}/from-document": of_e_invoice,
+    f"POST {CLAIMS}/from-documents": claim_of_e_invoices,
     f"POST {INVOICES}": own_invoice,
     f"PATCH {INVOICES}/{{id}}": own_invoice,
 }

@@ -13,6 +13,7 @@ from tests.support.e_invoice_files import SELLER, Signer, attached, digitalised,
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 READ, DRAFT = f"{AT}/invoices/read-document", f"{AT}/invoices/from-document"
+CONFIGS = "/api/v1/system/configs"
 FOR_CLAIM = f"{AT}/expense-claims/read-document"
 
 
@@ -47,30 +48,43 @@ async def test_sums_that_our_rules_do_not_reach_from_the_lines_stay_those_of_the
     assert draft["counterparty"] == SELLER[0]
 
 
-async def test_a_claimant_reads_a_receipt_of_an_older_kind_without_seeing_invoices(people: People) -> None:
-    person = await people.person(["finance:expense-claim:create"])
-    key, code = (
-        await key_of(person, pack(attached(older(number := fresh_number(8), "144032200011"))), "a.ofd"),
-        "144032200011",
-    )
-    said = expect(await person.post(FOR_CLAIM, {"object_key": key}))
-    assert (said["receipt_number"], said["total"], said["day"]) == (code + number, "318.00", "2026-11-05")
-    line = {"day": said["day"], "category": "meals", "amount": said["total"], "receipt_number": said["receipt_number"]}
-    claim = expect(await person.post(f"{AT}/expense-claims", {"title": "dinner", "lines": [line]}))
-    again = expect(await person.post(FOR_CLAIM, {"object_key": key}))
+async def test_a_claimant_enters_receipts_of_each_kind_without_seeing_invoices(people: People) -> None:
+    person, code = await people.person(["finance:expense-claim:create"]), "144032200011"
+    numbers = [fresh_number(8), fresh_number()]
+    contents = {"a.ofd": pack(attached(older(numbers[0], code))), "b.xml": digitalised(numbers[1])}
+    keys = [await key_of(person, content, name) for name, content in contents.items()]
+    said = expect(await person.post(FOR_CLAIM, {"object_key": keys[0]}))
+    assert (said["receipt_number"], said["total"], said["day"]) == (code + numbers[0], "318.00", "2026-11-05")
+    body = {"object_keys": keys, "title": "客户拜访", "category": "travel"}
+    claim = expect(await person.post(f"{AT}/expense-claims/from-documents", body))
+    assert (claim["status"], claim["amount"]) == ("draft", "431.00")
+    assert [line["receipt_number"] for line in claim["lines"]] == [code + numbers[0], numbers[1]]
+    assert claim["lines"][0]["description"] == f"{SELLER[0]} 餐费"
+    again = expect(await person.post(FOR_CLAIM, {"object_key": keys[0]}))
     assert again["duplicate_of"] == {"biz_type": "EXPENSE", "id": claim["id"], "number": claim["number"]}
-    expect(await person.post(READ, {"object_key": key}), 40300)
+    expect(await person.post(f"{AT}/expense-claims/from-documents", body), 40900)
+    expect(await person.post(READ, {"object_key": keys[0]}), 40300)
 
 
-async def test_an_altered_file_is_told_and_becomes_no_draft(admin: Client) -> None:
-    number = fresh_number()
-    sealed = Signer().seal(attached(digitalised(number)))
-    whole = expect(await admin.post(READ, {"object_key": await key_of(admin, pack(sealed), "a.ofd")}))
-    assert (whole["signature"], whole["signer"]) == ("unknown", "示例税务局")
+async def test_a_signature_is_valid_once_its_certificate_is_trusted_and_an_altered_file_becomes_no_draft(
+    admin: Client,
+) -> None:
+    number, signer, setting = fresh_number(), Signer(), "finance_e_invoice_authorities"
+    sealed = signer.seal(attached(digitalised(number)))
+    whole = {"object_key": await key_of(admin, pack(sealed), "a.ofd")}
+    said = expect(await admin.post(READ, whole, headers={"Accept-Language": "en"}))
+    assert (said["signature"], said["signer"]) == ("unknown", "示例税务局")
+    assert said["signature_reason"].startswith("The file is as it was signed, but who signed it is not known")
+    expect(await admin.patch(CONFIGS, {"values": {setting: ["a certificate"]}}), 40001)
+    expect(await admin.patch(CONFIGS, {"values": {setting: [signer.pem]}}))
+    assert expect(await admin.post(READ, whole))["signature"] == "valid"
+    expect(await admin.patch(CONFIGS, {"values": {setting: []}}))
     altered = {**sealed, "Doc_0/Attachs/original_invoice.xml": digitalised(number, amount="900.00", total="913.00")}
     body = {"object_key": await key_of(admin, pack(altered), "a.ofd")}
     assert expect(await admin.post(READ, body))["signature"] == "invalid"
     assert (await admin.post(DRAFT, body)).fields == {"object_key"}
+    claim = {"object_keys": [body["object_key"]], "title": "trip", "category": "travel"}
+    assert (await admin.post(f"{AT}/expense-claims/from-documents", claim)).fields == {"object_keys[0]"}
 
 
 @pytest.mark.parametrize(
