@@ -11,6 +11,7 @@ from plugins.business.amounts import (
     compute_amounts as compute_amounts,  # net, tax and amount of a document and its lines
     compute_part as compute_part,  # what some of the units of a line come to
     compute_value as compute_value,  # their price, before the discounts that are amounts
+    includes_tax as includes_tax,  # whether the price of a line includes its tax
     share_out as share_out,  # an amount in proportion to weights, to the cent
 )
 from plugins.business.currencies import (
@@ -79,6 +80,7 @@ from plugins.business.ports import (
     OWED_ASKED as OWED_ASKED,  # as `Books.find_owed`
     TERMS_ASKED as TERMS_ASKED,  # as `find_terms` of `Customers` or `Suppliers`
     BillableOrder as BillableOrder,  # what invoices may bill of an order, line by line
+    BilledOrder as BilledOrder,  # what they bill of it
     Books as Books,  # port: closed months, and what is owed
     Contact as Contact,  # whom to call at a customer
     Contracts as Contracts,  # port: drafts of contracts

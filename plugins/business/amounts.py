@@ -14,7 +14,8 @@
    `net_amount` is `amount` less `tax_amount`.
 6. Some of the units of a line have a part of its amount in proportion to their value, rounded to the cent. The amount
    of a shipment is the difference between the parts that are shipped after and before it, so the shipments of a line
-   add up to its amount. The first shipment also has the freight.
+   add up to its amount. The first shipment also has the freight. If the quantity of a line is revised after some of it
+   was shipped or invoiced, its units have their parts of what was `agreed` at first, so that no earlier part changes.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ def _compute_discounted(line: Line) -> Decimal:
 
 def compute_part(line: Line, quantity: Decimal, field: str = "amount") -> Decimal:
     """Return the part of `quantity` units in the `amount` of a line, or in another of its sums, named by `field`."""
+    sums = line.get("agreed") or line
     # lines that an earlier version stored have no `net`
-    whole, ordered = exact(line["amount"] if line.get(field) is None else line[field]), exact(line["quantity"])
+    whole, ordered = exact(sums["amount"] if sums.get(field) is None else sums[field]), exact(sums["quantity"])
     value = compute_value(line, ordered)
     # the value of few units of a low price is nothing
     return share(whole, compute_value(line, quantity), value) if value else share(whole, quantity, ordered)

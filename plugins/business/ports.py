@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +24,18 @@ OVER_CREDIT_LIMIT = Message(
 CREDIT_REFUSALS = conflicts(OVER_CREDIT_LIMIT)
 
 
+@dataclass(frozen=True)
+class BilledOrder:
+    """What invoices bill of an order, drafts included, less what was credited of it.
+
+    `units` has how many of each line, by its number, also where all was credited; the number 0 is the freight. `amount` is
+    what they claim in all, with tax.
+    """
+
+    units: Mapping[int, Decimal] = field(default_factory=dict)
+    amount: Decimal = Decimal(0)
+
+
 class Books(Port):
     """The closed months, and what is owed. Without books, no month is closed and nobody owes anything."""
 
@@ -34,6 +46,10 @@ class Books(Port):
     async def find_owed(self, customer_id: RecordId) -> Decimal:
         """Return what a customer owes now, less what was paid too much and what is billed ahead of a delivery."""
         return Decimal(0)
+
+    async def find_billed(self, biz_type: str, resource_id: str) -> BilledOrder:
+        """Return what invoices bill of an order; until the transaction ends no other one of it is confirmed."""
+        return BilledOrder()
 
 
 @dataclass(frozen=True)

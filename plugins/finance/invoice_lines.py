@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Record, Request, exact, invalid, store_money
-from plugins.api.business import BillableOrder, PricedLines, compute_part, compute_value, share_out
+from plugins.api import CONFLICT, ApiError, Record, Request, Service, exact, invalid, store_money
+from plugins.api.business import BillableOrder, BilledOrder, PricedLines, compute_part, compute_value, share_out
 from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import ReadOnlyRecord, store_quantity
 from plugins.finance.bills import billing, count_left, find_item_ids, get_share, list_lines, split
 from plugins.finance.messages import MORE_UNITS_THAN_BILLED, MORE_UNITS_THAN_OPEN, NOTHING_TO_BILL
 from plugins.finance.open_items import refuse_claims
+from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.prepayments import ask_for, take_off
 from plugins.finance.record_types import Invoice, OpenItem
 from plugins.finance.records import FINAL, INVOICES, PREPAYMENT, STANDARD
@@ -221,6 +222,21 @@ async def _find_sources(req: Request, items: Sequence[OpenItem], except_id: Any)
                     billed.add(line)
         sources.append(Source(item, order, billed))
     return sources
+
+
+async def find_billed(service: Service, biz_type: str, resource_id: str) -> BilledOrder:
+    """Return what invoices bill of an order, drafts included, and lock its item against those that confirm others."""
+    of_order = {"biz_type": biz_type, "resource_id": resource_id}
+    item = await service.database.store(OPEN_ITEMS).update_unversioned(of_order, {"$inc": {"billings": 1}})
+    if item is None:
+        return BilledOrder()
+    billed, amount = Billed(), _ZERO
+    for invoice in await service.database.store(INVOICES).find({**billing([item["id"]]), "status": {"$ne": "void"}}):
+        share = get_share(invoice, item["id"])
+        amount += exact(share["total"]) - exact(share["credited"])
+        for line in list_lines(invoice, item["id"]):
+            billed.add(line)
+    return BilledOrder(billed.units, amount)
 
 
 def _propose(sources: Sequence[Source], shipments: Sequence[Any] | None) -> Iterator[Record]:

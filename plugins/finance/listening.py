@@ -18,6 +18,7 @@ from plugins.api.business import (
     OF_BOOKS,
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
+    BilledOrder,
     Books,
     Rates,
 )
@@ -30,6 +31,7 @@ from plugins.finance.audit_runs import count_differences, measure_age
 from plugins.finance.books import find_open_day
 from plugins.finance.e_invoices import EInvoices
 from plugins.finance.exchange_rates import KeptRates, keep_base
+from plugins.finance.invoice_lines import find_billed
 from plugins.finance.messages import BASE_FIXED, PAID_BACK
 
 
@@ -46,6 +48,10 @@ class KeptBooks(Books):
     async def find_owed(self, customer_id: Any) -> Decimal:
         """Return what a customer owes now."""
         return await find_owed(self.service, customer_id)
+
+    async def find_billed(self, biz_type: str, resource_id: str) -> BilledOrder:
+        """Return what invoices bill of an order, and lock its item."""
+        return await find_billed(self.service, biz_type, resource_id)
 
 
 @asynccontextmanager

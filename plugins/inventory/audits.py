@@ -163,6 +163,14 @@ _RETURNED = Message(
     "{noun} {number} ({id}): of line {line} (product {product}) the quantity returned is {found}, but its returns add up to "
     "{expected}",
 )
+_VERSIONS = Message(
+    "{noun} {number}：版次为 {found}，按变更记录应为 {expected}",
+    "{noun} {number} ({id}): it is revision {found}, but {expected} according to its revisions",
+)
+_VERSION = Message(
+    "{noun} {number}：第 {revision} 版金额为 {found}，按变更记录应为 {expected}",
+    "{noun} {number} ({id}): revision {revision} comes to {found}, but to {expected} as it was made",
+)
 # the collection of the document that an entry names, by the kind of the entry
 _DOCUMENTS: Mapping[str, Collection] = {
     "receipt": RECEIPTS,
@@ -239,6 +247,29 @@ async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
             if found != expected:
                 values = {"line": key, "product": products.get(key), "found": f"{found:f}", "expected": f"{expected:f}"}
                 yield difference(trade.orders, order, f"{trade.shipped} {key}", _SHIPPED, **values)
+
+
+async def check_revisions(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
+    """Check that each order has as many versions as it says, each of which begins with what the one before came to."""
+    revised = [order for order in piece.records if order["confirmed_at"] is not None]
+    of_orders = {"order_id": {"$in": [order["id"] for order in revised]}, "revision": {"$ne": None}}
+    made: dict[Any, dict[int, ReadOnlyRecord]] = defaultdict(dict)
+    for one in await piece.store(trade.revisions).find(of_orders):
+        made[one["order_id"]][one["revision"]] = one
+    for order in revised:
+        revisions = made[order["id"]]
+        last = max(revisions, default=1)
+        if (order["revision"] or 1) != last or len(revisions) != last - 1:
+            values = {"found": order["revision"] or 1, "expected": len(revisions) + 1}
+            yield difference(trade.orders, order, "revision", _VERSIONS, **values)
+            continue
+        for number, revision in revisions.items():
+            following: ReadOnlyRecord = revisions[number + 1]["before"] if number < last else order
+            for name in ("amount", "net_amount", "tax_amount"):
+                found, expected = exact(following[name]), exact(revision[name])
+                if found != expected:
+                    values = {"found": f"{found:f}", "expected": f"{expected:f}", "revision": number}
+                    yield difference(trade.orders, order, f"{name} {number}", _VERSION, **values)
 
 
 async def check_shipments(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
@@ -343,6 +374,18 @@ AUDITS = (
         Message("销售订单与出库单", "Sales orders against deliveries"),
         SALES_ORDERS,
         partial(check_orders, SALE),
+    ),
+    Audit(
+        "inventory-purchase-revisions",
+        Message("采购订单与变更记录", "Purchase orders against their revisions"),
+        PURCHASE_ORDERS,
+        partial(check_revisions, PURCHASE),
+    ),
+    Audit(
+        "inventory-sales-revisions",
+        Message("销售订单与变更记录", "Sales orders against their revisions"),
+        SALES_ORDERS,
+        partial(check_revisions, SALE),
     ),
 )
 DEBTS = tuple(Debt(trade.biz_type, partial(owed_for_shipments, trade)) for trade in (PURCHASE, SALE))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Field, array, boolean, exact, integer, invalid, obj, object_id, quantity
+from plugins.api import Field, array, boolean, exact, integer, invalid, money, obj, object_id, quantity
 from plugins.api.business import (
     GOODS,
     LINE_DESCRIPTION,
@@ -37,6 +37,25 @@ _SHIPPED = {
         label=("短交完成", "Completed short"),
         read_only=True,
         description="Whether less than ordered was shipped, within the tolerance, and no more follows.",
+    ),
+    "agreed": obj(
+        "AgreedLine",
+        {
+            "quantity": quantity(label=("原数量", "Quantity")),
+            **{
+                name: money(label=label)
+                for name, label in (
+                    ("discount_amount", ("原折扣金额", "Discount amount")),
+                    ("net", ("原不含税金额", "Net amount")),
+                    ("tax", ("原税额", "Tax")),
+                    ("amount", ("原金额", "Amount")),
+                )
+            },
+        },
+        label=("变更前约定", "Agreed before"),
+        read_only=True,
+        description="What the line came to when some of it was shipped or invoiced already and its quantity was revised: its "
+        "units cost the same share of that as before. Null: as it stands.",
     ),
 }
 _RESERVED = {

@@ -93,6 +93,9 @@ PURCHASE_STATES = StateMachine(
             event="inventory.purchase_order.cancelled",
         ),
         "close": Transition("partly_received", "closed", ("关闭", "Close"), event="inventory.purchase_order.closed"),
+        "revise": Transition("ordered", "ordered", ("变更", "Revise")),
+        "revise-part": Transition("partly_received", "partly_received"),
+        "revise-rest": Transition("partly_received", "received"),  # nothing is left to be received
         # for the reversal of a receipt
         "unship-part": Transition(("partly_received", "received"), "partly_received"),
         "unship": Transition(("partly_received", "received"), "ordered"),
@@ -131,6 +134,9 @@ SALES_STATES = StateMachine(
             ("draft", "confirmed"), "cancelled", ("取消", "Cancel"), event="inventory.sales_order.cancelled"
         ),
         "close": Transition("partly_delivered", "closed", ("关闭", "Close"), event="inventory.sales_order.closed"),
+        "revise": Transition("confirmed", "confirmed", ("变更", "Revise")),
+        "revise-part": Transition("partly_delivered", "partly_delivered"),
+        "revise-rest": Transition("partly_delivered", "delivered"),  # nothing is left to be delivered
         # for the reversal of a delivery
         "unship-part": Transition(("partly_delivered", "delivered"), "partly_delivered"),
         "unship": Transition(("partly_delivered", "delivered"), "confirmed"),
@@ -220,6 +226,12 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
         **hold_fields(),
         "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
+        "revision": integer(
+            label=("版次", "Revision"),
+            minimum=2,
+            read_only=True,
+            description="The number of its version, if it was revised after its confirmation; null: it never was.",
+        ),
         "reference": text(
             label=("对方单号", "Reference"),
             max_length=100,
@@ -330,11 +342,11 @@ SALES_ORDERS: Collection[SalesOrder] = Collection(
 
 
 _COUNTED = {name: field for name, field in order_line("received").items() if name != "received"}
-_ASKED = {name: field for name, field in _COUNTED.items() if not field.read_only}
+ASKED_LINE = {name: field for name, field in _COUNTED.items() if not field.read_only}
 
 AMOUNTS_BODY = shape(
     "OrderAmountsBody",
-    lines=lines_of("AskedLine", _ASKED, MOST_LINES),
+    lines=lines_of("AskedLine", ASKED_LINE, MOST_LINES),
     **{name: PURCHASE_ORDERS.fields[name] for name in (*sorted(TERMS), *currency_fields())},
     supplier_id=PURCHASE_ORDERS.fields["supplier_id"].but(required=False, nullable=True),
     customer_id=SALES_ORDERS.fields["customer_id"],

@@ -121,7 +121,7 @@ def make_create_handler(trade: Drafts) -> Handler:
         if not trade.incoming and "customer_name" not in values:
             values["customer_name"] = await _find_customer_name(req, values)
         values |= copy_terms(await _find_terms(req, values), values)
-        values |= await _choose_address(req, trade, values)
+        values |= await choose_delivery_address(req, trade, values)
         values["tax_rounding"] = await find_rounding(req)
         values |= await choose_currency(req, trade, values)
         lines = await complete_lines(req, trade, values["lines"], values)
@@ -147,7 +147,7 @@ def make_update_handler(trade: Drafts) -> Handler:
             values["customer_name"] = await _find_customer_name(req, values)
         if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
             values |= copy_terms(terms, values)
-        values |= await _choose_address(req, trade, values, before)
+        values |= await choose_delivery_address(req, trade, values, before)
         if trade.dated in values:
             values[trade.dated] = values[trade.dated] or get_today(req)
         values |= await choose_currency(req, trade, values, before)
@@ -250,7 +250,7 @@ async def _find_terms(req: Request, values: Record) -> PaymentTerms:
     return PaymentTerms()
 
 
-async def _choose_address(req: Request, trade: Drafts, values: Record, before: Record | None = None) -> Record:
+async def choose_delivery_address(req: Request, trade: Drafts, values: Record, before: Record | None = None) -> Record:
     """Return where the goods of an order go unless it says so, and drop from `values` what chooses an address.
 
     That is an address of the customer, or of the warehouse that buys; an order keeps its own until it has another of
@@ -317,7 +317,7 @@ _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 async def confirm(step: Step[SalesOrder]) -> Record:
     """Return the values that the confirmation changes besides the state. Raises 40901 if the customer has no credit."""
-    excess = await _find_excess(step, step.record)
+    excess = await find_excess(step, step.record, exact(step.record["amount"]))
     return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
 
 
@@ -327,22 +327,22 @@ async def announce_sale(step: Step[Any]) -> None:
     step.record = await add_available(step.req, step.record)
 
 
-async def _find_excess(step: Step[SalesOrder], order: SalesOrder) -> Decimal | None:
+async def find_excess(step: Step[Any], order: ReadOnlyRecord, requested: Decimal) -> Decimal | None:
     """Return by how much this order, in addition to their other open orders, exceeds the credit of the customer.
 
-    Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
+    `requested` is what is to be delivered of it. Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
     """
     if order["customer_id"] is None or order.get("contract_id") is not None:
         return None
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
     waiting = await step.store(SALES_ORDERS).find(others, fields=_OF_CREDIT)
-    requested = in_base(exact(order["amount"]), order)
-    ordered = sum((in_base(_compute_undelivered(one), one) for one in waiting), Decimal(0))
+    requested = in_base(requested, order)
+    ordered = sum((in_base(compute_undelivered(one), one) for one in waiting), Decimal(0))
     customers = step.service.part(Customers)
     return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
 
 
-def _compute_undelivered(order: SalesOrder) -> Decimal:
+def compute_undelivered(order: ReadOnlyRecord) -> Decimal:
     """Return the amount of the goods that are still to be delivered of an order."""
     if order["shipped_amount"] is not None:
         return exact(order["amount"]) + exact(order["shipped_difference"]) - exact(order["shipped_amount"])

@@ -14,6 +14,7 @@ from plugins.inventory import (
     quotations,
     reordering,
     returns,
+    revisions,
     shipping,
     stock,
     stock_documents,
@@ -25,24 +26,17 @@ from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
 from plugins.inventory.listening import LISTENS, start
 from plugins.inventory.migrations import MIGRATIONS
 from plugins.inventory.numbers import OPTIONS
-from plugins.inventory.order_records import (
-    DELIVERIES,
-    PURCHASE_ORDER_CHANGES,
-    PURCHASE_ORDERS,
-    RECEIPTS,
-    SALES_ORDER_CHANGES,
-    SALES_ORDERS,
-)
+from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.prints import PRINTS
 from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import MASTER_DATA, PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
-from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.texts import DICTIONARIES, MENUS, PERMISSIONS
 from plugins.inventory.trades import PURCHASE, SALE
 from plugins.inventory.views import VIEWS
 
 _DOCUMENTS = (QUOTATIONS, PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
-_LATER = (PURCHASE_RETURNS, SALES_RETURNS, PURCHASE_ORDER_CHANGES, SALES_ORDER_CHANGES)
+_TRADES = (PURCHASE, SALE)
+_LATER = (*(one.returns for one in _TRADES), *(one.changes for one in _TRADES), *(one.revisions for one in _TRADES))
 
 plugin = Plugin(
     name="inventory",
@@ -55,12 +49,13 @@ plugin = Plugin(
     views=VIEWS,
     prints=PRINTS,
     emits=tuple(
-        event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
+        event for trade in _TRADES for event in (trade.revised, trade.returned, trade.reversed, trade.return_reversed)
     ),
     listens=LISTENS,
     biz_types={
         **{"PRODUCT": PRODUCTS, "SUPPLIER": SUPPLIERS, "QUOTATION": QUOTATIONS},
-        **{trade.biz_type: trade.orders for trade in (PURCHASE, SALE)},
+        **{trade.biz_type: trade.orders for trade in _TRADES},
+        "PURCHASE_ORDER_REVISION": PURCHASE.revisions,
     },
     holdings=(
         Holding(WAREHOUSES, "manager_id"),
@@ -72,7 +67,8 @@ plugin = Plugin(
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=routes_of(
-        master_data, prices, quotations, orders, shipping, returns, stock_documents, stock, reordering, margins, tables
+        *(master_data, prices, quotations, orders, revisions, shipping, returns),
+        *(stock_documents, stock, reordering, margins, tables),
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

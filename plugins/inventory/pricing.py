@@ -30,12 +30,13 @@ async def complete_lines(
     order: Mapping[str, Any],
     *,
     before: Sequence[Line] = (),
+    among: Sequence[Line] = (),
     entering: bool = False,
 ) -> list[Record]:
     """Return the lines of a draft with their numbers, kinds, prices and taxes; nothing is shipped of them.
 
-    `order` has the customer or supplier and the day, `before` are the lines that these replace; `entering`: quantities
-    may still be zero. Raises 40001 for each line that contradicts itself, its product or its tax.
+    `order` has the customer or supplier and the day, `before` are the lines that these replace, `among` others that stay
+    beside them; `entering`: quantities may still be zero. Raises 40001 for each line that contradicts itself, its product or its tax.
     """
     products = await find_products(req, lines, trade.filter_orderable(), once=False)
     kinds = [_choose_kind(line, products) for line in lines]
@@ -50,7 +51,7 @@ async def complete_lines(
     ]
     if faults:
         raise ValidationFailed(faults)
-    if all(kind == TEXT for kind in kinds):
+    if not among and all(kind == TEXT for kind in kinds):
         raise invalid("lines", "required")
     proposals = await find_proposals(req, trade, lines, order, products, units)
     priced = {(one.get("product_id"), exact(one["price"])): one.get("priced_by") for one in before if _is_priced(one)}

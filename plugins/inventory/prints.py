@@ -77,6 +77,7 @@ PRINTS = (
         facts=(
             "ordered_on",
             "currency",
+            "revision",
             *_AGREED,
             "reference",
             "salesperson_id",
@@ -101,6 +102,7 @@ PRINTS = (
         facts=(
             "ordered_on",
             "currency",
+            "revision",
             *_AGREED,
             "reference",
             "warehouse_id",

@@ -110,7 +110,7 @@ _INSTEAD: Mapping[str, Mapping[str, Field]] = {
     "ordered_on": _DAYS,
     "lines": {"lines": lines_of("QuotationLine", order_line("ordered_quantity"), MOST_LINES)},
     "status": _STATE,
-    **{name: {} for name in ("quotation_id", "credit_excess", "confirmed_at", *hold_fields())},
+    **{name: {} for name in ("quotation_id", "credit_excess", "confirmed_at", "revision", *hold_fields())},
     **{name: {} for name in ("shipped_amount", "shipped_difference", "returned_amount", "booked_later")},
 }
 AGREED = tuple(name for name, field in SALES_ORDERS.fields.items() if name not in _INSTEAD and not field.write_only)

@@ -277,6 +277,16 @@ class Quotation(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
+class AgreedLine(TypedDict):
+    """An object within `PurchaseOrder`."""
+
+    quantity: NotRequired[StoredAmount | None]
+    discount_amount: NotRequired[StoredAmount | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: NotRequired[StoredAmount | None]
+
+
 class PurchaseOrderLine(TypedDict):
     """An object within `PurchaseOrder`."""
 
@@ -305,6 +315,7 @@ class PurchaseOrderLine(TypedDict):
     tolerance: NotRequired[StoredAmount | None]
     received: StoredAmount
     completed: NotRequired[bool | None]
+    agreed: NotRequired[AgreedLine | None]
 
 
 class PurchaseOrder(TypedDict):
@@ -345,6 +356,7 @@ class PurchaseOrder(TypedDict):
     held_at: datetime | None
     held_by: int | None
     confirmed_at: datetime | None
+    revision: int | None
     reference: str | None
     remark: str | None
     version: int
@@ -385,6 +397,7 @@ class SalesOrderLine(TypedDict):
     tolerance: NotRequired[StoredAmount | None]
     delivered: StoredAmount
     completed: NotRequired[bool | None]
+    agreed: NotRequired[AgreedLine | None]
     available: NotRequired[StoredAmount | None]
     backordered: NotRequired[StoredAmount | None]
     quotation_line: NotRequired[int | None]
@@ -432,6 +445,7 @@ class SalesOrder(TypedDict):
     held_at: datetime | None
     held_by: int | None
     confirmed_at: datetime | None
+    revision: int | None
     reference: str | None
     remark: str | None
     version: int
@@ -715,6 +729,186 @@ class SalesOrderChange(TypedDict):
     order_number: str
     day: str
     amount: StoredAmount
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class PurchaseOrderRevisionLine(TypedDict):
+    """An object within `PurchaseOrderRevision`."""
+
+    product_id: NotRequired[StoredId | None]
+    quantity: StoredAmount
+    price: NotRequired[StoredAmount | None]
+    discount: NotRequired[StoredAmount | None]
+    tax_rate: NotRequired[StoredAmount | None]
+    tax_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
+    price_per: NotRequired[StoredAmount | None]
+    discount_amount: NotRequired[StoredAmount | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    unit_price: NotRequired[StoredAmount | None]
+    line: NotRequired[int | None]
+    tax_included: NotRequired[bool | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    proposed_price: NotRequired[StoredAmount | None]
+    price_list_id: NotRequired[StoredId | None]
+    priced_by: NotRequired[int | None]
+    tolerance: NotRequired[StoredAmount | None]
+    received: StoredAmount
+    completed: NotRequired[bool | None]
+    agreed: NotRequired[AgreedLine | None]
+
+
+class PurchaseOrderRevisionBefore(TypedDict):
+    """An object within `PurchaseOrderRevision`."""
+
+    lines: list[PurchaseOrderRevisionLine]
+    expected_on: NotRequired[str | None]
+    terms_days: NotRequired[int | None]
+    terms_from: NotRequired[Literal["document", "month_end"] | None]
+    instalments: NotRequired[list[Instalment] | None]
+    discount_percent: NotRequired[StoredAmount | None]
+    discount_days: NotRequired[int | None]
+    delivery_address: NotRequired[str | None]
+    order_discount: NotRequired[StoredAmount | None]
+    freight: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    remark: NotRequired[str | None]
+    net_amount: NotRequired[StoredAmount | None]
+    tax_amount: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+
+
+class PurchaseOrderRevision(TypedDict):
+    """A record of `inventory_purchase_order_revisions`."""
+
+    id: StoredId
+    number: str | None
+    order_id: StoredId | None
+    reason: str
+    revision: int | None
+    day: str | None
+    lines: list[PurchaseOrderRevisionLine]
+    expected_on: str | None
+    terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
+    delivery_address: str | None
+    order_discount: StoredAmount | None
+    freight: StoredAmount | None
+    reference: str | None
+    remark: str | None
+    net_amount: StoredAmount | None
+    tax_amount: StoredAmount | None
+    amount: StoredAmount
+    before: PurchaseOrderRevisionBefore | None
+    change: StoredAmount | None
+    status: Literal["draft", "pending", "in_force", "cancelled"]
+    submitted_by: int | None
+    refusal: str | None
+    version: int
+    creator_id: int
+    creator_department_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    updater_id: int
+    deleted: NotRequired[bool]
+    deleted_at: NotRequired[datetime]
+
+
+class SalesOrderRevisionLine(TypedDict):
+    """An object within `SalesOrderRevision`."""
+
+    product_id: NotRequired[StoredId | None]
+    quantity: StoredAmount
+    price: NotRequired[StoredAmount | None]
+    discount: NotRequired[StoredAmount | None]
+    tax_rate: NotRequired[StoredAmount | None]
+    tax_id: NotRequired[StoredId | None]
+    kind: NotRequired[Literal["product", "service", "text"] | None]
+    description: NotRequired[str | None]
+    price_per: NotRequired[StoredAmount | None]
+    discount_amount: NotRequired[StoredAmount | None]
+    unit: NotRequired[str | None]
+    unit_factor: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    unit_price: NotRequired[StoredAmount | None]
+    line: NotRequired[int | None]
+    tax_included: NotRequired[bool | None]
+    net: NotRequired[StoredAmount | None]
+    tax: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+    proposed_price: NotRequired[StoredAmount | None]
+    price_list_id: NotRequired[StoredId | None]
+    priced_by: NotRequired[int | None]
+    tolerance: NotRequired[StoredAmount | None]
+    delivered: StoredAmount
+    completed: NotRequired[bool | None]
+    agreed: NotRequired[AgreedLine | None]
+    available: NotRequired[StoredAmount | None]
+    backordered: NotRequired[StoredAmount | None]
+    quotation_line: NotRequired[int | None]
+
+
+class SalesOrderRevisionBefore(TypedDict):
+    """An object within `SalesOrderRevision`."""
+
+    lines: list[SalesOrderRevisionLine]
+    expected_on: NotRequired[str | None]
+    terms_days: NotRequired[int | None]
+    terms_from: NotRequired[Literal["document", "month_end"] | None]
+    instalments: NotRequired[list[Instalment] | None]
+    discount_percent: NotRequired[StoredAmount | None]
+    discount_days: NotRequired[int | None]
+    delivery_address: NotRequired[str | None]
+    order_discount: NotRequired[StoredAmount | None]
+    freight: NotRequired[StoredAmount | None]
+    reference: NotRequired[str | None]
+    remark: NotRequired[str | None]
+    net_amount: NotRequired[StoredAmount | None]
+    tax_amount: NotRequired[StoredAmount | None]
+    amount: StoredAmount
+
+
+class SalesOrderRevision(TypedDict):
+    """A record of `inventory_sales_order_revisions`."""
+
+    id: StoredId
+    number: str | None
+    order_id: StoredId | None
+    reason: str
+    revision: int | None
+    day: str | None
+    lines: list[SalesOrderRevisionLine]
+    expected_on: str | None
+    terms_days: int | None
+    terms_from: Literal["document", "month_end"] | None
+    instalments: list[Instalment] | None
+    discount_percent: StoredAmount | None
+    discount_days: int | None
+    delivery_address: str | None
+    order_discount: StoredAmount | None
+    freight: StoredAmount | None
+    reference: str | None
+    remark: str | None
+    net_amount: StoredAmount | None
+    tax_amount: StoredAmount | None
+    amount: StoredAmount
+    before: SalesOrderRevisionBefore | None
+    change: StoredAmount | None
     version: int
     creator_id: int
     creator_department_id: int | None

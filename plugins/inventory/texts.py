@@ -60,6 +60,31 @@ TOO_MUCH_MISSING = Message(
     "第 {line} 行还缺 {open}，超出允差，不能按完成处理",
     "Line {line}: {open} would be missing, which is more than its tolerance, so it cannot be completed",
 )
+REVISION_NOT_IN_STATE = Message("订单变更的状态不允许该操作", "The state of the revision does not allow this")
+REVISION_WAITS = Message(
+    "订单已有待审批的变更 {number}，请先处理或取消",
+    "Revision {number} of the order waits: it has to be decided or cancelled first",
+)
+NOTHING_REVISED = Message("没有任何变更", "Nothing would change")
+NOT_REVISABLE = Message(
+    "旧版本录入的订单不能变更，请关闭后重新下单",
+    "An order of an earlier version cannot be revised: close it and enter what is left as another one",
+)
+LINE_SETTLED = Message(
+    "第 {line} 行已收发或已开票，商品、单位、单价、折扣和税不能变更，请另加一行",
+    "Line {line}: some of it was shipped or invoiced, so its product, unit, price, discount and tax stay; add another line",
+)
+BELOW_SETTLED = Message(
+    "第 {line} 行已收发或已开票 {least}，数量不能更少",
+    "Line {line}: {least} was shipped or invoiced, so its quantity cannot be less",
+)
+SETTLED_LINE_DROPPED = Message(
+    "第 {line} 行已收发或已开票，不能删除", "Line {line} was shipped or invoiced, so it cannot be dropped"
+)
+FREIGHT_SETTLED = Message("运费已收发或已开票，不能变更", "The freight was shipped or invoiced, so it stays")
+BELOW_BILLED = Message(
+    "发票已开 {least}，订单金额不能更少", "Invoices bill {least} of the order, so it cannot come to less"
+)
 NOT_BELOW_LEVEL = Message(
     "该补货点已满足或已停用，无需采购", "The reorder level is reached, or not in use, so nothing is to be ordered"
 )
@@ -156,6 +181,14 @@ MENUS = (
         "/inventory/purchase-orders",
         "lucide:shopping-cart",
         4,
+    ),
+    page(
+        "inventory:purchase-order-revision",
+        ("采购订单变更", "Purchase order revisions"),
+        "/inventory/purchase-order-revisions",
+        "lucide:file-signature",
+        4,
+        granted_with="inventory:purchase-order:list",
     ),
     page("inventory:receipt", ("入库单", "Receipts"), "/inventory/receipts", "lucide:package-plus", 5),
     page("inventory:quotation", ("报价单", "Quotations"), "/inventory/quotations", "lucide:file-pen-line", 6),

@@ -49,6 +49,7 @@ from plugins.inventory.order_records import (
 from plugins.inventory.record_types import Product, Warehouse
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.revision_records import PURCHASE_ORDER_REVISIONS, SALES_ORDER_REVISIONS
 
 ENABLED: Mapping[str, Any] = {"status": "enabled"}
 STOCKED: Mapping[str, Any] = {"kind": {"$ne": SERVICE}}
@@ -149,7 +150,8 @@ class Trade(Drafts):
     """Either purchases or sales: orders whose goods are shipped.
 
     `owed` is the event that says what is owed for one of its `orders`. `shipment_id` names the field of a return with the id
-    of its delivery or receipt; `return_kind` is the kind of its ledger entries. `changes` has what orders became more or less after their month was closed.
+    of its delivery or receipt; `return_kind` is the kind of its ledger entries. `changes` has what orders became more or less after their month was closed,
+    `revisions` what was changed in them after they were confirmed.
     """
 
     biz_type: str
@@ -161,6 +163,8 @@ class Trade(Drafts):
     return_numbers: Numbering
     return_kind: str
     changes: Collection
+    revisions: Collection
+    revised: Event
     returned: Event
     reversed: Event
     return_reversed: Event
@@ -182,6 +186,8 @@ PURCHASE = Trade(
     return_numbers=PURCHASE_RETURN_NUMBERS,
     return_kind="purchase_return",
     changes=PURCHASE_ORDER_CHANGES,
+    revisions=PURCHASE_ORDER_REVISIONS,
+    revised=Event("inventory.purchase_order.revised", record=dict, revision=dict),
     returned=Event("inventory.receipt.returned", **_RETURN),
     reversed=Event("inventory.receipt.reversed", **_RETURN),
     return_reversed=Event("inventory.purchase_return.reversed", **_RETURN, reversal=dict),
@@ -202,6 +208,8 @@ SALE = Trade(
     return_numbers=SALES_RETURN_NUMBERS,
     return_kind="sales_return",
     changes=SALES_ORDER_CHANGES,
+    revisions=SALES_ORDER_REVISIONS,
+    revised=Event("inventory.sales_order.revised", record=dict, revision=dict),
     returned=Event("inventory.delivery.returned", **_RETURN),
     reversed=Event("inventory.delivery.reversed", **_RETURN),
     return_reversed=Event("inventory.sales_return.reversed", **_RETURN, reversal=dict),

@@ -9,6 +9,7 @@ from plugins.api.business import FURTHER_TERMS
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES, SUPPLIERS
+from plugins.inventory.revision_records import PURCHASE_ORDER_REVISIONS, TERMS
 
 _WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
 _LINES: Mapping[str, Mapping[str, object]] = {
@@ -22,12 +23,15 @@ _LINES: Mapping[str, Mapping[str, object]] = {
     "lines.discount_amount": _NARROW,
     "lines.reference": _WIDE,
     "lines.tolerance": _NARROW,
+    "lines.line": {"type": "hidden"},  # of a line that is revised
 }
 
 
 def _propose_open(done: str) -> dict[str, str]:
     return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}:line:product_id}}"}
 
+
+_REVISED = {name: f"${{{name}}}" for name in ("lines", *TERMS)}
 
 VIEWS = (
     View(PRODUCTS, columns=("sku", "name", "unit", "price", "on_hand", "reserved", "available", "status")),
@@ -56,7 +60,7 @@ VIEWS = (
         due="expected_on",
         due_only={"status": "ordered,partly_received"},
         widgets=_LINES,
-        proposals={"receive": _propose_open("received")},
+        proposals={"receive": _propose_open("received"), "revise": _REVISED},
     ),
     View(
         SALES_ORDERS,
@@ -64,7 +68,11 @@ VIEWS = (
         due="expected_on",
         due_only={"status": "confirmed,partly_delivered"},
         widgets={"customer_name": {"visibleOn": "${!customer_id}"}, **_LINES},
-        proposals={"deliver": _propose_open("delivered")},
+        proposals={"deliver": _propose_open("delivered"), "revise": _REVISED},
+    ),
+    View(
+        PURCHASE_ORDER_REVISIONS,
+        columns=("number", "order_id", "reason", "change", "amount", "status", "revision", "day"),
     ),
     *(View(one, proposals={"returns": _propose_open("returned")}) for one in (RECEIPTS, DELIVERIES)),
 )

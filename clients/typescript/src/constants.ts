@@ -1309,8 +1309,27 @@ export const STATE_MACHINES = {
    "ship": {"from": ["ordered", "partly_received"], "to": "received", "zh": "入库", "en": "Receive"},
    "cancel": {"from": ["draft", "pending", "ordered"], "to": "cancelled", "zh": "取消", "en": "Cancel"},
    "close": {"from": ["partly_received"], "to": "closed", "zh": "关闭", "en": "Close"},
+   "revise": {"from": ["ordered"], "to": "ordered", "zh": "变更", "en": "Revise"},
+   "revise-part": {"from": ["partly_received"], "to": "partly_received", "zh": "部分入库", "en": "Partly received"},
+   "revise-rest": {"from": ["partly_received"], "to": "received", "zh": "已入库", "en": "Received"},
    "unship-part": {"from": ["partly_received", "received"], "to": "partly_received", "zh": "部分入库", "en": "Partly received"},
    "unship": {"from": ["partly_received", "received"], "to": "ordered", "zh": "已下单", "en": "Ordered"}
+  }
+ },
+ "inventory_purchase_order_revision": {
+  "initial": "draft",
+  "states": {
+   "draft": {"zh": "草稿", "en": "Draft"},
+   "pending": {"zh": "审批中", "en": "Pending approval"},
+   "in_force": {"zh": "已生效", "en": "In force"},
+   "cancelled": {"zh": "已取消", "en": "Cancelled"}
+  },
+  "actions": {
+   "submit": {"from": ["draft"], "to": "pending", "zh": "提交审批", "en": "Submit"},
+   "withdraw": {"from": ["pending"], "to": "draft", "zh": "撤回", "en": "Withdraw"},
+   "reject": {"from": ["pending"], "to": "draft", "zh": "驳回", "en": "Reject"},
+   "confirm": {"from": ["draft", "pending"], "to": "in_force", "zh": "确认", "en": "Confirm"},
+   "cancel": {"from": ["draft", "pending"], "to": "cancelled", "zh": "取消", "en": "Cancel"}
   }
  },
  "inventory_quotation": {
@@ -1354,6 +1373,9 @@ export const STATE_MACHINES = {
    "ship": {"from": ["confirmed", "partly_delivered"], "to": "delivered", "zh": "出库", "en": "Deliver"},
    "cancel": {"from": ["draft", "confirmed"], "to": "cancelled", "zh": "取消", "en": "Cancel"},
    "close": {"from": ["partly_delivered"], "to": "closed", "zh": "关闭", "en": "Close"},
+   "revise": {"from": ["confirmed"], "to": "confirmed", "zh": "变更", "en": "Revise"},
+   "revise-part": {"from": ["partly_delivered"], "to": "partly_delivered", "zh": "部分出库", "en": "Partly delivered"},
+   "revise-rest": {"from": ["partly_delivered"], "to": "delivered", "zh": "已出库", "en": "Delivered"},
    "unship-part": {"from": ["partly_delivered", "delivered"], "to": "partly_delivered", "zh": "部分出库", "en": "Partly delivered"},
    "unship": {"from": ["partly_delivered", "delivered"], "to": "confirmed", "zh": "已确认", "en": "Confirmed"}
   }
@@ -1774,6 +1796,10 @@ export const PERMISSIONS = {
  "inventory:product:read": {"zh": "查看商品", "en": "read products"},
  "inventory:product:restore": {"zh": "恢复商品", "en": "restore products"},
  "inventory:product:update": {"zh": "修改商品", "en": "edit products"},
+ "inventory:purchase-order-revision:confirm": {"zh": "采购订单变更：确认", "en": "confirm (purchase order revisions)"},
+ "inventory:purchase-order-revision:list": {"zh": "查询采购订单变更", "en": "list purchase order revisions"},
+ "inventory:purchase-order-revision:read": {"zh": "查看采购订单变更", "en": "read purchase order revisions"},
+ "inventory:purchase-order-revision:submit": {"zh": "采购订单变更：提交审批", "en": "submit (purchase order revisions)"},
  "inventory:purchase-order:cancel": {"zh": "采购订单：取消", "en": "cancel (purchase orders)"},
  "inventory:purchase-order:close": {"zh": "采购订单：关闭", "en": "close (purchase orders)"},
  "inventory:purchase-order:confirm": {"zh": "采购订单：确认", "en": "confirm (purchase orders)"},
@@ -1786,6 +1812,7 @@ export const PERMISSIONS = {
  "inventory:purchase-order:read": {"zh": "查看采购订单", "en": "read purchase orders"},
  "inventory:purchase-order:receive": {"zh": "采购订单：入库", "en": "receive (purchase orders)"},
  "inventory:purchase-order:restore": {"zh": "恢复采购订单", "en": "restore purchase orders"},
+ "inventory:purchase-order:revise": {"zh": "采购订单：变更", "en": "revise (purchase orders)"},
  "inventory:purchase-order:submit": {"zh": "采购订单：提交审批", "en": "submit (purchase orders)"},
  "inventory:purchase-order:update": {"zh": "修改采购订单", "en": "edit purchase orders"},
  "inventory:purchase-return:export": {"zh": "导出采购退货", "en": "export purchase returns"},
@@ -1833,6 +1860,7 @@ export const PERMISSIONS = {
  "inventory:sales-order:list": {"zh": "查询销售订单", "en": "list sales orders"},
  "inventory:sales-order:read": {"zh": "查看销售订单", "en": "read sales orders"},
  "inventory:sales-order:restore": {"zh": "恢复销售订单", "en": "restore sales orders"},
+ "inventory:sales-order:revise": {"zh": "销售订单：变更", "en": "revise (sales orders)"},
  "inventory:sales-order:update": {"zh": "修改销售订单", "en": "edit sales orders"},
  "inventory:sales-return:export": {"zh": "导出销售退货", "en": "export sales returns"},
  "inventory:sales-return:list": {"zh": "查询销售退货", "en": "list sales returns"},

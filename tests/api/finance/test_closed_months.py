@@ -75,7 +75,7 @@ async def test_no_order_is_dated_into_a_closed_month(kind: str, action: str, com
 
 
 @pytest.mark.parametrize("kind", ["sales-orders", "purchase-orders"])
-@pytest.mark.parametrize("action", ["return", "cancel", "close"])
+@pytest.mark.parametrize("action", ["return", "cancel", "close", "revise"])
 async def test_what_becomes_less_of_an_order_is_less_in_the_month_of_that(
     kind: str, action: str, company: ClosedBooks
 ) -> None:
@@ -89,10 +89,14 @@ async def test_what_becomes_less_of_an_order_is_less_in_the_month_of_that(
     if action == "return":
         shipment = expect(await company.client.get(f"{INVENTORY}/{at}?order_id={order['id']}"))["items"][0]
         expect(await company.client.post(f"{INVENTORY}/{at}/{shipment['id']}/returns"))
+    elif action == "revise":
+        lines = [{"line": line["line"], "quantity": "5"} for line in order["lines"]]
+        body = {"version": order["version"], "reason": "less", "lines": lines}
+        expect(await company.client.post(f"{INVENTORY}/{kind}/{order['id']}/revise", body))
     else:
         expect(await company.client.post(f"{INVENTORY}/{kind}/{order['id']}/{action}"))
     assert await company.figures() == before
-    less = {"return": 40, "cancel": 100, "close": 60}[action]
+    less = {"return": 40, "cancel": 100, "revise": 50, "close": 60}[action]
     name = "sales" if kind == "sales-orders" else "purchase"
     after = await _traded(company)
     assert {one: traded[one] - after[one] for one in after} == {"sales": 0, "purchase": 0, name: less}

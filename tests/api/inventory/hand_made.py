@@ -38,6 +38,21 @@ async def pending_purchase(maker: Maker, route: Route) -> Exercise:
     return _of(maker, route, pending, {"reason": "no"} if route.path.endswith("/reject") else None)
 
 
+async def revise(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, route.path.removesuffix("/{id}/revise"))
+    body = {"version": order["version"], "reason": "客户减少数量", "lines": [{"line": 1, "quantity": "2"}]}
+    return _of(maker, route, order, body)
+
+
+async def waiting_revision(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, PURCHASES)
+    body = {"version": order["version"], "reason": "追加数量", "lines": [{"line": 1, "quantity": "4"}]}
+    revision = expect(await maker.admin.post(f"{PURCHASES}/{order['id']}/revise", body))
+    if route.path.endswith(("/withdraw", "/reject")):
+        revision = expect(await maker.admin.post(f"{AT}/purchase-order-revisions/{revision['id']}/submit"))
+    return _of(maker, route, revision, {"reason": "no"} if route.path.endswith("/reject") else None)
+
+
 async def held_order(maker: Maker, route: Route) -> Exercise:
     order = await _ordered(maker, route.path.removesuffix("/{id}/release"))
     held = expect(await maker.admin.post(path_with(route, order["id"]).replace("/release", "/hold"), {"reason": "no"}))
@@ -141,6 +156,13 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {PURCHASES}/{{id}}/close": close_purchase,
     f"POST {SALES}/{{id}}/deliver": deliver,
     f"POST {SALES}/{{id}}/close": close_sale,
+    f"POST {PURCHASES}/{{id}}/revise": revise,
+    f"POST {SALES}/{{id}}/revise": revise,
+    f"GET {AT}/purchase-order-revisions/{{id}}": waiting_revision,
+    **{
+        f"POST {AT}/purchase-order-revisions/{{id}}/{action}": waiting_revision
+        for action in ("submit", "withdraw", "reject", "confirm", "cancel")
+    },
     f"POST {PURCHASES}/{{id}}/release": held_order,
     f"POST {SALES}/{{id}}/release": held_order,
     **{

@@ -1,0 +1,381 @@
+"""Revisions of confirmed orders: one puts new lines and terms in force, and keeps what it replaces as a version.
+
+Everything that follows from an order follows at once, in one transaction: what is reserved and owed, credit, what was ordered
+of a quotation, and the state. Where a purchase order would come to more than was approved, its revision waits for a decision
+of its own, by somebody else, and is checked again when that is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import partial
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    Action,
+    ApiError,
+    Approval,
+    Field,
+    Handler,
+    Record,
+    Refusal,
+    Request,
+    Route,
+    Step,
+    conflicts,
+    crud,
+    day,
+    day_of,
+    exact,
+    money,
+    route,
+    store_money,
+    text,
+    transitions,
+)
+from plugins.api.business import CREDIT_REFUSALS, replace_terms
+from plugins.api.records import change_state
+from plugins.api.requests import as_json
+from plugins.api.values import ReadOnlyRecord
+from plugins.inventory.lines import count_unfinished, number_lines
+from plugins.inventory.order_records import ASKED_LINE, PURCHASE_ORDERS, REJECT_BODY, SALES_ORDERS
+from plugins.inventory.orders import choose_delivery_address, compute_undelivered, find_excess
+from plugins.inventory.quoted import count_again
+from plugins.inventory.record_types import PurchaseOrderRevision
+from plugins.inventory.records import SUPPLIERS
+from plugins.inventory.revised_lines import find_settled, name_lines, revise
+from plugins.inventory.revision_records import (
+    PURCHASE_ORDER_REVISIONS,
+    PURCHASE_ORDER_VERSIONS,
+    REVISE_PURCHASE_BODY,
+    REVISE_SALE_BODY,
+    SALES_ORDER_VERSIONS,
+    SUMS,
+    TERMS,
+    VALUES,
+)
+from plugins.inventory.texts import (
+    BELOW_BILLED,
+    BELOW_SETTLED,
+    FREIGHT_SETTLED,
+    LINE_SETTLED,
+    MORE_THAN_QUOTED,
+    NOT_IN_STATE,
+    NOT_REVISABLE,
+    NOTHING_REVISED,
+    REVISION_WAITS,
+    SETTLED_LINE_DROPPED,
+)
+from plugins.inventory.trades import PURCHASE, SALE, Trade, book_later, publish
+
+_SETTLED = (NOT_REVISABLE, LINE_SETTLED, BELOW_SETTLED, SETTLED_LINE_DROPPED, FREIGHT_SETTLED, BELOW_BILLED)
+
+
+@dataclass(frozen=True)
+class Revised:
+    """The revision that an action makes, and what changes in its order; nothing yet if it waits for a decision."""
+
+    revision: Record
+    changes: Record
+
+
+async def propose(trade: Trade, step: Step[Any]) -> None:
+    """Keep the revision that a body asks for, in force unless it has to be approved. Raises 40001 and 40901."""
+    order = step.record
+    if order["net_amount"] is None or any(line.get("line") is None for line in order["lines"]):
+        raise ApiError(CONFLICT, NOT_REVISABLE)
+    revisions = step.store(trade.revisions)
+    earlier = await revisions.find({"order_id": order["id"]})
+    if waiting := [one["number"] for one in earlier if one.get("status") in ("draft", "pending")]:
+        raise ApiError(CONFLICT, REVISION_WAITS.filled(number=waiting[0]))
+    asked = await _ask(step, trade, earlier)
+    after = await _settle(step, trade, order, asked)
+    if not _compare(step.req, trade.revisions.read, order, after):
+        raise ApiError(CONFLICT, NOTHING_REVISED)
+    waits = trade.incoming and exact(after["amount"]) > exact(order["amount"])
+    changes = {} if waits else await _follow(step, trade, order, after)
+    values = {
+        "number": f"{order['number']}-{len(earlier) + 1}",
+        "order_id": order["id"],
+        "reason": step.body["reason"],
+        **({"status": "draft" if waits else "in_force"} if trade.incoming else {}),
+        **{name: after[name] for name in VALUES},
+        **_describe(order, after),
+        "revision": changes.get("revision"),
+        "day": None if waits else step.today,
+    }
+    step.keep(Revised(await step.req.store(trade.revisions).create(values), changes))
+
+
+async def _ask(step: Step[Any], trade: Trade, earlier: Sequence[ReadOnlyRecord]) -> Record:
+    """Return lines and terms of the order as the body asks for them, without amounts."""
+    order, body = step.record, replace_terms(step.body)
+    body |= await choose_delivery_address(step.req, trade, body, order)
+    asked = {name: body.get(name, order[name]) for name in TERMS}
+    if body.get("lines") is None:
+        return {**asked, "lines": order["lines"]}
+    settled = await find_settled(step, trade, order)
+    # a number that was dropped is not given to another line
+    used = [line["line"] for one in (order, *earlier) for line in one["lines"]]
+    used += [line["line"] for one in earlier for line in (one["before"] or {}).get("lines", ())]
+    lines = await name_lines(step.req, trade, order, body["lines"], settled, max(used) + 1)
+    return {**asked, "lines": lines}
+
+
+async def _settle(step: Step[Any], trade: Trade, order: ReadOnlyRecord, asked: ReadOnlyRecord) -> Record:
+    """Return what the order has after a revision. Raises 40901 for what of it is settled and would change."""
+    terms = {name: asked[name] for name in TERMS}
+    return terms | revise(trade, order, asked, await find_settled(step, trade, order))
+
+
+def _describe(order: ReadOnlyRecord, after: ReadOnlyRecord) -> Record:
+    """Return what a revision keeps of the order as it is before."""
+    change = exact(after["amount"]) - exact(order["amount"])
+    return {"before": {name: order[name] for name in VALUES}, "change": store_money(change)}
+
+
+async def _follow(step: Step[Any], trade: Trade, order: ReadOnlyRecord, after: Record) -> Record:
+    """Return what changes in an order that has this after a revision. Raises 40901 if its customer has no credit for it."""
+    changes = {**after, "revision": (order["revision"] or 1) + 1}
+    undelivered = compute_undelivered({**order, **after}) if not trade.incoming else None
+    if undelivered is not None and undelivered > compute_undelivered(order):
+        excess = await find_excess(step, order, undelivered)
+        changes["credit_excess"] = store_money(excess) if excess is not None else None
+    state = {"status": trade.orders.machine.after(_choose(trade, order, after["lines"]))}
+    return changes | await book_later(step.service, trade, {**order}, {**order, **after, **state}, step.today)
+
+
+def _choose(trade: Trade, order: ReadOnlyRecord, lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the transition of an order that has these lines after a revision: it ends if nothing is left of them."""
+    if trade.orders.machine.permits(order, "revise"):
+        return "revise"
+    return "revise-part" if any(count_unfinished(line, trade.shipped) for line in lines) else "revise-rest"
+
+
+def choose(trade: Trade, step: Step[Any]) -> str:
+    """Return the transition of the order of the step."""
+    return _choose(trade, step.record, step.kept[Revised].changes.get("lines") or step.record["lines"])
+
+
+def change_order(step: Step[Any]) -> Record:
+    """Return the update of the order of the step."""
+    return _update(step.kept[Revised].changes)
+
+
+def _update(changes: Record) -> Record:
+    """Return the update for these changes: lines with `$set`, so that no product is looked up again."""
+    values = {name: value for name, value in changes.items() if name != "lines"}
+    return {**values, **({"$set": {"lines": changes["lines"]}} if "lines" in changes else {})}
+
+
+async def announce(trade: Trade, step: Step[Any]) -> None:
+    """Emit what is owed and still to come of the order of the step after its revision."""
+    made = step.kept[Revised]
+    if made.changes:
+        await _announce(step, trade, step.record, made.revision)
+
+
+async def _announce(step: Step[Any], trade: Trade, order: Record, revision: ReadOnlyRecord) -> None:
+    live = await step.store(trade.shipments).find({"order_id": order["id"], "reversed_by_id": None})
+    shipments = [{**one, "lines": number_lines(one["lines"], order["lines"])} for one in live]
+    await publish(trade, step.service, step.request, order, shipments, step.today)
+    if not trade.incoming:
+        await count_again(step.req, order)
+    await step.emit(trade.revised, record=order, revision=revision)
+
+
+# -- the approval of a purchase order that comes to more
+
+
+async def put_in_force(step: Step[PurchaseOrderRevision]) -> None:
+    """Keep what a revision changes in its order now. Raises 40901 if the order does not allow it any more."""
+    revision, orders = step.record, step.store(PURCHASE_ORDERS)
+    order: Record = {**await orders.get(revision["order_id"])}
+    if not any(PURCHASE_ORDERS.machine.permits(order, name) for name in ("revise", "revise-part")):
+        raise PURCHASE_ORDERS.machine.refuse("revise")
+    after = await _settle(step, PURCHASE, order, {**revision, "lines": _take_up(order, revision)})
+    changes = await _follow(step, PURCHASE, order, after)
+    action = _choose(PURCHASE, order, after["lines"])
+    changed: Record = {**await change_state(orders, order["id"], action, _update(changes), version=order["version"])}
+    kept = {name: after[name] for name in VALUES} | _describe(order, after)
+    step.keep(Revised({**kept, "revision": changes["revision"], "day": step.today}, changed))
+
+
+def _take_up(order: ReadOnlyRecord, revision: PurchaseOrderRevision) -> list[Record]:
+    """Return the lines that a revision asked for: settled ones have the discount of their whole quantity again."""
+    known = {line["line"]: line for line in order["lines"]}
+    return [
+        {**line, "discount_amount": known[line["line"]]["discount_amount"]} if line.get("agreed") else {**line}
+        for line in revision["lines"]
+    ]
+
+
+async def announce_in_force(step: Step[PurchaseOrderRevision]) -> None:
+    """Emit what is to come of the order after its revision was confirmed."""
+    await _announce(step, PURCHASE, step.kept[Revised].changes, step.record)
+
+
+async def describe(step: Step[PurchaseOrderRevision]) -> Record:
+    """Return the supplier and the amounts, which approvers may not be allowed to look up."""
+    revision = step.record
+    order = await step.store(PURCHASE_ORDERS).get(revision["order_id"])
+    supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    before = revision["before"]
+    return {
+        "supplier": supplier and supplier["name"],
+        "amount_before": f"{exact(before['amount'] if before is not None else None):.2f}",
+    }
+
+
+# -- versions
+
+_OF_LINE = (*(name for name in ASKED_LINE if name not in ("unit_price", "kind", "product_id")), "amount")
+
+
+def make_versions_handler(trade: Trade, shown: Field) -> Handler:
+    """Return the handler that lists the versions of an order, as `shown`, with the days on which they are in force."""
+
+    async def list_versions(req: Request) -> Record:
+        order = await req.store(trade.orders).get(req.path["id"])
+        if order["confirmed_at"] is None:
+            return {"items": []}
+        of_order = {"order_id": order["id"], "revision": {"$ne": None}}
+        made = sorted(await req.system_store(trade.revisions).find(of_order), key=lambda one: one["revision"])
+        contents = [*(one["before"] or {} for one in made), {name: order[name] for name in VALUES}]
+        first = {"from": day_of(order["confirmed_at"], req.service.settings.zone).isoformat()}
+        origins = [first, *map(_describe_origin, made)]
+        items: list[Record] = []
+        for number, (origin, content) in enumerate(zip(origins, contents, strict=True)):
+            if items:
+                items[-1]["to"] = (date.fromisoformat(origin["from"]) - timedelta(days=1)).isoformat()
+            changes = _compare(req, shown, contents[number - 1], content) if number else []
+            items.append({"version": number + 1, "to": None, **origin, "changes": changes, **content})
+        on = req.query.get("day")
+        return {"items": [one for one in items if on is None or _is_in_force(one, on)]}
+
+    return list_versions
+
+
+def _describe_origin(revision: ReadOnlyRecord) -> Record:
+    """Return when, why and by whom a version was made."""
+    made = {"revision_id": revision["id"], "reason": revision["reason"], "revised_by": revision["creator_id"]}
+    return {"from": revision["day"], **made}
+
+
+def _is_in_force(version: ReadOnlyRecord, on: str) -> bool:
+    return bool(version["from"] <= on and (version["to"] is None or on <= version["to"]))
+
+
+def _compare(req: Request, shown: Field, before: ReadOnlyRecord, after: ReadOnlyRecord) -> list[Record]:
+    """Return in what a version differs from the one before: values of the order, and of its lines by their numbers."""
+    fields = shown.fields or {}
+    of_line = fields["lines"].items.fields if fields["lines"].items is not None else None
+    old, new = as_json(shown, before), as_json(shown, after)
+    changes = _list_changes(req, fields, (*TERMS, *SUMS), old, new)
+    lines = [{line["line"]: line for line in one["lines"]} for one in (old, new)]
+    for number in dict.fromkeys((*lines[0], *lines[1])):
+        one, other = (of.get(number, {}) for of in lines)
+        about = {"line": number, "product_id": (other or one)["product_id"]}
+        changes += [{**about, **change} for change in _list_changes(req, of_line or {}, _OF_LINE, one, other)]
+    return changes
+
+
+def _list_changes(
+    req: Request, fields: Mapping[str, Field], names: Sequence[str], old: ReadOnlyRecord, new: ReadOnlyRecord
+) -> list[Record]:
+    changed = [name for name in names if old.get(name) != new.get(name)]
+    labels = {name: label.text(req.language) for name in changed if (label := fields[name].label) is not None}
+    return [
+        {"field": name, "label": labels.get(name, name), "before": old.get(name), "after": new.get(name)}
+        for name in changed
+    ]
+
+
+def _revising(trade: Trade, resource: str, body: Field, refusals: tuple[Refusal, ...] = ()) -> Action:
+    """Return the action that revises an order of a trade."""
+    return Action(
+        f"POST /api/v1/inventory/{resource}s/{{id}}/revise",
+        access=f"inventory:{resource}:revise",
+        does=("revise", "revise-part", "revise-rest"),
+        body=body,
+        before=partial(propose, trade),
+        choose=partial(choose, trade),
+        values=change_order,
+        after=partial(announce, trade),
+        respond=lambda step: step.kept[Revised].revision,
+        returns=trade.revisions.read,
+        events=(trade.revised,),
+        refusals=(*conflicts(*_SETTLED, NOTHING_REVISED), *refusals),
+        waits=True,
+    )
+
+
+def _versions(trade: Trade, resource: str, returns: Field) -> Route:
+    """Return the route that lists the versions of an order of a trade."""
+    versions = (returns.fields or {})["items"].items
+    return route(
+        f"GET /api/v1/inventory/{resource}s/{{id}}/versions",
+        make_versions_handler(trade, versions if versions is not None else returns),
+        summary=f"List the versions of a {resource.replace('-', ' ')}",
+        title=("订单版本", "Versions"),
+        access=f"inventory:{resource}:read",
+        query={"day": day(description="Only the version in force on this day.")},
+        returns=returns,
+        collection=trade.orders.name,
+    )
+
+
+_REVISION = "inventory:purchase-order-revision"
+_AT = "/api/v1/inventory/purchase-order-revisions"
+ROUTES: tuple[Route, ...] = (
+    *transitions(
+        SALES_ORDERS,
+        _revising(SALE, "sales-order", REVISE_SALE_BODY, (*CREDIT_REFUSALS, *conflicts(MORE_THAN_QUOTED))),
+    ),
+    _versions(SALE, "sales-order", SALES_ORDER_VERSIONS),
+    *transitions(
+        PURCHASE_ORDERS,
+        _revising(PURCHASE, "purchase-order", REVISE_PURCHASE_BODY, conflicts(REVISION_WAITS)),
+    ),
+    _versions(PURCHASE, "purchase-order", PURCHASE_ORDER_VERSIONS),
+    *crud(PURCHASE_ORDER_REVISIONS, at=_AT, resource=_REVISION, only=("list", "read")),
+    *transitions(
+        PURCHASE_ORDER_REVISIONS,
+        Action(
+            f"POST {_AT}/{{id}}/submit",
+            access=f"{_REVISION}:submit",
+            summary="Submit a purchase order revision for approval",
+            values=lambda step: {"submitted_by": step.by, "refusal": None},
+        ),
+        Action(
+            f"POST {_AT}/{{id}}/withdraw",
+            access=f"{_REVISION}:submit",
+            summary="Withdraw a purchase order revision from approval",
+            values=lambda step: {"refusal": step.reason},
+        ),
+        Action(
+            f"POST {_AT}/{{id}}/reject",
+            access=f"{_REVISION}:confirm",
+            body=REJECT_BODY,
+            values=lambda step: {"refusal": step.reason},
+        ),
+        Action(
+            f"POST {_AT}/{{id}}/confirm",
+            access=f"{_REVISION}:confirm",
+            before=put_in_force,
+            values=lambda step: step.kept[Revised].revision,
+            after=announce_in_force,
+            events=(PURCHASE.revised,),
+            refusals=conflicts(*_SETTLED, NOT_IN_STATE),
+        ),
+        Action(
+            f"POST {_AT}/{{id}}/cancel",
+            access=f"{_REVISION}:submit",
+            values=lambda step: {"refusal": step.reason},
+        ),
+        approval=Approval(done="confirm", record=describe, fields={"supplier": text(), "amount_before": money()}),
+    ),
+)
