@@ -51,6 +51,7 @@ from plugins.records.on_hold import (
     holds as holds,  # the routes to put records on hold and to release them
 )
 from plugins.records.steps import (
+    ON_HOLD as ON_HOLD,  # why a record on hold refuses what waits
     Announced as Announced,  # base of what a hook keeps for later ones, and the event of the transition carries
     Hook as Hook,  # the type of a hook: a coroutine function of a `Step`
     change_state as change_state,  # make a transition that no request asks for

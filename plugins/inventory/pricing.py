@@ -42,7 +42,7 @@ async def complete_lines(
     kinds = [_choose_kind(line, products) for line in lines]
     faults = [one for number, line in enumerate(lines) for one in _faults(number, line, kinds[number], products)]
     units = [_find_factor(line, products.get(line.get("product_id"))) for line in lines]
-    faults += [one for number, line in enumerate(lines) for one in _faults_of_unit(number, line, units[number])]
+    faults += [one for number, line in enumerate(lines) for one in find_unit_faults(number, line, units[number])]
     counted = [line.get("quantity") for line in lines]
     faults += [
         FieldError(f"lines[{number}].quantity", "minimum")
@@ -115,7 +115,7 @@ def _find_factor(line: Line, product: Product | None) -> Decimal | None:
     return next((exact(one["factor"]) for one in product["units"] or () if one["unit"] == unit), None)
 
 
-def _faults_of_unit(number: int, line: Line, factor: Decimal | None) -> Iterator[FieldError]:
+def find_unit_faults(number: int, line: Line, factor: Decimal | None) -> Iterator[FieldError]:
     """Yield a unit that is none of the product, and a quantity that is none or too much in the product's own unit."""
     if factor is None:
         yield FieldError(f"lines[{number}].unit", "reference")

@@ -8,14 +8,17 @@ of their own. So no part of the order changes that was shipped or invoiced befor
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Record, Request, Step, exact, invalid, store_money
 from plugins.api.business import (
+    BY_LINE,
     MAX_AMOUNT,
+    MOST_LINES,
     TEXT,
     Books,
     compute_amounts,
@@ -27,7 +30,7 @@ from plugins.api.errors import FieldError, ValidationFailed
 from plugins.api.values import ReadOnlyRecord, share, store_quantity
 from plugins.inventory.lines import Line, number_lines
 from plugins.inventory.order_records import ASKED_LINE
-from plugins.inventory.pricing import complete_lines
+from plugins.inventory.pricing import complete_lines, find_unit_faults
 from plugins.inventory.texts import BELOW_BILLED, BELOW_SETTLED, FREIGHT_SETTLED, LINE_SETTLED, SETTLED_LINE_DROPPED
 from plugins.inventory.trades import Trade, count_difference
 
@@ -85,8 +88,6 @@ async def name_lines(
         for place, number in enumerate(numbers)
         if number is not None and (number not in known or number in numbers[:place])
     ]
-    if faults:
-        raise ValidationFailed(faults)
     made: dict[int, Record] = {}
     anew: dict[int, Line] = {}
     for place, one in enumerate(given):
@@ -96,8 +97,11 @@ async def name_lines(
             made[place] = {**before}
         elif before is not None and before["line"] in settled.least:
             made[place] = {**before, **asked}
+            faults += _find_quantity_faults(place, made[place])
         else:
             anew[place] = asked
+    if faults:
+        raise ValidationFailed(faults)
     completed = await _complete(req, trade, order, anew, list(made.values()))
     for place, line in zip(anew, completed, strict=True):
         before = known.get(numbers[place]) or {}
@@ -108,11 +112,20 @@ async def name_lines(
             **({"quotation_line": before.get("quotation_line")} if same else {}),
         }
     ordered = [made[place] for place in range(len(given))]
-    following = iter(range(first, first + len(given)))
+    following = iter(range(first, MOST_LINES + 1))
+    if numbers.count(None) > MOST_LINES + 1 - first:
+        raise invalid("lines", "maxItems")
     lines = [{**line, "line": next(following) if line["line"] is None else line["line"]} for line in ordered]
     if all(line.get("kind") == TEXT for line in lines):
         raise invalid("lines", "required")
     return lines
+
+
+def _find_quantity_faults(place: int, line: Line) -> Iterator[FieldError]:
+    """Yield what is wrong with the quantity of a line that keeps everything else."""
+    if not exact(line["quantity"]):
+        yield FieldError(f"lines[{place}].quantity", "minimum")
+    yield from find_unit_faults(place, line, exact(line.get("unit_factor")) or _ONE)
 
 
 def _merge(before: Line | None, given: Line) -> Record:
@@ -149,16 +162,22 @@ async def _complete(
     """Return lines with prices and taxes, as those of a draft; faults name the places that they have in the body."""
     if not anew:
         return []
-    places = [*anew]
-    try:
+    with _naming([*anew]):
         lines = await complete_lines(req, trade, [*anew.values()], order, before=order["lines"], among=among)
+    return [{**line, "line": None} for line in lines]
+
+
+@contextmanager
+def _naming(places: Sequence[int]) -> Iterator[None]:
+    """Let faults in some of the lines of a body name the places that they have there."""
+    try:
+        yield
     except ValidationFailed as error:
         named = [
             FieldError(_PLACE.sub(lambda found: f"lines[{places[int(found[1])]}]", one.field), one.rule)
             for one in error.errors
         ]
         raise ValidationFailed(named, error.reason) from error
-    return [{**line, "line": None} for line in lines]
 
 
 def revise(trade: Trade, order: ReadOnlyRecord, asked: ReadOnlyRecord, settled: Settled) -> Record:
@@ -175,7 +194,8 @@ def revise(trade: Trade, order: ReadOnlyRecord, asked: ReadOnlyRecord, settled: 
     }
     discount, shares = _find_discount(order, asked, rest, [*kept.values()])
     terms = {"prices_include_tax": order["prices_include_tax"], "order_discount": store_money(discount)}
-    computed = compute_amounts(rest, terms, order["tax_rounding"] or "line")
+    with _naming([place for place, line in enumerate(asked["lines"]) if line["line"] not in settled.least]):
+        computed = compute_amounts(rest, terms, order["tax_rounding"] or BY_LINE)
     amounts = {line["line"]: line for line in computed["lines"]} | kept
     lines = [_keep_shipped(trade, before.get(one["line"]), amounts[one["line"]]) for one in asked["lines"]]
     freight = exact(asked["freight"])

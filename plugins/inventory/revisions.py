@@ -37,7 +37,7 @@ from plugins.api import (
     transitions,
 )
 from plugins.api.business import CREDIT_REFUSALS, replace_terms
-from plugins.api.records import change_state
+from plugins.api.records import ON_HOLD, change_state
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
 from plugins.inventory.lines import count_unfinished, number_lines
@@ -46,7 +46,7 @@ from plugins.inventory.orders import choose_delivery_address, compute_undelivere
 from plugins.inventory.quoted import count_again
 from plugins.inventory.record_types import PurchaseOrderRevision
 from plugins.inventory.records import SUPPLIERS
-from plugins.inventory.revised_lines import find_settled, name_lines, revise
+from plugins.inventory.revised_lines import Settled, find_settled, name_lines, revise
 from plugins.inventory.revision_records import (
     PURCHASE_ORDER_REVISIONS,
     PURCHASE_ORDER_VERSIONS,
@@ -91,8 +91,9 @@ async def propose(trade: Trade, step: Step[Any]) -> None:
     earlier = await revisions.find({"order_id": order["id"]})
     if waiting := [one["number"] for one in earlier if one.get("status") in ("draft", "pending")]:
         raise ApiError(CONFLICT, REVISION_WAITS.filled(number=waiting[0]))
-    asked = await _ask(step, trade, earlier)
-    after = await _settle(step, trade, order, asked)
+    settled = await find_settled(step, trade, order)
+    asked = await _ask(step, trade, settled, earlier)
+    after = _settle(trade, order, asked, settled)
     if not _compare(step.req, trade.revisions.read, order, after):
         raise ApiError(CONFLICT, NOTHING_REVISED)
     waits = trade.incoming and exact(after["amount"]) > exact(order["amount"])
@@ -110,14 +111,13 @@ async def propose(trade: Trade, step: Step[Any]) -> None:
     step.keep(Revised(await step.req.store(trade.revisions).create(values), changes))
 
 
-async def _ask(step: Step[Any], trade: Trade, earlier: Sequence[ReadOnlyRecord]) -> Record:
+async def _ask(step: Step[Any], trade: Trade, settled: Settled, earlier: Sequence[ReadOnlyRecord]) -> Record:
     """Return lines and terms of the order as the body asks for them, without amounts."""
     order, body = step.record, replace_terms(step.body)
     body |= await choose_delivery_address(step.req, trade, body, order)
     asked = {name: body.get(name, order[name]) for name in TERMS}
     if body.get("lines") is None:
         return {**asked, "lines": order["lines"]}
-    settled = await find_settled(step, trade, order)
     # a number that was dropped is not given to another line
     used = [line["line"] for one in (order, *earlier) for line in one["lines"]]
     used += [line["line"] for one in earlier for line in (one["before"] or {}).get("lines", ())]
@@ -125,10 +125,9 @@ async def _ask(step: Step[Any], trade: Trade, earlier: Sequence[ReadOnlyRecord])
     return {**asked, "lines": lines}
 
 
-async def _settle(step: Step[Any], trade: Trade, order: ReadOnlyRecord, asked: ReadOnlyRecord) -> Record:
+def _settle(trade: Trade, order: ReadOnlyRecord, asked: ReadOnlyRecord, settled: Settled) -> Record:
     """Return what the order has after a revision. Raises 40901 for what of it is settled and would change."""
-    terms = {name: asked[name] for name in TERMS}
-    return terms | revise(trade, order, asked, await find_settled(step, trade, order))
+    return {name: asked[name] for name in TERMS} | revise(trade, order, asked, settled)
 
 
 def _describe(order: ReadOnlyRecord, after: ReadOnlyRecord) -> Record:
@@ -196,7 +195,9 @@ async def put_in_force(step: Step[PurchaseOrderRevision]) -> None:
     order: Record = {**await orders.get(revision["order_id"])}
     if not any(PURCHASE_ORDERS.machine.permits(order, name) for name in ("revise", "revise-part")):
         raise PURCHASE_ORDERS.machine.refuse("revise")
-    after = await _settle(step, PURCHASE, order, {**revision, "lines": _take_up(order, revision)})
+    Step(step.service, PURCHASE_ORDERS, "revise", order, step.now).refuse_barred({}, waits=True)
+    asked = {**revision, "lines": _take_up(order, revision)}
+    after = _settle(PURCHASE, order, asked, await find_settled(step, PURCHASE, order))
     changes = await _follow(step, PURCHASE, order, after)
     action = _choose(PURCHASE, order, after["lines"])
     changed: Record = {**await change_state(orders, order["id"], action, _update(changes), version=order["version"])}
@@ -369,7 +370,7 @@ ROUTES: tuple[Route, ...] = (
             values=lambda step: step.kept[Revised].revision,
             after=announce_in_force,
             events=(PURCHASE.revised,),
-            refusals=conflicts(*_SETTLED, NOT_IN_STATE),
+            refusals=conflicts(*_SETTLED, NOT_IN_STATE, ON_HOLD),
         ),
         Action(
             f"POST {_AT}/{{id}}/cancel",

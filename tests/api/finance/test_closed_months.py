@@ -91,7 +91,7 @@ async def test_what_becomes_less_of_an_order_is_less_in_the_month_of_that(
         expect(await company.client.post(f"{INVENTORY}/{at}/{shipment['id']}/returns"))
     elif action == "revise":
         lines = [{"line": line["line"], "quantity": "5"} for line in order["lines"]]
-        body = {"version": order["version"], "reason": "less", "lines": lines}
+        body = {"version": order["version"], "reason": "less", "lines": lines, "terms_days": 77}
         expect(await company.client.post(f"{INVENTORY}/{kind}/{order['id']}/revise", body))
     else:
         expect(await company.client.post(f"{INVENTORY}/{kind}/{order['id']}/{action}"))

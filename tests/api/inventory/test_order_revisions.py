@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from plugins.testing import Client, People, Reply, expect, unique
+from tests.api.approval.flows import EVERYTHING, INSTANCES, act, define, node, read as follow, several
 from tests.api.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -108,6 +109,9 @@ async def test_what_was_shipped_of_a_line_stays_as_it_was(at: str, admin: Client
     assert unknown.fields == {"lines[1].line", "lines[2].line"}
     bad = await revise(admin, order, {"line": 1}, {"product_id": goods.product_id, "quantity": "1", "unit": "none"})
     assert bad.fields == {"lines[1].unit"}
+    bad = await revise(admin, order, {"line": 1}, {"line": 2, "discount_amount": "51"})
+    assert bad.fields == {"lines[1].discount_amount"}
+    assert (await revise(admin, order, {"line": 1, "quantity": "0"}, other)).fields == {"lines[0].quantity"}
     assert (await read(admin, order))["version"] == order["version"]
 
 
@@ -192,6 +196,25 @@ async def test_a_purchase_that_comes_to_more_waits_for_somebody_else(admin: Clie
     assert (await item_of(admin, order))["undelivered"] == "24.00"
     again = expect(await revise(buyer, after, {"line": 1, "quantity": "11"}))
     assert (again["status"], again["revision"]) == ("in_force", 3), "less needs no approval"
+
+
+async def test_a_flow_approves_what_a_purchase_comes_to_more(admin: Client, people: People) -> None:
+    (boss,) = await several(people, 1, EVERYTHING)
+    goods, reason = await Goods.fresh(admin), unique("more is needed")
+    asked = [{"field": "reason", "op": "eq", "value": reason}, {"field": "change", "op": "gte", "value": "6.00"}]
+    await define(admin, node("boss", boss), biz_type="PURCHASE_ORDER_REVISION", priority=1, conditions=asked)
+    order = await ordered(goods, at=PURCHASES)
+    made = expect(await revise(admin, order, {"line": 1, "quantity": "12"}, reason=reason))
+    assert expect(await admin.post(f"{REVISIONS}/{made['id']}/submit"))["approval"] is not None
+    (approval,) = expect(await boss.get(f"{INSTANCES}?resource_id={made['id']}"))["items"]
+    shown = (await follow(boss, approval))["record"]
+    assert (shown["amount_before"], shown["amount"]) == ("30.00", "36.00")
+    at = f"{PURCHASES}/{order['id']}"
+    expect(await admin.post(f"{at}/hold", {"reason": "price is disputed"}))
+    expect(await act(boss, approval, "agree"), 40901)
+    expect(await admin.post(f"{at}/release"))
+    expect(await act(boss, approval, "agree"))
+    assert ((await read(admin, order))["revision"], (await read(admin, order))["amount"]) == (2, "36.00")
 
 
 async def test_a_sale_beyond_the_credit_limit_says_so_when_it_is_revised(admin: Client) -> None:
