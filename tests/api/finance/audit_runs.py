@@ -86,6 +86,11 @@ async def _of_inventory(admin: Client) -> dict[str, Damage]:
     purchase, sale = await goods.purchase(3, "4.00"), await goods.sale(2)
     expect(await goods.receive(purchase, 1))
     expect(await goods.deliver(sale, 1))
+    revised = [await goods.sale(2) for _ in "ab"]
+    for one in revised:
+        body = {"version": one["version"], "reason": "less", "lines": [{"line": 1, "quantity": "1"}]}
+        expect(await admin.post(f"/api/v1/inventory/sales-orders/{one['id']}/revise", body))
+    (version,) = expect(await admin.get(f"/api/v1/inventory/sales-orders/{revised[1]['id']}/versions"))["items"][1:]
     bare = await Goods.stocked(admin, 5)
     received = expect(await bare.receive(await bare.purchase(2)))
     receipts = expect(await admin.get(f"/api/v1/inventory/receipts?order_id={received['id']}"))["items"]
@@ -126,6 +131,19 @@ async def _of_inventory(admin: Client) -> dict[str, Damage]:
             sale["id"],
             "lines.0.delivered",
             ("inventory-sales-orders", sale["id"], "delivered 1"),
+        ),
+        "revision of a sales order": _more(
+            "inventory_sales_orders",
+            revised[0]["id"],
+            "revision",
+            ("inventory-sales-revisions", revised[0]["id"], "revision"),
+            by=1,
+        ),
+        "amount of a revision": _more(
+            "inventory_sales_order_revisions",
+            version["revision_id"],
+            "amount",
+            ("inventory-sales-revisions", revised[1]["id"], "amount 2"),
         ),
         "cost of a receipt": _more(
             "inventory_receipts", receipts[0]["id"], "cost", ("inventory-receipts", receipts[0]["id"], "value")

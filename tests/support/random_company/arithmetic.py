@@ -41,8 +41,29 @@ def price(lines: Sequence[Row], with_tax: bool, discount: Decimal) -> list[Row]:
     left = [before - off for before, off in zip(values, share_out(discount, values), strict=True)]
     for line, value_left, tax in zip(lines, left, taxes(lines, left, with_tax), strict=True):
         net = value_left - tax if with_tax else value_left
-        priced.append({**line, "net": net, "amount": net + tax, "done": ZERO, "ended": False})
+        agreed = {
+            "quantity": line["quantity"],
+            "net": net,
+            "amount": net + tax,
+            "share": value(line, line["quantity"]) - value_left,
+        }
+        priced.append({**line, "net": net, "amount": net + tax, "agreed": agreed, "done": ZERO, "ended": False})
     return priced
+
+
+def part(line: Row, name: str, units: Decimal) -> Decimal:
+    """What some units of a line of an order have of its `net` or `amount`, as it was agreed when nothing was settled."""
+    agreed = line["agreed"]
+    return share(agreed[name], value(line, units), value(line, agreed["quantity"]))
+
+
+def rescale(line: Row, quantity: Decimal) -> Row:
+    """A line with another quantity whose units cost what they did."""
+    amount = part(line, "amount", quantity)
+    agreed = line["agreed"]
+    whole = {**line["agreed"], "tax": agreed["amount"] - agreed["net"]}
+    tax = part({**line, "agreed": whole}, "tax", quantity)
+    return {**line, "quantity": quantity, "net": amount - tax, "amount": amount, "ended": False}
 
 
 def taxes(lines: Sequence[Row], left: Sequence[Decimal], with_tax: bool) -> list[Decimal]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from tests.support.random_company.arithmetic import ZERO, Row, share, value
+from tests.support.random_company.arithmetic import ZERO, Row, part, price, rescale, share, value
 
 Quantities = Mapping[str, Decimal]
 TABLES = (
@@ -35,7 +35,7 @@ def amount_of(order: Row, name: str) -> Decimal:
     sums = order["freight"]
     for line in order["lines"]:
         units = line["done"] if line["ended"] else max(line["quantity"], line["done"])
-        sums += share(line[name], value(line, units), value(line, line["quantity"]))
+        sums += line[name] + part(line, name, units) - part(line, name, line["quantity"])
     return Decimal(sums)
 
 
@@ -94,9 +94,8 @@ class Goods:
                 ensure(not complete or short <= tolerated)
                 ended = complete and short > 0
                 past = [one["lines"][product] for one in before if product in one["lines"]]
-                part, whole = value(line, done), value(line, line["quantity"])
-                amount = max(share(line["amount"], part, whole) - sum(one["amount"] for one in past), ZERO)
-                cost = max(share(line["net"], part, whole) - sum(one["cost"] for one in past), ZERO)
+                amount = max(part(line, "amount", done) - sum(one["amount"] for one in past), ZERO)
+                cost = max(part(line, "net", done) - sum(one["cost"] for one in past), ZERO)
                 if order["incoming"]:
                     self.put(product, place, day, wanted[product], cost)
                 else:
@@ -248,6 +247,30 @@ class Goods:
         self.change("orders", key, state="closed" if action == "close" else "cancelled")
         self.owe_order(key, day)
         return {}
+
+    def revise(self, key: str, product: str, quantity: Decimal, at_price: Decimal, day: str) -> Row:
+        """Order another quantity of a product, at another price where nothing was ever shipped of it."""
+        order = self.orders[key]
+        ensure(order["state"] == "open" and any(map(unfinished, order["lines"])))
+        settled = {id for one in map(self.shipments.get, order["shipments"]) for id in one["lines"]}
+        kept, rest, pool = {}, [], ZERO
+        for line in order["lines"]:
+            wanted = quantity if line["product"] == product else line["quantity"]
+            if line["product"] in settled:
+                ensure(line["product"] != product or at_price == line["price"])
+                ensure(wanted >= min(line["done"], line["quantity"]))
+                kept[line["product"]] = line if wanted == line["quantity"] else rescale(line, wanted)
+            else:
+                pool += line["agreed"]["share"]
+                rest.append(
+                    {**line, "quantity": wanted, "price": at_price if line["product"] == product else line["price"]}
+                )
+        pool = min(pool, sum((value(line, line["quantity"]) for line in rest), ZERO))
+        priced = {line["product"]: line for line in price(rest, order["with_tax"], pool)} if rest else {}
+        lines = [(kept | priced)[line["product"]] for line in order["lines"]]
+        self.change("orders", key, lines=lines)
+        self.owe_order(key, day)
+        return {"amount": sum((line["amount"] for line in lines), order["freight"])}
 
     def move(
         self, key: str, at: str, rows: Iterable[tuple[str, str, Decimal, Decimal | None]], day: str, undo: str = ""

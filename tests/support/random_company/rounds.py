@@ -16,7 +16,7 @@ from tests.support.random_company.steps import Outcome, Step
 
 OPENING = Decimal(300)
 CHANGES = {"close of an order", "cancel of an order", "end of a contract", "void invoice", "allocation"}
-CHANGES |= {"allocation taken back", "credit between items", "reversal of an opening item"}
+CHANGES |= {"allocation taken back", "credit between items", "reversal of an opening item", "revision of an order"}
 Choice = Callable[[Office, Person], Step | None]
 
 CHOICES: tuple[tuple[int, Choice], ...] = (
@@ -26,6 +26,8 @@ CHOICES: tuple[tuple[int, Choice], ...] = (
     (12, lambda office, person: trading.order(office, person, incoming=False)),
     (16, lambda office, person: trading.ship(office, person, incoming=False)),
     (7, lambda office, person: trading.give_back(office, person, incoming=False)),
+    (3, lambda office, person: trading.revise(office, person, incoming=True)),
+    (3, lambda office, person: trading.revise(office, person, incoming=False)),
     (4, trading.transfer),
     (3, trading.count),
     (8, money.invoice),

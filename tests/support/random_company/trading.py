@@ -21,6 +21,7 @@ _NAMES = {True: "receipt", False: "delivery"}
 _ACTIONS = {True: "receive", False: "deliver"}
 _SMALLEST = Decimal("0.0001")
 _INSTALMENTS = [{"percent": "30", "days": 0}, {"percent": "70", "days": 45}]
+_STALE = 40902
 Body = dict[str, Any]
 
 
@@ -86,6 +87,7 @@ def order(office: Office, person: Person, incoming: bool) -> Step:
             "place": made["warehouse_id"],
         }
         shipped = {"shipments": (), "state": "open", "month": day[:7], "freight": freight, "lines": priced}
+        shipped["with_tax"] = with_tax
         model.orders[made["id"]] = {**shipped, **owes, "incoming": incoming}
         model.owe_order(made["id"], day)
         return {"amount": sum((line["amount"] for line in priced), freight), "lines": [one["amount"] for one in priced]}
@@ -109,6 +111,45 @@ def _draw_lines(office: Office, incoming: bool) -> list[dict[str, Any]]:
         }
         for product in chance.sample(office.products, chance.randint(1, 3))
     ]
+
+
+def revise(office: Office, person: Person, incoming: bool) -> Step | None:
+    """Order another quantity of a line, and at times another price; less only where no draft of an invoice can know of it.
+
+    Of two who revise purchases one would wait for the other, so only one does.
+    """
+    chance, model = office.chance, office.model
+    waiting = [key for key, one in model.orders.items() if one["incoming"] == incoming and _open(one)]
+    if not waiting or (incoming and person is not office.people[0]):
+        return None
+    key = chance.choice(waiting[-12:])
+    number, line = chance.choice([*enumerate(model.orders[key]["lines"], 1)])
+    by = Decimal(chance.randint(1, 150) if model.orders[key]["owes"] else chance.randint(-150, 150) or 1).scaleb(-1)
+    quantity = max(line["quantity"] + by, Decimal(1))
+    dearer = Decimal(chance.choice((0, 0, 0, 130))).scaleb(-2)
+    at = f"{INVENTORY}/{_ORDERS[incoming]}/{key}"
+    change = {"line": number, "quantity": text(quantity), "price": text(line["price"] + dearer)}
+
+    async def send() -> Outcome:
+        while True:
+            found = await person.get(at)
+            lines = [change if one["line"] == number else {"line": one["line"]} for one in found["lines"]]
+            body = {"version": found["version"], "reason": "random", "lines": lines}
+            reply = await person.post(f"{at}/revise", body)
+            if reply.code != _STALE:
+                break
+        if reply.code or reply.data.get("status") != "draft":
+            return Outcome(reply, [reply.data])
+        made = f"{INVENTORY}/purchase-order-revisions/{reply.data['id']}"
+        reply = await office.other(person).post(f"{made}/confirm")
+        if reply.code:
+            expect(await person.post(f"{made}/cancel"))
+        return Outcome(reply, [reply.data])
+
+    def apply(model: Company, _: Record) -> Mapping[str, Any]:
+        return model.revise(key, line["product"], quantity, line["price"] + dearer, office.today.isoformat())
+
+    return Step("revision of an order", send, apply, lambda made: amounts(made, "amount"))
 
 
 def ship(office: Office, person: Person, incoming: bool) -> Step | None:
