@@ -286,7 +286,13 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     if any(one["type"] not in ("hidden", "input-text", "textarea") for one in asked):
         view, verb = viewer.site.view_of(subject.collection), route.path.rpartition("/")[2]
         told, data = _told(viewer, subject, api, _becomes(viewer, subject, route), asked)
-        knows = {**data, **(view.proposals.get(verb, {}) if view is not None else {})}
+        sent = (names for one in asked if isinstance(names := one.get("sent"), list))
+        counted = dict.fromkeys(name for names in sent for name in names if name in subject.shape)  # amounts need these
+        knows = {
+            **values_of(counted),
+            **data,
+            **(view.proposals.get(verb, {}) if view is not None else {}),
+        }
         heading, read = viewer.heading(title, subject.collection), subject.routes.get(f"GET {route.path}")
         begun = {"initApi": call("GET", path)} if read is not None and viewer.may(read) else {}
         return drawer(title, api, [*told, *asked], knows, heading, **begun, **feedback)

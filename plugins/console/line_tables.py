@@ -12,6 +12,8 @@ from plugins.console.nodes import Node, node
 from plugins.console.shown import lines
 from plugins.console.viewer import Viewer
 
+_CENTS = 2
+
 
 def table(fields: Mapping[str, Field], items: Sequence[Node]) -> Node:
     """Return the control for a list of objects; on a narrow screen each row is a card."""
@@ -35,11 +37,16 @@ def totals(viewer: Viewer, shape: Field, controls: Sequence[Node]) -> Iterator[N
             if given:
                 yield node("totals", lines=name, sums=given, title=viewer.word("sum"))
             continue
-        *_, last = (inner for inner in money if inner not in given)
-        cells, asked = tables[name]["items"], [*inside]
+        known, counted = (
+            next(those for at, _, those in lines(one.fields or {}) if at == name)
+            for one in (counter.body, counter.returns)
+        )
+        amounts = {inner: of for inner, of in counted.items() if of.kind == "money" and of.read_only}
+        *_, last = (inner for inner, of in amounts.items() if of.places == _CENTS)  # a price has more
+        cells, asked = tables[name]["items"], [*known]
         if isinstance(cells, list):
-            asked = [one["name"] for one in cells]
-            cells.append(node("counted", label=money[last], className="cell amount"))
+            asked = [one["name"] for one in cells if one["name"] in known]
+            cells.append(node("counted", label=viewer.label(last, counted[last]), className="cell amount"))
         kept = {one: of for one, of in (counter.returns.fields or {}).items() if of.kind == "money"}
         figures = {one: viewer.label(one, of) for one, of in kept.items()}
         sent = [one for one in counter.body.fields or {} if one != name]
@@ -49,5 +56,5 @@ def totals(viewer: Viewer, shape: Field, controls: Sequence[Node]) -> Iterator[N
 def _counter(viewer: Viewer, shape: Field) -> Route | None:
     """Return the route that counts the amounts of records with this body, if the viewer may use it."""
     routes = viewer.site.catalogue.routes
-    at = next((one.path.removesuffix("/{id}") for one in routes if one.body is shape), "")
+    at = next((one.path.partition("/{id}")[0] for one in routes if one.body is shape), "")
     return next((one for one in routes if one.name == f"POST {at}/amounts" and viewer.may(one)), None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from plugins.api import View
 from plugins.api.business import FURTHER_TERMS
-from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.order_records import ASKED_LINE, DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES, SUPPLIERS
 from plugins.inventory.revision_records import PURCHASE_ORDER_REVISIONS, TERMS
@@ -31,7 +31,11 @@ def _propose_open(done: str) -> dict[str, str]:
     return {"warehouse_id": "${warehouse_id}", "lines": f"${{lines | open:{done}:line:product_id}}"}
 
 
-_REVISED = {name: f"${{{name}}}" for name in ("lines", *TERMS)}
+_ASKED = ":".join(("line", *(name for name in ASKED_LINE if name not in ("unit_price", "kind"))))
+_REVISED = {
+    **{name: f"${{{name}}}" for name in TERMS},
+    "lines": f"${{lines | only:{_ASKED}}}",
+}
 
 VIEWS = (
     View(PRODUCTS, columns=("sku", "name", "unit", "price", "on_hand", "reserved", "available", "status")),

@@ -33,8 +33,8 @@ function blank(value) {
   return holds ? Object.values(value).every(blank) : isBlank(value) && !Array.isArray(value);
 }
 
-/** Return a value without the texts that were left empty, or were emptied, in the lines of a table. */
-const lean = (value) => (Array.isArray(value) ? value.map((line) => (line?.constructor === Object ? Object.fromEntries(Object.entries(line).filter(([, one]) => one !== "")) : line)) : value);
+/** Return a value without the texts that were left empty in the lines of a table; of a line that is there already, they are null. */
+const lean = (value) => (Array.isArray(value) ? value.map((line) => (line?.constructor === Object ? Object.fromEntries(Object.entries(line).filter(([, one]) => one !== "" || line.line).map(([name, one]) => [name, one === "" ? null : one])) : line)) : value);
 
 /** Return the body of a change: the fields that differ from the record as it was read, and its version. */
 function changes(path, body) {

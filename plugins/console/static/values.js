@@ -27,6 +27,7 @@ export const filters = {
     ...Object.fromEntries(names.map((name) => [name, line[name]])),
     quantity: String(Number((line.quantity - (line[done] ?? 0)).toFixed(4))),
   })).filter(({ quantity }) => quantity > 0),
+  only: (lines, ...names) => (lines ?? []).map((line) => Object.fromEntries(names.filter((name) => !isBlank(line[name])).map((name) => [name, line[name]]))), // what a form asks for
   choices: (labels) => Object.entries(labels ?? {}).map(([value, label]) => ({ value, label })),
   schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // the type of a value that may be null is a list
   text: (value) => {
