@@ -16,6 +16,8 @@ from handlers.schema.errors import ValidationFailed
 from handlers.schema.money import exact, store_money, store_price, store_quantity
 from plugins.api.business import BY_DOCUMENT, ROUNDINGS, TAX_RATE_PLACES, compute_amounts, compute_part
 from plugins.inventory.returns import choose_parts, describe_shares
+from plugins.inventory.revised_lines import Settled, revise
+from plugins.inventory.trades import PURCHASE
 
 RATES = st.sampled_from(["0", "0.01", "0.06", "0.09", "0.13", "0.19", "0.08875", "0.333333", "1"])
 LINES = st.lists(
@@ -153,10 +155,74 @@ def give_back(line: dict[str, Any], steps: Sequence[Decimal]) -> None:
     }
 
 
+def check_revisions(
+    lines: list[Any],
+    part: Fraction,
+    with_tax: bool,
+    factors: list[list[Fraction]],
+    settled_of: list[bool],
+    rounding: str,
+) -> None:
+    """Fail where a revised order is not the sum of its lines, or units of a settled line do not cost what they did."""
+    discount = store_money(Decimal(floor(sum(values_of(lines)) * part)) / 100)
+    made = [
+        {**line, "line": number, "received": store_quantity(Decimal(0))} for number, line in enumerate(stored(lines), 1)
+    ]
+    terms: dict[str, Any] = {"prices_include_tax": with_tax, "order_discount": discount, "freight": None}
+    first = {**terms, "tax_rounding": rounding, **compute_amounts(made, terms, rounding)}
+    least = {
+        line["line"]: Decimal(0)
+        for line, is_settled in zip(made, [*settled_of, *[False] * 8], strict=False)
+        if is_settled
+    }
+    settled, order = Settled(least, Decimal(0), freight=False), first
+    for by in [*factors, [Fraction(1)] * len(lines)]:
+        asked = [
+            {**line, "quantity": _times(before["quantity"], factor, line["line"] not in least)}
+            for line, before, factor in zip(order["lines"], first["lines"], [*by, *[Fraction(1)] * 8], strict=False)
+        ]
+        after = {**order, **revise(PURCHASE, order, {**order, "lines": asked}, settled)}
+        for name, whole in (("net", "net_amount"), ("tax", "tax_amount"), ("amount", "amount")):
+            assert sum(exact(line[name]) for line in after["lines"]) == exact(after[whole])
+        for line, before in zip(after["lines"], order["lines"], strict=True):
+            assert exact(line["net"]) + exact(line["tax"]) == exact(line["amount"]) >= 0
+            assert compute_part(line, exact(line["quantity"])) == exact(line["amount"])
+            for units in (exact(line["quantity"]) / 3, exact(before["quantity"]) / 7) if line["line"] in least else ():
+                for name in ("net", "tax", "amount"):
+                    assert compute_part(line, units, name) == compute_part(before, units, name)
+        assert exact(after["order_discount"]) >= 0
+        order = after
+    for line, before in zip(order["lines"], first["lines"], strict=True):
+        if line["line"] in least:
+            assert [line[name] for name in _KEPT] == [before[name] for name in _KEPT]
+    if least.keys() == {line["line"] for line in made}:
+        assert [order[name] for name in ("amount", "order_discount")] == [
+            first[name] for name in ("amount", "order_discount")
+        ]
+
+
+_KEPT = ("quantity", "discount_amount", "net", "tax", "amount")
+
+
+def _times(quantity: Any, factor: Fraction, more: bool) -> Any:
+    """So many times a quantity, above zero; where `more`, not less of it: discounts must not exceed the value."""
+    by = max(factor, Fraction(1)) if more else factor
+    changed = (exact(quantity) * by.numerator / by.denominator).quantize(Decimal("0.0001"))
+    return store_quantity(max(changed, Decimal("0.0001")))
+
+
 OF_DOCUMENTS = {"lines": LINES, "part": st.fractions(0, 1), "with_tax": st.booleans()}
 CHECKS: dict[str, tuple[Callable[..., None], dict[str, st.SearchStrategy[Any]]]] = {
     "amounts": (check_amounts, {"freight": st.integers(0, 10_000), "rounding": st.sampled_from(ROUNDINGS)}),
     "parts": (check_parts, {"cuts": st.lists(st.fractions(0, 1), max_size=4)}),
+    "revisions": (
+        check_revisions,
+        {
+            "factors": st.lists(st.lists(st.fractions(0, 3), max_size=8), min_size=1, max_size=3),
+            "settled_of": st.lists(st.booleans(), max_size=8),
+            "rounding": st.sampled_from(ROUNDINGS),
+        },
+    ),
 }
 
 
