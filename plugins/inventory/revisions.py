@@ -82,6 +82,14 @@ class Revised:
     changes: Record
 
 
+@dataclass(frozen=True)
+class PutInForce:
+    """What a revision of a purchase order keeps when it is confirmed, and the order after it."""
+
+    values: Record
+    order: Record
+
+
 async def propose(trade: Trade, step: Step[Any]) -> None:
     """Keep the revision that a body asks for, in force unless it has to be approved. Raises 40001 and 40901."""
     order = step.record
@@ -190,7 +198,7 @@ async def _announce(step: Step[Any], trade: Trade, order: Record, revision: Read
 
 
 async def put_in_force(step: Step[PurchaseOrderRevision]) -> None:
-    """Keep what a revision changes in its order now. Raises 40901 if the order does not allow it any more."""
+    """Revise the order of a revision that is confirmed. Raises 40901 if the order does not allow it any more."""
     revision, orders = step.record, step.store(PURCHASE_ORDERS)
     order: Record = {**await orders.get(revision["order_id"])}
     if not any(PURCHASE_ORDERS.machine.permits(order, name) for name in ("revise", "revise-part")):
@@ -202,7 +210,7 @@ async def put_in_force(step: Step[PurchaseOrderRevision]) -> None:
     action = _choose(PURCHASE, order, after["lines"])
     changed: Record = {**await change_state(orders, order["id"], action, _update(changes), version=order["version"])}
     kept = {name: after[name] for name in VALUES} | _describe(order, after)
-    step.keep(Revised({**kept, "revision": changes["revision"], "day": step.today}, changed))
+    step.keep(PutInForce({**kept, "revision": changes["revision"], "day": step.today}, changed))
 
 
 def _take_up(order: ReadOnlyRecord, revision: PurchaseOrderRevision) -> list[Record]:
@@ -216,7 +224,7 @@ def _take_up(order: ReadOnlyRecord, revision: PurchaseOrderRevision) -> list[Rec
 
 async def announce_in_force(step: Step[PurchaseOrderRevision]) -> None:
     """Emit what is to come of the order after its revision was confirmed."""
-    await _announce(step, PURCHASE, step.kept[Revised].changes, step.record)
+    await _announce(step, PURCHASE, step.kept[PutInForce].order, step.record)
 
 
 async def describe(step: Step[PurchaseOrderRevision]) -> Record:
@@ -367,7 +375,7 @@ ROUTES: tuple[Route, ...] = (
             f"POST {_AT}/{{id}}/confirm",
             access=f"{_REVISION}:confirm",
             before=put_in_force,
-            values=lambda step: step.kept[Revised].revision,
+            values=lambda step: step.kept[PutInForce].values,
             after=announce_in_force,
             events=(PURCHASE.revised,),
             refusals=conflicts(*_SETTLED, NOT_IN_STATE, ON_HOLD),
