@@ -303,11 +303,11 @@ def _list_changes(
     ]
 
 
-def _revising(trade: Trade, resource: str, body: Field, refusals: tuple[Refusal, ...] = ()) -> Action:
+def _revising(endpoint: str, access: str, trade: Trade, body: Field, refusals: tuple[Refusal, ...]) -> Action:
     """Return the action that revises an order of a trade."""
     return Action(
-        f"POST /api/v1/inventory/{resource}s/{{id}}/revise",
-        access=f"inventory:{resource}:revise",
+        endpoint,
+        access=access,
         does=("revise", "revise-part", "revise-rest"),
         body=body,
         before=partial(propose, trade),
@@ -322,15 +322,15 @@ def _revising(trade: Trade, resource: str, body: Field, refusals: tuple[Refusal,
     )
 
 
-def _versions(trade: Trade, resource: str, returns: Field) -> Route:
+def _versions(endpoint: str, access: str, trade: Trade, returns: Field) -> Route:
     """Return the route that lists the versions of an order of a trade."""
-    versions = (returns.fields or {})["items"].items
+    version = (returns.fields or {})["items"].items
     return route(
-        f"GET /api/v1/inventory/{resource}s/{{id}}/versions",
-        make_versions_handler(trade, versions if versions is not None else returns),
-        summary=f"List the versions of a {resource.replace('-', ' ')}",
+        endpoint,
+        make_versions_handler(trade, version if version is not None else returns),
+        summary=f"List the versions of a {trade.orders.noun.en}",
         title=("订单版本", "Versions"),
-        access=f"inventory:{resource}:read",
+        access=access,
         query={"day": day(description="Only the version in force on this day.")},
         returns=returns,
         collection=trade.orders.name,
@@ -338,41 +338,64 @@ def _versions(trade: Trade, resource: str, returns: Field) -> Route:
 
 
 _REVISION = "inventory:purchase-order-revision"
-_AT = "/api/v1/inventory/purchase-order-revisions"
 ROUTES: tuple[Route, ...] = (
     *transitions(
         SALES_ORDERS,
-        _revising(SALE, "sales-order", REVISE_SALE_BODY, (*CREDIT_REFUSALS, *conflicts(MORE_THAN_QUOTED))),
+        _revising(
+            "POST /api/v1/inventory/sales-orders/{id}/revise",
+            "inventory:sales-order:revise",
+            SALE,
+            REVISE_SALE_BODY,
+            (*CREDIT_REFUSALS, *conflicts(MORE_THAN_QUOTED)),
+        ),
     ),
-    _versions(SALE, "sales-order", SALES_ORDER_VERSIONS),
+    _versions(
+        "GET /api/v1/inventory/sales-orders/{id}/versions", "inventory:sales-order:read", SALE, SALES_ORDER_VERSIONS
+    ),
     *transitions(
         PURCHASE_ORDERS,
-        _revising(PURCHASE, "purchase-order", REVISE_PURCHASE_BODY, conflicts(REVISION_WAITS)),
+        _revising(
+            "POST /api/v1/inventory/purchase-orders/{id}/revise",
+            "inventory:purchase-order:revise",
+            PURCHASE,
+            REVISE_PURCHASE_BODY,
+            conflicts(REVISION_WAITS),
+        ),
     ),
-    _versions(PURCHASE, "purchase-order", PURCHASE_ORDER_VERSIONS),
-    *crud(PURCHASE_ORDER_REVISIONS, at=_AT, resource=_REVISION, only=("list", "read")),
+    _versions(
+        "GET /api/v1/inventory/purchase-orders/{id}/versions",
+        "inventory:purchase-order:read",
+        PURCHASE,
+        PURCHASE_ORDER_VERSIONS,
+    ),
+    *crud(
+        PURCHASE_ORDER_REVISIONS,
+        at="/api/v1/inventory/purchase-order-revisions",
+        resource=_REVISION,
+        only=("list", "read"),
+    ),
     *transitions(
         PURCHASE_ORDER_REVISIONS,
         Action(
-            f"POST {_AT}/{{id}}/submit",
+            "POST /api/v1/inventory/purchase-order-revisions/{id}/submit",
             access=f"{_REVISION}:submit",
             summary="Submit a purchase order revision for approval",
             values=lambda step: {"submitted_by": step.by, "refusal": None},
         ),
         Action(
-            f"POST {_AT}/{{id}}/withdraw",
+            "POST /api/v1/inventory/purchase-order-revisions/{id}/withdraw",
             access=f"{_REVISION}:submit",
             summary="Withdraw a purchase order revision from approval",
             values=lambda step: {"refusal": step.reason},
         ),
         Action(
-            f"POST {_AT}/{{id}}/reject",
+            "POST /api/v1/inventory/purchase-order-revisions/{id}/reject",
             access=f"{_REVISION}:confirm",
             body=REJECT_BODY,
             values=lambda step: {"refusal": step.reason},
         ),
         Action(
-            f"POST {_AT}/{{id}}/confirm",
+            "POST /api/v1/inventory/purchase-order-revisions/{id}/confirm",
             access=f"{_REVISION}:confirm",
             before=put_in_force,
             values=lambda step: step.kept[PutInForce].values,
@@ -381,7 +404,7 @@ ROUTES: tuple[Route, ...] = (
             refusals=conflicts(*_SETTLED, NOT_IN_STATE, ON_HOLD),
         ),
         Action(
-            f"POST {_AT}/{{id}}/cancel",
+            "POST /api/v1/inventory/purchase-order-revisions/{id}/cancel",
             access=f"{_REVISION}:submit",
             values=lambda step: {"refusal": step.reason},
         ),
