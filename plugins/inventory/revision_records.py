@@ -11,7 +11,6 @@ from plugins.api import (
     Message,
     StateMachine,
     Transition,
-    anything,
     array,
     day,
     integer,
@@ -161,30 +160,43 @@ REVISE_SALE_BODY = _body("ReviseSalesOrderBody", SALES_ORDERS, delivery_address_
 REVISE_PURCHASE_BODY = _body("RevisePurchaseOrderBody", PURCHASE_ORDERS)
 
 
+CHANGES = array(
+    obj(
+        "OrderVersionChange",
+        {
+            "revision": _NUMBER.but(description="The version that it made; null until it is in force."),
+            "line": LINE_NUMBER.but(description="Null: a value of the order itself."),
+            "product_id": PRODUCT.but(required=False, nullable=True),
+            "field": text(label=("字段", "Field"), max_length=64, nullable=False),
+            "label": text(label=("变更项", "What"), max_length=100, nullable=False),
+            "before": text(label=("变更前", "Before"), description="As responses have it."),
+            "after": text(label=("变更后", "After")),
+        },
+        nullable=False,
+    ),
+    label=("变更内容", "Changes"),
+    max_items=100 * MOST_LINES,
+    nullable=False,
+)
+REVISION_CHANGES = shape("OrderRevisionChanges", changes=CHANGES)
+
+
 def _versions(orders: Collection, revisions: Collection, title: str, done: str) -> Field:
-    """Return the shape of all versions of an order."""
-    change = {
-        "line": LINE_NUMBER.but(description="Null: a value of the order itself."),
-        "product_id": PRODUCT.but(required=False, nullable=True),
-        "field": text(label=("字段", "Field"), max_length=64, nullable=False),
-        "label": text(label=("名称", "Label"), max_length=100, nullable=False),
-        "before": anything(label=("变更前", "Before")),
-        "after": anything(label=("变更后", "After")),
-    }
+    """Return the shape of all versions of an order, and of what each of them changed."""
     version = {
-        "version": _NUMBER.but(nullable=False, rules={"minimum": 1}),
+        "revision": _NUMBER.but(nullable=False, rules={"minimum": 1}, description="The first one is 1."),
         "from": day(label=("生效日期", "From"), description="The first one: the day of confirmation."),
-        "to": day(label=("截止日期", "To"), description="The day before the next one; null: it is in force."),
-        "revision_id": object_id(label=("订单变更", "Revision"), ref=revisions.name, description="Which made it."),
+        "to": day(
+            label=("截止日期", "To"),
+            description="The day before the next one, before `from` if that came on the same day; null: it is in force.",
+        ),
+        "revision_id": object_id(label=("订单变更", "Made by"), ref=revisions.name),
         "reason": _REASON.but(required=False, nullable=True),
         "revised_by": integer(label=("变更人", "Revised by"), ref="users"),
-        "changes": array(
-            obj("OrderVersionChange", change, nullable=False), label=("变更内容", "Changes"), nullable=False
-        ),
         **_values(orders, f"{title}Line", done),
     }
     versions = array(obj(title, version, nullable=False), label=("订单版本", "Versions"), nullable=False)
-    return shape(f"{title}s", items=versions)
+    return shape(f"{title}s", items=versions, changes=CHANGES)
 
 
 SALES_ORDER_VERSIONS = _versions(SALES_ORDERS, SALES_ORDER_REVISIONS, "SalesOrderVersion", "delivered")

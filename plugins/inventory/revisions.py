@@ -7,6 +7,7 @@ of its own, by somebody else, and is checked again when that is made.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -52,6 +53,7 @@ from plugins.inventory.revision_records import (
     PURCHASE_ORDER_VERSIONS,
     REVISE_PURCHASE_BODY,
     REVISE_SALE_BODY,
+    REVISION_CHANGES,
     SALES_ORDER_VERSIONS,
     SUMS,
     TERMS,
@@ -250,20 +252,23 @@ def make_versions_handler(trade: Trade, shown: Field) -> Handler:
     async def list_versions(req: Request) -> Record:
         order = await req.store(trade.orders).get(req.path["id"])
         if order["confirmed_at"] is None:
-            return {"items": []}
+            return {"items": [], "changes": []}
         of_order = {"order_id": order["id"], "revision": {"$ne": None}}
         made = sorted(await req.system_store(trade.revisions).find(of_order), key=lambda one: one["revision"])
         contents = [*(one["before"] or {} for one in made), {name: order[name] for name in VALUES}]
         first = {"from": day_of(order["confirmed_at"], req.service.settings.zone).isoformat()}
         origins = [first, *map(_describe_origin, made)]
         items: list[Record] = []
+        changes: list[Record] = []
         for number, (origin, content) in enumerate(zip(origins, contents, strict=True)):
             if items:
                 items[-1]["to"] = (date.fromisoformat(origin["from"]) - timedelta(days=1)).isoformat()
-            changes = _compare(req, shown, contents[number - 1], content) if number else []
-            items.append({"version": number + 1, "to": None, **origin, "changes": changes, **content})
+                changes += _compare(req, shown, contents[number - 1], content, number + 1)
+            items.append({"revision": number + 1, "to": None, **origin, **content})
         on = req.query.get("day")
-        return {"items": [one for one in items if on is None or _is_in_force(one, on)]}
+        kept = [one for one in items if on is None or _is_in_force(one, on)]
+        numbers = {one["revision"] for one in kept}
+        return {"items": kept, "changes": [one for one in changes if one["revision"] in numbers]}
 
     return list_versions
 
@@ -274,20 +279,29 @@ def _describe_origin(revision: ReadOnlyRecord) -> Record:
     return {"from": revision["day"], **made}
 
 
+async def list_changes(req: Request) -> Record:
+    """List what a revision of a purchase order changes."""
+    revision = await req.store(PURCHASE_ORDER_REVISIONS).get(req.path["id"])
+    shown, number = PURCHASE_ORDER_REVISIONS.read, revision["revision"]
+    return {"changes": _compare(req, shown, revision["before"] or {}, revision, number)}
+
+
 def _is_in_force(version: ReadOnlyRecord, on: str) -> bool:
     return bool(version["from"] <= on and (version["to"] is None or on <= version["to"]))
 
 
-def _compare(req: Request, shown: Field, before: ReadOnlyRecord, after: ReadOnlyRecord) -> list[Record]:
+def _compare(
+    req: Request, shown: Field, before: ReadOnlyRecord, after: ReadOnlyRecord, number: int | None = None
+) -> list[Record]:
     """Return in what a version differs from the one before: values of the order, and of its lines by their numbers."""
     fields = shown.fields or {}
     of_line = fields["lines"].items.fields if fields["lines"].items is not None else None
     old, new = as_json(shown, before), as_json(shown, after)
-    changes = _list_changes(req, fields, (*TERMS, *SUMS), old, new)
+    changes = [{"revision": number, **one} for one in _list_changes(req, fields, (*TERMS, *SUMS), old, new)]
     lines = [{line["line"]: line for line in one["lines"]} for one in (old, new)]
-    for number in dict.fromkeys((*lines[0], *lines[1])):
-        one, other = (of.get(number, {}) for of in lines)
-        about = {"line": number, "product_id": (other or one)["product_id"]}
+    for at in dict.fromkeys((*lines[0], *lines[1])):
+        one, other = (of.get(at, {}) for of in lines)
+        about = {"revision": number, "line": at, "product_id": (other or one)["product_id"]}
         changes += [{**about, **change} for change in _list_changes(req, of_line or {}, _OF_LINE, one, other)]
     return changes
 
@@ -298,9 +312,18 @@ def _list_changes(
     changed = [name for name in names if old.get(name) != new.get(name)]
     labels = {name: label.text(req.language) for name in changed if (label := fields[name].label) is not None}
     return [
-        {"field": name, "label": labels.get(name, name), "before": old.get(name), "after": new.get(name)}
+        {
+            "field": name,
+            "label": labels.get(name, name),
+            "before": _write(old.get(name)),
+            "after": _write(new.get(name)),
+        }
         for name in changed
     ]
+
+
+def _write(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _revising(endpoint: str, access: str, trade: Trade, body: Field, refusals: tuple[Refusal, ...]) -> Action:
@@ -409,5 +432,14 @@ ROUTES: tuple[Route, ...] = (
             values=lambda step: {"refusal": step.reason},
         ),
         approval=Approval(done="confirm", record=describe, fields={"supplier": text(), "amount_before": money()}),
+    ),
+    route(
+        "GET /api/v1/inventory/purchase-order-revisions/{id}/changes",
+        list_changes,
+        summary="List what a purchase order revision changes",
+        title=("变更内容", "Changes"),
+        access=f"{_REVISION}:read",
+        returns=REVISION_CHANGES,
+        collection=PURCHASE_ORDER_REVISIONS.name,
     ),
 )

@@ -159,6 +159,7 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {PURCHASES}/{{id}}/revise": revise,
     f"POST {SALES}/{{id}}/revise": revise,
     f"GET {AT}/purchase-order-revisions/{{id}}": waiting_revision,
+    f"GET {AT}/purchase-order-revisions/{{id}}/changes": waiting_revision,
     **{
         f"POST {AT}/purchase-order-revisions/{{id}}/{action}": waiting_revision
         for action in ("submit", "withdraw", "reject", "confirm", "cancel")

@@ -72,16 +72,17 @@ async def test_a_revision_changes_lines_and_terms_and_keeps_the_version_before(a
     assert (after["revision"], after["status"], after["amount"]) == (2, "confirmed", "67.20")
     assert (after["expected_on"], after["terms_days"], after["reference"]) == ("2099-01-31", 10, "PO 7")
     assert (await item_of(admin, order))["undelivered"] == after["amount"]
-    first, second = expect(await admin.get(f"{SALES}/{order['id']}/versions"))["items"]
-    assert (first["version"], first["amount"], first["terms_days"], first["changes"]) == (1, order["amount"], 30, [])
+    versions = expect(await admin.get(f"{SALES}/{order['id']}/versions"))
+    first, second = versions["items"]
+    assert (first["revision"], first["amount"], first["terms_days"]) == (1, order["amount"], 30)
     assert [line["quantity"] for line in first["lines"]] == ["10", "1"]
-    assert (second["version"], second["revision_id"], second["to"]) == (2, made["id"], None)
-    changes = {(one["line"], one["field"]): (one["before"], one["after"]) for one in second["changes"]}
-    assert changes[None, "terms_days"] == (30, 10)
+    assert (second["revision"], second["revision_id"], second["to"]) == (2, made["id"], None)
+    changes = {(one["line"], one["field"]): (one["before"], one["after"]) for one in versions["changes"]}
+    assert changes[None, "terms_days"] == ("30", "10")
     assert changes[1, "quantity"] == ("10", "8")
     assert (changes[2, "quantity"], changes[3, "quantity"]) == (("1", None), (None, "4"))
     on = f"{SALES}/{order['id']}/versions?day={second['from']}"
-    assert [one["version"] for one in expect(await admin.get(on))["items"]] == [2]
+    assert [one["revision"] for one in expect(await admin.get(on))["items"]] == [2]
     again = await revise(admin, after, *({"line": line["line"]} for line in after["lines"]))
     assert again.code == 40901, "nothing would change"
 
@@ -184,6 +185,8 @@ async def test_a_purchase_that_comes_to_more_waits_for_somebody_else(admin: Clie
     chief = await people.person(decides, "all")
     made = expect(await revise(buyer, order, {"line": 1, "quantity": "12"}))
     assert (made["status"], made["revision"], made["change"]) == ("draft", None, "6.00")
+    changes = expect(await admin.get(f"{REVISIONS}/{made['id']}/changes"))["changes"]
+    assert ("quantity", "10", "12") in [(one["field"], one["before"], one["after"]) for one in changes]
     order = await read(admin, order)
     assert (order["amount"], order["revision"]) == ("30.00", None)
     assert (await revise(buyer, order, {"line": 1, "quantity": "9"})).code == 40901, "one at a time"
