@@ -739,41 +739,10 @@ class SalesOrderChange(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
-class PurchaseOrderRevisionLine(TypedDict):
-    """An object within `PurchaseOrderRevision`."""
-
-    product_id: NotRequired[StoredId | None]
-    quantity: StoredAmount
-    price: NotRequired[StoredAmount | None]
-    discount: NotRequired[StoredAmount | None]
-    tax_rate: NotRequired[StoredAmount | None]
-    tax_id: NotRequired[StoredId | None]
-    kind: NotRequired[Literal["product", "service", "text"] | None]
-    description: NotRequired[str | None]
-    price_per: NotRequired[StoredAmount | None]
-    discount_amount: NotRequired[StoredAmount | None]
-    unit: NotRequired[str | None]
-    unit_factor: NotRequired[StoredAmount | None]
-    reference: NotRequired[str | None]
-    unit_price: NotRequired[StoredAmount | None]
-    line: NotRequired[int | None]
-    tax_included: NotRequired[bool | None]
-    net: NotRequired[StoredAmount | None]
-    tax: NotRequired[StoredAmount | None]
-    amount: StoredAmount
-    proposed_price: NotRequired[StoredAmount | None]
-    price_list_id: NotRequired[StoredId | None]
-    priced_by: NotRequired[int | None]
-    tolerance: NotRequired[StoredAmount | None]
-    received: StoredAmount
-    completed: NotRequired[bool | None]
-    agreed: NotRequired[AgreedLine | None]
-
-
 class PurchaseOrderRevisionBefore(TypedDict):
     """An object within `PurchaseOrderRevision`."""
 
-    lines: list[PurchaseOrderRevisionLine]
+    lines: list[PurchaseOrderLine]
     expected_on: NotRequired[str | None]
     terms_days: NotRequired[int | None]
     terms_from: NotRequired[Literal["document", "month_end"] | None]
@@ -799,7 +768,7 @@ class PurchaseOrderRevision(TypedDict):
     reason: str
     revision: int | None
     day: str | None
-    lines: list[PurchaseOrderRevisionLine]
+    lines: list[PurchaseOrderLine]
     expected_on: str | None
     terms_days: int | None
     terms_from: Literal["document", "month_end"] | None
@@ -829,44 +798,10 @@ class PurchaseOrderRevision(TypedDict):
     deleted_at: NotRequired[datetime]
 
 
-class SalesOrderRevisionLine(TypedDict):
-    """An object within `SalesOrderRevision`."""
-
-    product_id: NotRequired[StoredId | None]
-    quantity: StoredAmount
-    price: NotRequired[StoredAmount | None]
-    discount: NotRequired[StoredAmount | None]
-    tax_rate: NotRequired[StoredAmount | None]
-    tax_id: NotRequired[StoredId | None]
-    kind: NotRequired[Literal["product", "service", "text"] | None]
-    description: NotRequired[str | None]
-    price_per: NotRequired[StoredAmount | None]
-    discount_amount: NotRequired[StoredAmount | None]
-    unit: NotRequired[str | None]
-    unit_factor: NotRequired[StoredAmount | None]
-    reference: NotRequired[str | None]
-    unit_price: NotRequired[StoredAmount | None]
-    line: NotRequired[int | None]
-    tax_included: NotRequired[bool | None]
-    net: NotRequired[StoredAmount | None]
-    tax: NotRequired[StoredAmount | None]
-    amount: StoredAmount
-    proposed_price: NotRequired[StoredAmount | None]
-    price_list_id: NotRequired[StoredId | None]
-    priced_by: NotRequired[int | None]
-    tolerance: NotRequired[StoredAmount | None]
-    delivered: StoredAmount
-    completed: NotRequired[bool | None]
-    agreed: NotRequired[AgreedLine | None]
-    available: NotRequired[StoredAmount | None]
-    backordered: NotRequired[StoredAmount | None]
-    quotation_line: NotRequired[int | None]
-
-
 class SalesOrderRevisionBefore(TypedDict):
     """An object within `SalesOrderRevision`."""
 
-    lines: list[SalesOrderRevisionLine]
+    lines: list[SalesOrderLine]
     expected_on: NotRequired[str | None]
     terms_days: NotRequired[int | None]
     terms_from: NotRequired[Literal["document", "month_end"] | None]
@@ -892,7 +827,7 @@ class SalesOrderRevision(TypedDict):
     reason: str
     revision: int | None
     day: str | None
-    lines: list[SalesOrderRevisionLine]
+    lines: list[SalesOrderLine]
     expected_on: str | None
     terms_days: int | None
     terms_from: Literal["document", "month_end"] | None

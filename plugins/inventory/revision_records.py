@@ -71,17 +71,20 @@ _REASON = text(label=("变更原因", "Reason"), max_length=1000, required=True,
 _NUMBER = integer(label=("版次", "Revision"), minimum=2, read_only=True)
 
 
-def _values(orders: Collection, title: str, done: str) -> dict[str, Field]:
-    """Return the fields of a version of these orders; its lines are objects `title`."""
+def _values(orders: Collection, done: str) -> dict[str, Field]:
+    """Return the fields of a version of these orders, with lines as theirs."""
     line = order_line(done)
     kept = {name: line[name].but(on_delete="keep", held=None) for name in ("product_id", "tax_id")}
     own = {name: orders.fields[name] for name in (*TERMS, *SUMS)}
     plain = {name: one.but(read_only=True, filter=False, sort=False, search=False) for name, one in own.items()}
-    return {"lines": lines_of(title, {**line, **kept}, MOST_LINES).but(required=False, read_only=True), **plain}
+    return {
+        "lines": lines_of(f"{orders.title}Line", {**line, **kept}, MOST_LINES).but(required=False, read_only=True),
+        **plain,
+    }
 
 
 def _revision(orders: Collection, title: str, done: str) -> dict[str, Field]:
-    values = _values(orders, f"{title}Line", done)
+    values = _values(orders, done)
     return {
         "number": text(
             label=("变更编号", "Number"),
@@ -193,7 +196,7 @@ def _versions(orders: Collection, revisions: Collection, title: str, done: str) 
         "revision_id": object_id(label=("订单变更", "Made by"), ref=revisions.name),
         "reason": _REASON.but(required=False, nullable=True),
         "revised_by": integer(label=("变更人", "Revised by"), ref="users"),
-        **_values(orders, f"{title}Line", done),
+        **_values(orders, done),
     }
     versions = array(obj(title, version, nullable=False), label=("订单版本", "Versions"), nullable=False)
     return shape(f"{title}s", items=versions, changes=CHANGES)

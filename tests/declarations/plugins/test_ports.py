@@ -20,7 +20,7 @@ from handlers.ports import (
     WorkingTime,
 )
 from handlers.service import Parts, Port
-from plugins.api.business import Books, Contracts, Customers, Party, PaymentTerms, PricedLines, Suppliers
+from plugins.api.business import BilledOrder, Books, Contracts, Customers, Party, PaymentTerms, PricedLines, Suppliers
 
 pytestmark = pytest.mark.gen_test
 MORNING, HOUR = datetime(2026, 1, 5, 8, tzinfo=UTC), timedelta(hours=1)
@@ -40,6 +40,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (WorkingTime, "after"): ({"start": MORNING, "duration": HOUR}, MORNING + HOUR),
     (Books, "find_open_day"): ({"day": "2026-01-05"}, "2026-01-05"),
     (Books, "find_owed"): ({"customer_id": 7}, Decimal(0)),
+    (Books, "find_billed"): ({"biz_type": "SALES_ORDER", "resource_id": "7"}, BilledOrder()),
     (Customers, "find_terms"): ({"customer_id": 7}, None),
     (Customers, "find_payment_terms"): ({"customer_id": 7}, PaymentTerms()),
     (Customers, "find_party"): ({"req": None, "customer_id": 7}, Party()),
