@@ -42,7 +42,7 @@ Handler = Callable[[Request], Awaitable[object]]
 PUBLIC: Final = "public"
 SIGNED_IN: Final = "signed-in"
 SUPER: Final = "super"
-Fits = Mapping[str, bool | tuple[str, ...] | Literal["caller"]]
+Fits = Mapping[str, bool | tuple[str, ...] | Literal["caller", "others"]]
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PERMISSION = re.compile(r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$")
 _MODULE = re.compile(r"^/api/(?:v1/)?([a-z-]+)?.*$")
@@ -135,7 +135,8 @@ class Route:
     of what it sends, by the value of their `type`.
     `sends`: the bodies of requests that the service itself makes because of this one, by name: webhooks of the document.
     `fits`: for an action on a record, what its fields must hold for it to make sense: something (True), nothing or
-    false (False), one of these values, or the `caller`. Pages hide it otherwise; the handler still refuses by itself.
+    false (False), one of these values, the `caller`, or `others` than them. Pages hide it otherwise; the handler still
+    refuses by itself.
     `effect`: what an action does, as pages say before it is confirmed, if no state of the record tells it:
     `("客户将回到公海。", "The customer goes back to the pool.")`.
     """

@@ -348,9 +348,9 @@ def _where(viewer: Viewer, subject: Subject, route: Route) -> tuple[str, str]:
     return " && ".join(holds), "" if fits else tip
 
 
-def _holds_what(name: str, wanted: bool | tuple[str, ...] | Literal["caller"]) -> str:
-    if wanted == "caller":
-        return f"{name} == me"
+def _holds_what(name: str, wanted: bool | tuple[str, ...] | Literal["caller", "others"]) -> str:
+    if wanted in ("caller", "others"):
+        return f"{name} {'==' if wanted == 'caller' else '!='} me"
     if isinstance(wanted, bool):
         return name if wanted else f"!{name}"
     values = " || ".join(f"{name} == '{value}'" for value in wanted)

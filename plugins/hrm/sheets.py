@@ -239,6 +239,7 @@ ROUTES: tuple[Route, ...] = (
             choose=_choose,
             title=("代录答复", "Enter the answer"),
             summary="Enter what another employee has answered to their sheet",
+            fits={"user_id": "others"},
             body=ENTERED,
             before=_refuse_own,
             values=_answer,

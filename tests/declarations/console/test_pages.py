@@ -230,12 +230,13 @@ def test_what_does_not_fit_a_record_is_in_a_menu_with_the_reason_or_hidden() -> 
     assert buttons["Approve"]["aside"] == "creator_id == me || submitted_by == me || owner_id == me"
 
 
-def test_hr_asks_for_agreement_on_the_list_of_sheets_and_answers_are_offered_on_the_own_one() -> None:
+def test_hr_asks_for_agreement_and_answers_are_offered_on_the_own_sheet_or_entered_on_those_of_others() -> None:
     buttons, reasons = buttons_of("a record of hrm.attendance.sheets")
     answered = "user_id == me && (status == 'open' || status == '{}' || status == 'changed')"
     assert buttons["Agree"]["fits"] == answered.format("objected")
     assert buttons["Object"]["fits"] == answered.format("agreed")
-    assert reasons.keys() == {"Enter the answer"}
+    assert buttons["Enter the answer"]["fits"].startswith("user_id != me && (")
+    assert reasons == {}
     (asks,) = [one for one in nodes(WHOLE["hrm.attendance-sheet"]) if one.get("label") == "Ask or remind"]
     assert {one["name"] for one in asks["drawer"]["body"]["body"] if "name" in one} == {"month", "group_ids"}
     told = texts(asks["drawer"]["body"]["feedback"])
