@@ -84,6 +84,7 @@ class FieldOptions(TypedDict, total=False):
     held: Message | None
     named_by: str | None
     key_of: str
+    labels: Callable[[Any], Mapping[str, Message]] | None
     past: bool
     earliest: str
     person: bool
@@ -120,8 +121,11 @@ class Field:
     `on_delete`: what happens when the record that it refers to is deleted. `restrict`, the default, refuses the
     deletion (40901) with the message `held`, or with one that counts the records; `cascade` deletes this record too;
     `clear` empties the field; `keep`, the default of `read_only` fields, leaves it as it is, as a trace of the past.
-    `named_by`: for a list of objects, the reference in each object that gives the list its names, `collaborator_names`.
-    `key_of`: a list of objects of the record, of one of which it holds the `key`; pages show the `name` of that.
+    `named_by`: for a list of objects, the reference in each object that gives the list its names, `collaborator_names`;
+    of a code, the field beside it that says the same in words, which pages show instead.
+    `labels`: returns what people call its values, from the `Catalogue` of all declarations, where neither a dictionary nor
+    a state machine has them.
+    `key_of`: a list of objects of the record, of one of which it holds the `key`; pages show and offer their `name`s.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused. `earliest`: the first day that
     clients may send.
     `history`: the history of a record shows it; False for what follows from other records or only traces use.
@@ -152,6 +156,7 @@ class Field:
     held: Message | None = None
     named_by: str | None = None
     key_of: str = ""
+    labels: Callable[[Any], Mapping[str, Message]] | None = None
     past: bool = False
     earliest: str = FIRST_DAY
     person: bool = False

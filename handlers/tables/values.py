@@ -65,7 +65,9 @@ def _values_by_text(labels: Labels) -> dict[str, str]:
 
 
 def labels_of(catalogue: Catalogue, entries: Entries, field: Field) -> Labels:
-    """Return the labels of a field's values: from its dictionary, or from a declaration that has its fixed values."""
+    """Return the labels of a field's values: its own, its dictionary's, or those of what declares its fixed values."""
+    if field.labels is not None:
+        return field.labels(catalogue)
     if field.dictionary:
         return {value: entry.label for value, entry in entries.get(field.dictionary, {}).items()}
     values = field.rules.get("enum")

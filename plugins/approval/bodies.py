@@ -109,6 +109,7 @@ BACK_BODY = shape(
     to=text(
         label=("退回到", "Send back to"),
         max_length=64,
+        key_of="send_back_to",
         default=INITIATOR,
         example=INITIATOR,
         description="`initiator`, or the key of an earlier node.",

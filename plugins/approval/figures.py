@@ -55,7 +55,7 @@ FIGURES = shape(
         shape(
             "ApprovalNodeFigures",
             definition_id=_FLOW,
-            node=_NODE,
+            node=_NODE.but(named_by="node_name"),
             node_name=_NAME,
             decided=_COUNT.but(label=("已处理次数", "Decided")),
             median_hours=number(label=("用时中位数（小时）", "Median, hours"), minimum=0),
@@ -77,7 +77,7 @@ VISITS = shape(
             "ApprovalVisit",
             instance_id=object_id(label=("审批", "Approval"), ref=INSTANCES.name),
             definition_id=_FLOW,
-            node=_NODE,
+            node=_NODE.but(named_by="node_name"),
             node_name=_NAME,
             state=_STATE,
             since=timestamp(label=("开始时间", "Since")),

@@ -9,8 +9,10 @@ from typing import Any
 from plugins.api import Page, Request, Route, invalid, route
 from plugins.api.data import RecordNames
 from plugins.approval.content import add_reference_names, list_content
+from plugins.approval.flow import Approval, earlier_nodes, find_task, visit_of
 from plugins.approval.people import filter_enabled
-from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY
+from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY, INITIATOR
+from plugins.approval.states import STATES
 from plugins.rbac.api import USERS
 
 
@@ -31,12 +33,24 @@ async def add_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any
     asked = instance.get("todo") or ()
     present = await filter_enabled(req.service, asked)
     named = await add_reference_names(req, instance)
+    people = await list_names(req, sorted(mentioned))
+    called = {str(one["id"]): one["name"] for one in people}
+    called |= {node["key"]: node["name"] for node in instance["nodes"] or ()}
+    called[INITIATOR] = called[str(instance["initiator_id"])]
     return {
         **named,
+        "history": [{**step, "to_name": called.get(step["to"])} for step in instance["history"]],
         "content": await list_content(req, named) if instance["resource_id"] is None else [],
-        "people": await list_names(req, sorted(mentioned)),
+        "people": people,
+        "send_back_to": [{"key": key, "name": called[key]} for key in _earlier(dict(instance), req.actor.user_id)],
         "absent": [one for one in asked if one not in present],
     }
+
+
+def _earlier(approval: Approval, user_id: int) -> list[str]:
+    """Return where somebody may send an approval back; nothing if they are not asked."""
+    task = find_task(approval, user_id) if approval["status"] == STATES.after("submit") else None
+    return [] if task is None else [INITIATOR, *earlier_nodes(approval, visit_of(approval, task))]
 
 
 async def add_names(req: Request, page: Page) -> Page:

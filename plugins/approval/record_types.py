@@ -157,6 +157,7 @@ class ApprovalStep(TypedDict):
     action: str
     node: NotRequired[str | None]
     to: NotRequired[str | None]
+    to_name: NotRequired[str | None]
     comment: NotRequired[str | None]
     way: NotRequired[Literal["link", "link_without_login"] | None]
     attachments: NotRequired[list[ApprovalStepFile] | None]

@@ -268,7 +268,7 @@ TASK = obj(
 TAKEN = obj(
     "ApprovalBranchTaken",
     {
-        "node": text(label=("节点", "Node"), nullable=False),
+        "node": text(label=("节点", "Node"), nullable=False, named_by="name"),
         "name": text(label=("节点名称", "Node name"), nullable=False),
         "branch": text(label=("分支名称", "Branch name"), nullable=False),
         "index": integer(label=("分支序号", "Index"), minimum=0, nullable=False),
@@ -281,7 +281,8 @@ STEP = obj(
         "user_id": integer(label=("操作人", "User"), nullable=False, ref="users"),
         "action": text(dictionary="approval_action", label=("操作", "Action"), nullable=False),
         "node": text(label=("节点", "Node"), key_of="nodes"),
-        "to": text(label=("目标", "To")),
+        "to": text(label=("目标", "To"), named_by="to_name", description="A node, `initiator`, or the id of a person."),
+        "to_name": text(label=("去向", "Passed to"), description="The name of that node or person."),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
         "way": choice(
             "link",
@@ -418,6 +419,14 @@ SHOWN = shape(
         nullable=False,
         ref="users",
         description="Who is asked now and cannot decide, because the account is disabled.",
+    ),
+    send_back_to=array(
+        shape("ApprovalEarlier", key=text(nullable=False), name=text(nullable=False)),
+        label=("可退回到", "Can be sent back to"),
+        max_items=MAX_NODES + 1,
+        nullable=False,
+        description="To whom the caller may send it back: the initiator, and the nodes before their own; empty if they are "
+        "not asked.",
     ),
 )
 _ROW = (

@@ -93,7 +93,9 @@ IMPORTED = shape(
             wecom_user_id=USERS.fields["wecom_user_id"].but(nullable=False),
             name=text(label=("姓名", "Name"), nullable=False),
             change=_CHANGE,
-            fields=array(text(nullable=False), nullable=False, description="What changes of the account."),
+            fields=array(
+                text(nullable=False), nullable=False, named_by="field_names", description="What changes of the account."
+            ),
             field_names=array(
                 text(nullable=False), label=("变更内容", "Changes"), nullable=False, description="Their labels."
             ),

@@ -244,9 +244,11 @@ def _past_fault(path: str, field: Field) -> str | None:
 
 def _named_by_fault(path: str, field: Field) -> str | None:
     inside = (field.items.fields or {}) if field.items is not None else {}
-    if field.named_by is None or (field.named_by in inside and inside[field.named_by].ref):
-        return None
-    return f"{path} is named by {field.named_by}, which is no reference in its objects."
+    if inside and field.named_by is not None and not (field.named_by in inside and inside[field.named_by].ref):
+        return f"{path} is named by {field.named_by}, which is no reference in its objects."
+    codes = {name: one.named_by for name, one in (field.fields or {}).items() if one.named_by and not one.holds_fields}
+    lost = next((name for name, beside in codes.items() if beside not in (field.fields or {})), None)
+    return None if lost is None else f"{lost} of {path} is named by {codes[lost]}, which is not beside it."
 
 
 def _required_fault(path: str, field: Field) -> str | None:

@@ -1,20 +1,16 @@
 """The buttons that change, delete or act on a record."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from plugins.api import Field, Message, Route, StateMachine
 from plugins.api.records import ACTION_TITLES, PEOPLE_BEHIND, bars_of, is_withdrawal, transitions_of
 from plugins.console.forms import controls
-from plugins.console.nodes import VARIABLE, Node, addressed, call, node, opens, values_of
+from plugins.console.nodes import VARIABLE, Node, addressed, call, node, opens, quoted, values_of
 from plugins.console.shown import details, figures, lines, tables
 from plugins.console.site import APPLY, Subject
 from plugins.console.viewer import Viewer
-
-quoted = partial(json.dumps, ensure_ascii=False)  # as texts in formulas of the renderer
 
 
 @dataclass(frozen=True)
@@ -288,9 +284,11 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
         told, data = _told(viewer, subject, api, _becomes(viewer, subject, route), asked)
         sent = (names for one in asked if isinstance(names := one.get("sent"), list))
         counted = dict.fromkeys(name for names in sent for name in names if name in subject.shape)  # amounts need these
+        lists = values_of({one.key_of: one for one in fields.values() if one.key_of})
         knows = {
             **values_of(counted),
             **data,
+            **lists,
             **(view.proposals.get(verb, {}) if view is not None else {}),
         }
         heading, read = viewer.heading(title, subject.collection), subject.routes.get(f"GET {route.path}")

@@ -11,7 +11,7 @@ from plugins.console.shown import filter_of, grouped
 from plugins.console.viewer import Viewer
 
 OPTIONS = "/api/v1/meta/options/{collection}"
-_LONG = 500
+_LONG, _FEW = 500, 20
 # the formats in which dates are sent; moments with the offset of the business time zone, in which they are chosen
 DAY, MONTH, MOMENT = "YYYY-MM-DD", "YYYY-MM", "YYYY-MM-DDTHH:mm:ss.SSSZ"
 _MONTHS = ("2026-11", "2026-13")  # what the pattern of a month takes, and what it does not
@@ -59,7 +59,7 @@ def _known(viewer: Viewer, names: Sequence[str], made: Sequence[Node]) -> Mappin
     return {
         "flow": {"parts": around, "kinds": _PLAIN},  # it edits what stands around its nodes, too
         "declared-fields": {"kinds": _PLAIN},
-        "menu-path": {**choices(pages), "clearable": True, "searchable": True},
+        "menu-path": {**choices(pages), "clearable": True},
         "geo-position": {"beside": names, "fixed": "fix_at" in names},  # evidence of a place is not typed
     }
 
@@ -109,9 +109,10 @@ def _making(viewer: Viewer, name: str, target: str, **more: object) -> Node:
 
 
 def choices(labels: Mapping[str, str]) -> Node:
-    """Return a control that chooses one of several values."""
+    """Return a control that chooses one of several values; many of them can be searched."""
     options = [{"value": value, "label": label} for value, label in labels.items()]
-    return node("select", options=options, joinValues=False, extractValue=True)
+    searched = {"searchable": True} if len(options) > _FEW else {}
+    return node("select", options=options, joinValues=False, extractValue=True, **searched)
 
 
 def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str, Field]) -> Iterator[Node]:
@@ -165,6 +166,9 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
         return {"type": "combo", "multiLine": True, "items": items}
     if field.ref and viewer.may_pick(field.ref):
         return {**picker(viewer, name, field.ref), **_making(viewer, name, field.ref), "clearable": field.nullable}
+    if field.key_of:  # which lists do not have
+        known = {"source": f"${{{field.key_of}}}", "labelField": "name", "valueField": "key"}
+        return {**choices({}), **known, "visibleOn": f"${{{field.key_of}}}"}
     if labels := viewer.offered(field):
         return {**choices(labels), "clearable": field.nullable}
     if field.kind == "boolean":

@@ -1,11 +1,14 @@
 """Parts of a page description. Texts that people or plugins wrote act neither as templates nor as markup in it."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from plugins.api import Message
 
 Node = dict[str, object]
+quoted = partial(json.dumps, ensure_ascii=False)  # as texts in formulas of the renderer
 # what begins a template, a variable, a tag or an entity, unless a zero-width space follows
 _BEGINNING = re.compile(r"[$<&\\](?=\S)")
 _PARAMETER, VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)(?: \| url_encode)?\}")
@@ -94,8 +97,9 @@ def values_of(names: Mapping[str, object]) -> dict[str, object]:
 
 
 def tabs(*parts: tuple[str, list[Node]]) -> Node:
-    """Return tabs whose contents are created, and loaded, when they are first opened."""
-    return node("tabs", mountOnEnter=True, tabs=[{"title": title, "body": body} for title, body in parts])
+    """Return tabs whose contents are created, and loaded, when they are first opened; they are hidden with the contents."""
+    made = [{"title": title, "body": body, "visibleOn": body[0].get("visibleOn", "${true}")} for title, body in parts]
+    return node("tabs", mountOnEnter=True, tabs=made)
 
 
 WORDS: Mapping[str, Message] = {

@@ -14,11 +14,10 @@ from plugins.console.actions import (
     form_of,
     making_offers,
     print_offer,
-    quoted,
     verb_of,
 )
 from plugins.console.lists import default_columns, listing, months
-from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, rows, tabs
+from plugins.console.nodes import Node, addressed, as_text, call, link, node, page, quoted, rows, tabs
 from plugins.console.shown import columns_of, details, figures, grouped, in_some, lines, objects, properties, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
@@ -27,6 +26,7 @@ ID = "record_id"  # the shell gives the page this value
 PAGE = "record"  # the name by which buttons reload the page
 _IN_A_PANEL, _FORMATTED = 12, "formatted"
 _PAIR = {"label", "value"}
+_NAMES = ({"id", "name"}, {"key", "name"})  # what others refer to, and forms offer
 
 
 def record_page(viewer: Viewer, subject: Subject) -> Node | None:
@@ -174,14 +174,14 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
     own = view.widgets if view is not None else {}
     flows = {one["name"]: one for one in form_of(viewer, subject, made) if one["type"] == "flow"} if made else {}
     for name, field, inside in lines(subject.shape):
-        if {*inside} == _PAIR:
+        if {*inside} in (_PAIR, *_NAMES):
             continue
         parts = {one: own.get(f"{name}.{one}") for one in inside}
         seen = {
             one: of for one, of in inside.items() if parts[one] != {} and (parts[one] or {}).get("type") != "hidden"
         }
         columns = [{**one, "visibleOn": in_some(name, str(one["name"]))} for one in columns_of(viewer, seen)]
-        table = node("table", source=f"${{{name}}}", columns=columns)
+        table = node("table", source=f"${{{name}}}", columns=columns, visibleOn=f"${{{name} && {name}.length}}")
         if name in flows:
             drawn = {**flows[name], "fixed": True, "label": False}
             table = node("form", wrapWithPanel=False, actions=[], body=[drawn])

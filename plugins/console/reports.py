@@ -107,7 +107,7 @@ def _request_picker(viewer: Viewer) -> Node:
     """Return a control that chooses a request by its page and what is done there. `_CHOSEN` sends what was chosen."""
     label = f"{viewer.word('page')} / {viewer.word('actions')}"
     labels = choices(dict(_requests(viewer)))
-    return {**labels, "name": "request", "label": label, "required": True, "searchable": True, "size": "lg"}
+    return {**labels, "name": "request", "label": label, "required": True, "size": "lg"}
 
 
 def _requests(viewer: Viewer) -> Iterator[tuple[str, str]]:

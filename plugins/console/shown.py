@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, Message, View, obj
-from plugins.console.nodes import Node, as_text, node, reference
+from plugins.console.nodes import Node, as_text, node, quoted, reference
 from plugins.console.viewer import Viewer
 
 _TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
@@ -71,7 +71,7 @@ def details(
             continue
         if hidden or name in beside or field.secret or field.write_only or field.holds_fields or name == "children":
             continue
-        if f"{name.removesuffix('s')}_names" in fields:  # codes, whose names are shown instead
+        if field.named_by in fields:  # a code: what says the same in words is shown instead
             continue
         shown = value(viewer, name, field, view)
         if field.kind == "any" and "labels" in fields:
@@ -125,10 +125,9 @@ def value(viewer: Viewer, name: str, field: Field, view: View | None = None) -> 
             value: node("tpl", tpl=label, className=f"tag {colors[value]}") if value in colors else label
             for value, label in labels.items()
         }
-        return {"type": "mapping", "name": name, "map": {**tags, "*": f"${{{name}}}"}}
+        return _mapping(name, tags)
     if labels:
-        tag = {"type": "mapping", "name": "item", "map": {**labels, "*": "${item}"}, "className": "tag gray"}
-        return node("each", name=name, items=tag)
+        return node("each", name=name, items={**_mapping("item", labels), "className": "tag gray"})
     if several is not None:
         return _template(name, "text")
     if field.kind == "boolean":
@@ -138,6 +137,12 @@ def value(viewer: Viewer, name: str, field: Field, view: View | None = None) -> 
         whole = {"className": "nowrap"} if field.kind == "timestamp" else aligned
         return {**_template(name, filter_of(field)), **whole}
     return {"type": "text", "name": name}
+
+
+def _mapping(name: str, labels: Mapping[str, object]) -> Node:
+    """Return the node that shows a value by its label; the renderer takes the value `*` for any without one."""
+    other = f"{name} == '*' ? {quoted(labels['*'])} : {name}" if "*" in labels else name
+    return {"type": "mapping", "name": name, "map": {**labels, "*": f"${{{other}}}"}}
 
 
 def filter_of(field: Field) -> str:

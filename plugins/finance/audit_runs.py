@@ -68,13 +68,20 @@ _MESSAGE = {"zh": text(nullable=False), "en": text(nullable=False)}
 _FOUND = {
     "check": text(label=("核对项代码", "Check"), nullable=False, example="finance-accounts"),
     "resource_id": text(
-        label=("记录", "Record"), nullable=False, description="The id of the record that does not agree."
+        label=("记录", "Record"),
+        nullable=False,
+        named_by="number",
+        description="The id of the record that does not agree.",
     ),
     "number": text(
         label=("单据编号", "Number"), nullable=False, description="The number or code by which people know the record."
     ),
     "about": text(
-        label=("差异字段", "Field"), nullable=False, description="What differs, such as `balance`.", example="balance"
+        label=("差异字段", "Field"),
+        nullable=False,
+        named_by="message",
+        description="What differs, such as `balance`.",
+        example="balance",
     ),
     "expected": text(
         label=("应为", "Expected"),
@@ -113,7 +120,7 @@ _TITLE = text(
     description="In the caller's language.",
     example="Account balances against vouchers",
 )
-_CHECK = {"check": _FOUND["check"], "title": _TITLE}
+_CHECK = {"check": _FOUND["check"].but(named_by="title"), "title": _TITLE}
 
 LEDGER_AUDIT = shape(
     "LedgerAudit",
@@ -130,7 +137,9 @@ LEDGER_AUDIT = shape(
             "LedgerDifference",
             {
                 **_CHECK,
-                "collection": text(label=("数据类型", "Collection"), nullable=False, example="finance_accounts"),
+                "collection": text(
+                    label=("数据类型", "Collection"), nullable=False, named_by="message", example="finance_accounts"
+                ),
                 **{name: field for name, field in _FOUND.items() if name != "check"},
                 "message": text(label=("说明", "Message"), nullable=False, description="In the caller's language."),
             },

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, View, array, boolean, choice, obj, record_name, shape, text
+from plugins.api.records import Catalogue
+from plugins.api.reports import Printable
 
 STANDARD = "standard"
 MAX_SOURCE = 60_000
+
+
+def _titles_of_papers(catalogue: Catalogue) -> dict[str, Message]:
+    return {one.name: one.title for one in catalogue.of_kind(Printable)}
+
 
 _PAPER = text(
     label=("单据", "Paper"),
     required=True,
     max_length=50,
     filter=True,
+    labels=_titles_of_papers,
     example="sales-order",
     description="One of those that `GET /api/v1/print/papers` lists.",
 )
@@ -47,15 +55,7 @@ TEMPLATES = Collection(
 VIEW = View(
     TEMPLATES,
     columns=("name", "paper", "language", "preferred"),
-    widgets={
-        "paper": {
-            "type": "select",
-            "source": {"method": "get", "url": "/api/v1/print/papers", "responseData": {"items": "${papers}"}},
-            "labelField": "title",
-            "valueField": "name",
-        },
-        "source": {"type": "textarea", "minRows": 20},
-    },
+    widgets={"source": {"type": "textarea", "minRows": 20}},
 )
 PREVIEW = shape("PrintPreview", **{name: TEMPLATES.fields[name] for name in ("paper", "language", "source")})
 PAPERS = shape(

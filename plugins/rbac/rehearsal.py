@@ -27,6 +27,7 @@ _CHANGE = obj(
         "permissions": array(
             text(nullable=False),
             label=("权限标识", "Permission codes"),
+            named_by="permission_names",
             max_items=5_000,
             nullable=False,
             description="The codes of the operations.",
@@ -41,6 +42,7 @@ _CHANGE = obj(
         "rows": mapping(
             integer(nullable=False),
             label=("可见数据行", "Rows"),
+            named_by="row_names",
             nullable=False,
             description="The number of rows that the data scope shows, by collection, even if the user may not list "
             "them.",

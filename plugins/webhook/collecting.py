@@ -16,10 +16,10 @@ from plugins.api.errors import DatabaseUnavailable, refusal
 from plugins.api.ports import Accounts, Authorizer
 from plugins.api.records import Catalogue
 from plugins.api.requests import as_json, encode_once
+from plugins.webhook.events import EVERYTHING, readers_of
 from plugins.webhook.records import DELIVERIES, EVENT
 
 Hook = Mapping[str, Any]
-EVERYTHING = "*"
 log = logging.getLogger("tradewind.webhook")
 
 
@@ -36,7 +36,7 @@ class Collector:
         """The collections whose records can be read with a permission, and the routes that read one, by name."""
         catalogue = self._service.part(Catalogue)
         if catalogue is not self._catalogue:  # own fields make another one
-            self._catalogue, self._readers = catalogue, _readers_of(catalogue)
+            self._catalogue, self._readers = catalogue, readers_of(catalogue)
         return self._readers
 
     def named(self, events: Iterable[str]) -> set[str]:
@@ -105,16 +105,6 @@ class Collector:
             "record": at,
             "payload": _payload(event, collection, document, record, change),
         }
-
-
-def _readers_of(catalogue: Catalogue) -> Mapping[str, tuple[Collection, Route]]:
-    found: dict[str, tuple[Collection, Route]] = {}
-    for route in catalogue.routes:
-        collection = catalogue.collections.get(route.collection)
-        reads_one = route.method == "GET" and route.parameters == ("id",) and route.path.endswith("/{id}")
-        if collection is not None and not collection.plain and reads_one and route.access.endswith(":read"):
-            found.setdefault(collection.name, (collection, route))
-    return found
 
 
 def _matches(hook: Hook, collection: Collection, change: Change) -> bool:

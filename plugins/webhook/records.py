@@ -19,6 +19,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.webhook.events import titles_of_events
 
 KEPT_DAYS = 30
 OVERLAP_HOURS = 24
@@ -34,7 +35,10 @@ WEBHOOKS = Collection(
         "url": link(own=False, required=True, label=("地址", "Address"), example="https://hooks.example.com/tradewind"),
         "events": array(
             text(
-                max_length=100, pattern=r"^(\*|[a-z0-9_]{1,60}\.(\*|[a-z0-9-]{1,30}))$", example="crm_customers.update"
+                max_length=100,
+                pattern=r"^(\*|[a-z0-9_]{1,60}\.(\*|[a-z0-9-]{1,30}))$",
+                labels=titles_of_events,
+                example="crm_customers.update",
             ),
             label=("事件", "Events"),
             required=True,
@@ -72,7 +76,7 @@ DELIVERIES = Collection(
         ),
         "number": integer(label=("序号", "Number"), nullable=False, sort=True, description="The order of sending."),
         "message": text(label=("消息编号", "Message"), nullable=False, description="The header `webhook-id`."),
-        "event": text(label=("事件", "Event"), nullable=False, filter=True),
+        "event": text(label=("事件", "Event"), nullable=False, filter=True, labels=titles_of_events),
         "resource_id": text(label=("记录 ID", "Record ID"), nullable=False, filter=True),
         "state": choice("pending", "delivered", "failed", label=("推送状态", "State"), nullable=False, filter=True),
         "attempts": integer(label=("尝试次数", "Attempts"), minimum=0, nullable=False),

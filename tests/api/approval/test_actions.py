@@ -91,8 +91,10 @@ async def test_sending_back_to_an_earlier_node_asks_its_approvers_again(admin: C
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), node("two", second)))
     expect(await act(first, made, "agree"))
+    assert [one["key"] for one in (await read(second, made))["send_back_to"]] == ["initiator", "one"]
     back = expect(await act(second, made, "send-back", to="one"))
-    assert (back["node"], waiting(back)) == ("one", {id_of(first)})
+    assert (back["node"], waiting(back), back["send_back_to"]) == ("one", {id_of(first)}, [])
+    assert (back["history"][-1]["to"], back["history"][-1]["to_name"]) == ("one", back["nodes"][0]["name"])
     expect(await act(first, made, "agree"))
     assert expect(await act(second, made, "agree"))["status"] == "approved"
 

@@ -166,7 +166,11 @@ def test_a_value_is_shown_in_the_words_of_the_control_that_a_view_has_for_it() -
     (days,) = [one for one in groups if one.get("of") == "working_days"]
     assert [*days["items"]["map"].values()][:7] == ["周一", "周二", "周三", "周四", "周五", "周六", "周日"]
     (paper,) = [one for one in templates if one.get("of") == "paper"]
-    assert (paper["type"], paper["source"]["url"]) == ("mapping", "/api/v1/print/papers")
+    assert (paper["map"]["invoice"], paper["map"]["sales-order"]) == ("发票", "销售订单")
+    (events,) = [one for one in nodes(CHINESE["system.webhook"]) if one.get("of") == "events"]
+    said = events["items"]["map"]
+    assert (said["crm_contracts.submit"], said["crm_contracts.*"]) == ("合同：提交审批", "合同：全部变更")
+    assert said["*"] == "${item == '*' ? \"全部变更\" : item}"  # the renderer takes `*` for any other value
 
 
 def test_the_tabs_of_a_page_have_distinct_titles_in_both_languages() -> None:
@@ -414,11 +418,21 @@ def test_a_response_that_is_no_record_is_shown() -> None:
     assert '"name": "password"' in users
 
 
-def test_a_rehearsal_shows_what_operations_and_rows_are_called_and_no_codes() -> None:
-    shown = [node["feedback"] for node in nodes(WHOLE["a record of system.roles"]) if "feedback" in node]
-    names = {node.get("name") for part in shown for node in nodes(part)}
-    assert {"permission_names", "row_names"} <= names
-    assert not {"permissions", "rows"} & names
+def test_what_says_a_code_in_words_is_shown_instead_of_it() -> None:
+    rehearsals = [node["feedback"] for node in nodes(WHOLE["a record of system.roles"]) if "feedback" in node]
+    for shown, words, codes in (
+        (rehearsals, {"permission_names", "row_names"}, {"permissions", "rows"}),
+        (WHOLE["finance.audit"], {"title", "number", "message"}, {"check", "resource_id", "collection", "about"}),
+        (WHOLE["approval.figure"], {"node_name"}, {"node"}),
+        (WHOLE["a record of approvals.instances"], {"to_name", "branch"}, set()),
+    ):
+        names = {
+            node.get("name")
+            for node in nodes(shown)
+            if "tpl" in node or node.get("type") in ("text", "mapping", "each")
+        }
+        assert words <= names
+        assert not codes & names
 
 
 def test_the_items_of_a_dictionary_are_made_changed_and_deleted_one_by_one() -> None:
