@@ -51,6 +51,8 @@ VIEWS = (
         boxes="box",
         widgets={
             "node": {"type": "hidden"},  # the first at which the person is asked
+            "nodes.key": {},
+            "nodes.mode": {},
             "attachments": {"type": "attached-files", "biz_type": "APPROVAL"},
             "record": {"type": "declared-fields", "of": "definition_id", "path": _FIELDS},
             "choices": {"type": "flow-choices", "path": "/api/v1/approvals/instances", "label": False},

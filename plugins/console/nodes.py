@@ -97,8 +97,11 @@ def values_of(names: Mapping[str, object]) -> dict[str, object]:
 
 
 def tabs(*parts: tuple[str, list[Node]]) -> Node:
-    """Return tabs whose contents are created, and loaded, when they are first opened; they are hidden with the contents."""
-    made = [{"title": title, "body": body, "visibleOn": body[0].get("visibleOn", "${true}")} for title, body in parts]
+    """Return tabs whose contents are created, and loaded, when they are first opened; a table is hidden with its tab."""
+    made: list[Node] = [{"title": title, "body": body} for title, body in parts]
+    for tab, (_, (first, *_)) in zip(made, parts, strict=True):
+        if first["type"] == "table" and "visibleOn" in first:
+            tab["visibleOn"] = first["visibleOn"]
     return node("tabs", mountOnEnter=True, tabs=made)
 
 

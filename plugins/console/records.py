@@ -174,7 +174,7 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
     own = view.widgets if view is not None else {}
     flows = {one["name"]: one for one in form_of(viewer, subject, made) if one["type"] == "flow"} if made else {}
     for name, field, inside in lines(subject.shape):
-        if {*inside} in (_PAIR, *_NAMES):
+        if {*inside} in (_PAIR, *_NAMES) or own.get(name, {}).get("type") == "hidden":
             continue
         parts = {one: own.get(f"{name}.{one}") for one in inside}
         seen = {

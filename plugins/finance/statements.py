@@ -54,6 +54,7 @@ LINES = Collection(
             kind=ENTRIES.fields["kind"].but(description=None),
         ),
         **{name: ENTRIES.fields[name] for name in ("number", "biz_type", "resource_id", "open_item_id", "due_on")},
+        "resource_id": ENTRIES.fields["resource_id"].but(named_by="number"),
         "currency": ENTRIES.fields["currency"],
         "currency_amount": ENTRIES.fields["currency_amount"].but(
             description="How much more is open in this currency; negative: how much less."

@@ -168,6 +168,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/system/service-accounts/{id}/keys",
         list_keys,
         summary="List the keys of a service account",
+        title=("密钥", "Keys"),
         access="system:service-account:read",
         query=SERVICE_KEYS.list_query,
         returns=SERVICE_KEYS.read,

@@ -29,6 +29,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/system/webhooks/{id}/deliveries",
         list_deliveries,
         summary="List the deliveries of a webhook",
+        title=("推送记录", "Deliveries"),
         access="system:webhook:read",
         query=DELIVERIES.list_query,
         returns=DELIVERIES.read,

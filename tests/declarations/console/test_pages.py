@@ -380,6 +380,12 @@ def form_page(name: str, allowed: frozenset[str] = EVERYTHING) -> Node | None:
     return new_record(Viewer(SITE, "en", ENTRIES, allowed), name)
 
 
+def test_lines_have_a_tab_where_there_are_some() -> None:
+    (tabs,) = [node["tabs"] for node in nodes(WHOLE["a record of finance.invoices"]) if node.get("type") == "tabs"]
+    seen = {one["title"]: one.get("visibleOn") for one in tabs}
+    assert (seen["Shares"], seen["Details"], seen["Files"]) == ("${billed_items && billed_items.length}", None, None)
+
+
 def test_empty_fields_of_a_record_are_folded_and_who_made_it_comes_last() -> None:
     page = WHOLE["a record of crm.contracts"]
     shown = [one for one in nodes(page) if one.get("type") == "property" and one.get("column") == 2]
