@@ -52,6 +52,7 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "hrm.punches": {"lng": "121.47", "lat": "31.23"},
     "inventory.transfers": {"to_warehouse_id": "1"},
     # required where no customer or supplier is chosen
+    "inventory.purchase-orders": {"product_id": "1", "quantity": "1", "price": "1"},
     "inventory.quotations": {"customer_name": "A customer", "product_id": "1", "quantity": "1"},
     "inventory.sales-orders": {"customer_name": "A customer", "product_id": "1", "quantity": "1"},
     "finance.invoices": {"counterparty": "A party"},

@@ -35,6 +35,7 @@ AT_THE_DESK = (
     orders.purchase_to_stock,
     orders.sale_to_return,
     orders.payment_allocated,
+    orders.quotation_printed,
     office.leave_approved,
     office.claim_approved,
     office.flow_by_amount,

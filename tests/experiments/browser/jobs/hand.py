@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PIL import Image
 from selenium.common.exceptions import ElementClickInterceptedException, StaleElementReferenceException
@@ -277,9 +278,24 @@ class Hand:
         if self.folder is None:
             return
         time.sleep(_STILL_SECONDS)  # charts and drawers move for a moment
+        self.keep(name, self.browser.get_screenshot_as_png())
+
+    def keep(self, name: str, picture: bytes) -> None:
+        """Keep a picture, for whoever asks for it."""
+        if self.folder is None:
+            return
         at = self.folder / self.language / f"{name}.webp"
         at.parent.mkdir(parents=True, exist_ok=True)
-        with Image.open(BytesIO(self.browser.get_screenshot_as_png())) as taken:
+        with Image.open(BytesIO(picture)) as taken:
             taken.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).convert("RGB").save(
                 at, lossless=True, method=6
             )
+
+    def save(self, english: str) -> bytes:
+        """Press a button of the record's page that saves a PDF; returns the file."""
+        with TemporaryDirectory() as folder:
+            place = {"behavior": "allow", "downloadPath": folder}
+            self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", place)
+            self.act(english)
+            self.console.until(lambda: [*Path(folder).glob("*.pdf")])
+            return next(Path(folder).glob("*.pdf")).read_bytes()

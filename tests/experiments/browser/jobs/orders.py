@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import typst
+from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -11,6 +16,7 @@ from plugins.testing import unique
 from tests.experiments.browser.jobs.hand import Hand
 from tests.experiments.browser.jobs.jobs import Desk
 
+_LEAST_INK = 1000  # dark points of a page that says something
 PRODUCTS = [f"P-100{number}" for number in range(1, 8)] + ["P-2001", "P-2002", "P-3001"]
 
 
@@ -117,6 +123,36 @@ def enter_lines(hand: Hand, rows: Sequence[Sequence[str]]) -> None:
         hand.fields += 1 + len(cells)
         while number < len(rows) - 1 and "combobox" not in hand.browser.execute_script(focus):
             hand.console.keys(Keys.ENTER)
+
+
+def quotation_printed(desk: Desk) -> None:
+    """Somebody who sells quotes three products, and saves the quotation as the paper that the customer gets."""
+    hand = desk.sit_down("sales")
+    hand.go("inventory.quotation")
+    hand.press("Create")
+    hand.pick("customer_id", "晨光科技")
+    lines(hand, [(sku, "4", "25") for sku in PRODUCTS[:3]])
+    hand.shot("quotation-form")
+    hand.confirm()
+    hand.click("main tbody tr a")
+    hand.shown()
+    hand.shot("quotation")
+    paper = drawn(hand.save("Print"))
+    with Image.open(BytesIO(paper)) as page:
+        ink = sum(page.convert("L").histogram()[:128])
+    assert ink > _LEAST_INK, ink
+    hand.keep("quotation-paper", paper)
+
+
+def drawn(pdf: bytes) -> bytes:
+    """The first page of a PDF as a picture."""
+    with TemporaryDirectory() as folder:
+        Path(folder, "paper.pdf").write_bytes(pdf)
+        page = Path(folder, "page.typ")
+        page.write_text('#set page(width: auto, height: auto, margin: 0pt)\n#image("paper.pdf")')
+        made = typst.compile(str(page), root=folder, format="png", ppi=110)
+    assert isinstance(made, bytes)
+    return made
 
 
 def payment_allocated(desk: Desk) -> None:
