@@ -9,7 +9,7 @@ from typing import Any
 from plugins.api import Page, Request, Route, invalid, route
 from plugins.api.data import RecordNames
 from plugins.approval.content import add_reference_names, list_content
-from plugins.approval.flow import Approval, earlier_nodes, find_task, visit_of
+from plugins.approval.flow import copy_approval, earlier_nodes, find_task, visit_of
 from plugins.approval.people import filter_enabled
 from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY, INITIATOR
 from plugins.approval.states import STATES
@@ -42,14 +42,17 @@ async def add_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any
         "history": [{**step, "to_name": called.get(step["to"])} for step in instance["history"]],
         "content": await list_content(req, named) if instance["resource_id"] is None else [],
         "people": people,
-        "send_back_to": [{"key": key, "name": called[key]} for key in _earlier(dict(instance), req.actor.user_id)],
+        "send_back_to": [{"key": key, "name": called[key]} for key in _earlier(instance, req.actor.user_id)],
         "absent": [one for one in asked if one not in present],
     }
 
 
-def _earlier(approval: Approval, user_id: int) -> list[str]:
+def _earlier(instance: Mapping[str, Any], user_id: int) -> list[str]:
     """Return where somebody may send an approval back; nothing if they are not asked."""
-    task = find_task(approval, user_id) if approval["status"] == STATES.after("submit") else None
+    if instance["status"] != STATES.after("submit"):
+        return []
+    approval = copy_approval(instance)  # with what older versions did not store
+    task = find_task(approval, user_id)
     return [] if task is None else [INITIATOR, *earlier_nodes(approval, visit_of(approval, task))]
 
 

@@ -161,11 +161,18 @@ def download(title: str, api: Node) -> Node:
     return node("button", label=title, actionType="download", api={**api, "responseType": "blob"})
 
 
-def print_offer(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Offer]:
-    """Yield the button that saves the paper of a record, if it has one and the viewer may."""
-    route = subject.route("GET", "/{id}/print")
+def print_button(viewer: Viewer, route: Route | None, values: Node | None = None) -> Iterator[Node]:
+    """Yield the button that saves a paper, if there is one and the viewer may."""
     if route is not None and viewer.may(route):
-        yield Offer(download(viewer.word("print"), call("GET", addressed(route.path, id))))
+        yield download(viewer.word("print"), call("GET", addressed(route.path), values))
+
+
+def export_button(viewer: Viewer, route: Route | None, values: Node) -> Iterator[Node]:
+    """Yield the button that saves a table of what these values select, if there is one and the viewer may."""
+    if route is not None and viewer.may(route):
+        sent = {name: value for name, value in values.items() if name in route.query}
+        made = {**sent, "format": "xlsx", "headers": "labels"}
+        yield download(viewer.say(ACTION_TITLES["export"]), call("GET", route.path, made))
 
 
 def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: object) -> Iterator[Offer]:

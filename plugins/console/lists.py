@@ -11,9 +11,9 @@ from plugins.console.actions import (
     create_button,
     decisions,
     delete_offer,
-    download,
     edit_offer,
     entry_buttons,
+    export_button,
     facts_of,
     making_offers,
     plain_requests,
@@ -214,11 +214,7 @@ def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str], id: str
     if not fixed:
         yield from entry_buttons(viewer, subject)
         yield from rehearsed_buttons(viewer, subject)
-    export = subject.route("GET", "/export")
-    if export is not None and viewer.may(export):
-        sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}
-        data = {**values_of(sent_too), **fixed, "format": "xlsx", "headers": "labels"}
-        yield download(viewer.say(ACTION_TITLES["export"]), call("GET", export.path, data))
+    yield from export_button(viewer, subject.route("GET", "/export"), {**values_of(subject.list.query), **fixed})
     yield from _import(viewer, subject, id)
     if "q" in subject.list.query:
         yield node("search-box", name="q", placeholder=viewer.word("search"), align="right", clearable=True)

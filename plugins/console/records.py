@@ -7,13 +7,14 @@ from dataclasses import replace
 from plugins.api import Field
 from plugins.api.records import ACTION_TITLES
 from plugins.console.actions import (
+    Offer,
     action_offers,
     acts,
     delete_offer,
     edit_offer,
     form_of,
     making_offers,
-    print_offer,
+    print_button,
     verb_of,
 )
 from plugins.console.lists import default_columns, listing, months
@@ -254,6 +255,6 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
 def _buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     removed = {"redirect": f"#/{viewer.site.menu_of(subject)}"}
     offers = [*edit_offer(viewer, subject, ID), *action_offers(viewer, subject, ID), *making_offers(viewer, subject)]
-    offers += print_offer(viewer, subject, ID)
+    offers += map(Offer, print_button(viewer, subject.route("GET", "/{id}/print")))
     offers = [replace(one, button={**one.button, "reload": PAGE}) for one in offers]
     yield from acts(viewer, (*offers, *delete_offer(viewer, subject, ID, **removed)))

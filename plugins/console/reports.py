@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, Menu, Message, Route
-from plugins.api.records import ACTION_TITLES
-from plugins.console.actions import download, drawer, question
+from plugins.console.actions import drawer, export_button, print_button, question
 from plugins.console.forms import choices, controls
 from plugins.console.lists import FILTER, filter_controls
 from plugins.console.nodes import Node, call, node, rows, values_of
@@ -42,29 +41,14 @@ def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     shown: list[Node] = [*figures(viewer, fields), *tables(viewer, fields)]
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
-        files = (*_prints(viewer, route, sent), *_exports(viewer, route, sent))
+        paper, table = (viewer.site.called("GET", f"{route.path}/{one}") for one in ("print", "export"))
+        files = (*print_button(viewer, paper, sent), *export_button(viewer, table, sent))
         yield node("form", target=name, wrapWithPanel=False, mode="inline", body=[*asked, button, *files])
     # with a form, nothing is loaded before the form is sent
     api = {**call("GET", route.path, sent), "responseData": {"&": "$$", "shown": True}}
     found = node("container", body=shown, visibleOn="${shown}")
     hint = node("alert", level="info", body=viewer.word("ask"), visibleOn="${!shown}")
     yield node("service", name=name, id=name, api=api, initFetch=not asked, body=[hint, found] if asked else shown)
-
-
-def _prints(viewer: Viewer, route: Route, sent: Node) -> Iterator[Node]:
-    """Yield the button that saves a report as a paper, if it has one and the viewer may."""
-    paper = viewer.site.called("GET", f"{route.path}/print")
-    if paper is not None and viewer.may(paper):
-        yield download(viewer.word("print"), call("GET", paper.path, sent))
-
-
-def _exports(viewer: Viewer, route: Route, sent: Node) -> Iterator[Node]:
-    """Yield the button that saves a report as a table, if it has one and the viewer may."""
-    table = viewer.site.called("GET", f"{route.path}/export")
-    if table is not None and viewer.may(table):
-        asked = {name: value for name, value in sent.items() if name in table.query}
-        title, values = viewer.say(ACTION_TITLES["export"]), {**asked, "format": "xlsx", "headers": "labels"}
-        yield download(title, call("GET", table.path, values))
 
 
 def _complete(parameter: Field, control: Node) -> None:
@@ -80,9 +64,10 @@ def _list(viewer: Viewer, route: Route, asked: list[Node], inside: Mapping[str, 
     """Return a report that is read page by page."""
     fields = {name: field for name, field in (route.returns.fields or {}).items() if name not in route.query}
     sent = values_of(dict.fromkeys(sorted(one for one in route.query if one not in OF_PAGES)))
+    table = viewer.site.called("GET", f"{route.path}/export")
     head = {
         "filter": {**FILTER, "body": asked, "actions": []},
-        "headerToolbar": [tiles(viewer, fields), *_exports(viewer, route, sent)],
+        "headerToolbar": [tiles(viewer, fields), *export_button(viewer, table, sent)],
         "perPage": 50,
         "affixHeader": False,
     }
