@@ -197,6 +197,6 @@ def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
             yield node("table", title=viewer.label(name, field), source=f"${{{name}}}", columns=columns)
 
 
-def columns_of(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
+def columns_of(viewer: Viewer, fields: Mapping[str, Field], view: View | None = None) -> list[Node]:
     """Return the columns of a table of objects with these fields."""
-    return [{**shown, "label": label} for _, label, shown in details(viewer, fields)]
+    return [{**shown, "label": label} for _, label, shown in details(viewer, fields, (), view)]
