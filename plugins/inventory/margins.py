@@ -222,7 +222,7 @@ ROUTES: tuple[Route, ...] = (
         at="/api/v1/inventory/margins/lines",
         resource="inventory:margin",
         summary="List the lines of orders behind the margins",
-        title=("毛利明细", "Lines"),
+        title=("毛利明细", "Margin by line"),
         query=_LINE_QUERY,
         collection=SALES_ORDERS.name,
     ),
