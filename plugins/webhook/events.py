@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 
 from plugins.api import Collection, Message, Route
 from plugins.api.records import ACTION_TITLES, Catalogue
@@ -25,20 +26,17 @@ def readers_of(catalogue: Catalogue) -> Mapping[str, tuple[Collection, Route]]:
 
 def titles_of_events(catalogue: Catalogue) -> dict[str, Message]:
     """Return what people call the events that a webhook may name, such as `Contract: Submit` and `Contract: All changes`."""
-    titles = {EVERYTHING: _ALL}
+    titles, routes = {EVERYTHING: _ALL}, defaultdict[str, list[Route]](list)
+    for one in catalogue.routes:
+        routes[one.collection].append(one)
     for name, (collection, _) in readers_of(catalogue).items():
-        noun = collection.noun
-        for action, title in {EVERYTHING: _ALL, **dict(_actions_of(catalogue, collection))}.items():
+        noun, actions = collection.noun, {EVERYTHING: _ALL, **{one: ACTION_TITLES[one] for one in _OF_EVERY_RECORD}}
+        for one in routes[name]:
+            if one.action and one.path.endswith(f"/{{id}}/{one.action}") and one.access.endswith(f":{one.action}"):
+                actions[one.action] = catalogue.permission_title(one.access)
+        machine = collection.states
+        actions |= {one: machine.label_of(one) for one in machine.transitions} if machine is not None else {}
+        for action, title in actions.items():
             said = Message(f"{noun.zh}：{title.zh}", f"{noun.en[:1].upper()}{noun.en[1:]}: {title.en}")
             titles[f"{name}.{action}"] = said
     return titles
-
-
-def _actions_of(catalogue: Catalogue, collection: Collection) -> Iterator[tuple[str, Message]]:
-    yield from ((action, ACTION_TITLES[action]) for action in _OF_EVERY_RECORD)
-    for one in catalogue.routes:
-        of_record = one.collection == collection.name and one.path.endswith(f"/{{id}}/{one.action}")
-        if of_record and one.action and one.access.endswith(f":{one.action}"):
-            yield one.action, catalogue.permission_title(one.access)
-    if collection.states is not None:
-        yield from ((action, collection.states.label_of(action)) for action in collection.states.transitions)
