@@ -13,6 +13,7 @@ from plugins.console.shown import lines
 from plugins.console.viewer import Viewer
 
 _CENTS = 2
+_AMOUNT = "amount"
 
 
 def table(fields: Mapping[str, Field], items: Sequence[Node]) -> Node:
@@ -42,7 +43,8 @@ def totals(viewer: Viewer, shape: Field, controls: Sequence[Node]) -> Iterator[N
             for one in (counter.body, counter.returns)
         )
         amounts = {inner: of for inner, of in counted.items() if of.kind == "money" and of.read_only}
-        *_, last = (inner for inner, of in amounts.items() if of.places == _CENTS)  # a price has more
+        sums = [inner for inner, of in amounts.items() if of.places == _CENTS]  # a price has more
+        last = _AMOUNT if _AMOUNT in sums else sums[-1]
         cells, asked = tables[name]["items"], [*known]
         if isinstance(cells, list):
             asked = [one["name"] for one in cells if one["name"] in known]

