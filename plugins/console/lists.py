@@ -278,6 +278,8 @@ def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *,
         ]
         return node("input-group", body=ends, ends=[name, end])
     named = field or parameter
+    if named.named_by and not named.holds_fields:  # a code that pages do not show
+        return None
     target = named.ref or (named.items.ref if named.items is not None else None)
     several = parameter.kind == "array"
     if target:
