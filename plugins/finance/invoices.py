@@ -45,7 +45,6 @@ from plugins.api.business import (
     replace_terms,
 )
 from plugins.api.data import Migration, Stage, restore
-from plugins.api.errors import DUPLICATE
 from plugins.api.records import Numbering
 from plugins.api.values import ReadOnlyRecord
 from plugins.finance import invoice_lines, open_items, prepayments

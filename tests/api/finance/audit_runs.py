@@ -61,7 +61,16 @@ async def undo(driver: Driver, collection: str, before: dict[str, Any]) -> None:
 
 async def every_damage(admin: Client) -> dict[str, Damage]:
     """One of each kind, each about records of its own that were booked over HTTP."""
-    kinds = (_of_inventory, _of_returns, _of_finance, _of_open_items, _of_payments, _of_currencies, _of_crm, _of_amounts)
+    kinds = (
+        _of_inventory,
+        _of_returns,
+        _of_finance,
+        _of_open_items,
+        _of_payments,
+        _of_currencies,
+        _of_crm,
+        _of_amounts,
+    )
     return {name: damage for kind in kinds for name, damage in (await kind(admin)).items()}
 
 
