@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
-from plugins.api import Record, Request, exact, invalid
-from plugins.api.business import MAX_PRICE, RATE_PLACES, Rates, complete_currency, find_party_currency
+from plugins.api import Record, Request, exact, invalid, store_money
+from plugins.api.business import MAX_PRICE, RATE_PLACES, Rates, complete_currency, find_party_currency, in_base
 from plugins.api.data import Filter
 from plugins.api.values import ReadOnlyRecord, StoredAmount, store_price, times
 from plugins.inventory.trades import Drafts, get_today
@@ -54,3 +55,9 @@ def convert_price(price: Decimal, order: ReadOnlyRecord) -> Decimal:
     if converted > _MOST_PRICE:
         raise invalid("rate", "minimum")
     return converted
+
+
+def convert_sums(record: ReadOnlyRecord, order: ReadOnlyRecord, sums: Sequence[str]) -> Record:
+    """Return a record of an order, such as one of its lines, with these sums of it in the company's currency."""
+    given = {name: record[name] for name in sums if record.get(name) is not None}
+    return {**record, **{name: store_money(in_base(exact(one), order)) for name, one in given.items()}}

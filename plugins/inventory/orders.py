@@ -7,7 +7,6 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -62,7 +61,7 @@ from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord, store_quantity
-from plugins.inventory.currencies import choose_currency
+from plugins.inventory.currencies import choose_currency, convert_sums
 from plugins.inventory.order_records import (
     AMOUNTS,
     AMOUNTS_BODY,
@@ -351,7 +350,7 @@ def compute_undelivered(order: ReadOnlyRecord) -> Decimal:
     return exact(order["amount"]) - sum(delivered, Decimal(0))
 
 
-_LINE_SUMS = ("net", "tax", "amount", "discount_amount")
+LINE_SUMS = ("net", "tax", "amount", "discount_amount")
 _SUMS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
 _IN_CURRENCY = money(label=("原币金额", "Amount in its currency"), only_with=RATES_TABLE)
 
@@ -366,8 +365,8 @@ async def describe(step: Step[PurchaseOrder]) -> Record:
     wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
     products = {str(one["id"]): one["name"] for one in await step.store(PRODUCTS).find(wanted, fields=["name"])}
     converted = {
-        **_convert(order, order, _SUMS),
-        "lines": [_convert(line, order, _LINE_SUMS) for line in order["lines"]],
+        **convert_sums(order, order, _SUMS),
+        "lines": [convert_sums(line, order, LINE_SUMS) for line in order["lines"]],
     }
     shown = as_json(PURCHASE_ORDERS.read, converted)
     own = {"currency_amount": as_json(PURCHASE_ORDERS.read, order)["amount"]} if order["currency"] is not None else {}
@@ -377,12 +376,6 @@ async def describe(step: Step[PurchaseOrder]) -> Record:
         "supplier": supplier and supplier["name"],
         "lines": [{**line, "product": products.get(line["product_id"])} for line in shown["lines"]],
     }
-
-
-def _convert(record: ReadOnlyRecord, order: ReadOnlyRecord, sums: Sequence[str]) -> Record:
-    """Return a record with these sums of it in the company's currency."""
-    given = {name: record[name] for name in sums if record.get(name) is not None}
-    return {**record, **{name: store_money(in_base(exact(one), order)) for name, one in given.items()}}
 
 
 ROUTES: tuple[Route, ...] = (

@@ -783,6 +783,7 @@ class PurchaseOrderRevision(TypedDict):
     net_amount: StoredAmount | None
     tax_amount: StoredAmount | None
     amount: StoredAmount
+    currency: str | None
     before: PurchaseOrderRevisionBefore | None
     change: StoredAmount | None
     status: Literal["draft", "pending", "in_force", "cancelled"]
@@ -842,6 +843,7 @@ class SalesOrderRevision(TypedDict):
     net_amount: StoredAmount | None
     tax_amount: StoredAmount | None
     amount: StoredAmount
+    currency: str | None
     before: SalesOrderRevisionBefore | None
     change: StoredAmount | None
     version: int

@@ -98,6 +98,7 @@ def _revision(orders: Collection, title: str, done: str) -> dict[str, Field]:
         "revision": _NUMBER.but(description="Which version of the order it made; null until it is in force."),
         "day": day(label=("生效日期", "In force from"), read_only=True, description="Null until it is in force."),
         **values,
+        "currency": orders.fields["currency"].but(read_only=True, filter=False, description="That of the order."),
         "before": obj(f"{title}Before", values, label=("变更前", "Before"), read_only=True),
         "change": money(
             label=("金额增减", "Change of the amount"),

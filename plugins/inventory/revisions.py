@@ -37,13 +37,14 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.api.business import CREDIT_REFUSALS, replace_terms
+from plugins.api.business import CREDIT_REFUSALS, in_base, limit_in_base, replace_terms
 from plugins.api.records import ON_HOLD, change_state
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
+from plugins.inventory.currencies import convert_sums
 from plugins.inventory.lines import count_unfinished, number_lines
 from plugins.inventory.order_records import ASKED_LINE, PURCHASE_ORDERS, REJECT_BODY, SALES_ORDERS
-from plugins.inventory.orders import choose_delivery_address, compute_undelivered, find_excess
+from plugins.inventory.orders import LINE_SUMS, choose_delivery_address, compute_undelivered, find_excess
 from plugins.inventory.quoted import count_again
 from plugins.inventory.record_types import PurchaseOrderRevision
 from plugins.inventory.records import SUPPLIERS
@@ -73,6 +74,7 @@ from plugins.inventory.texts import (
 )
 from plugins.inventory.trades import PURCHASE, SALE, Trade, book_later, publish
 
+_SUMS = ("order_discount", "freight", *SUMS, "change")
 _SETTLED = (NOT_REVISABLE, LINE_SETTLED, BELOW_SETTLED, SETTLED_LINE_DROPPED, FREIGHT_SETTLED, BELOW_BILLED)
 
 
@@ -112,6 +114,7 @@ async def propose(trade: Trade, step: Step[Any]) -> None:
         "number": f"{order['number']}-{len(earlier) + 1}",
         "order_id": order["id"],
         "reason": step.body["reason"],
+        "currency": order["currency"],
         **({"status": "draft" if waits else "in_force"} if trade.incoming else {}),
         **{name: after[name] for name in VALUES},
         **_describe(order, after),
@@ -137,7 +140,9 @@ async def _ask(step: Step[Any], trade: Trade, settled: Settled, earlier: Sequenc
 
 def _settle(trade: Trade, order: ReadOnlyRecord, asked: ReadOnlyRecord, settled: Settled) -> Record:
     """Return what the order has after a revision. Raises 40901 for what of it is settled and would change."""
-    return {name: asked[name] for name in TERMS} | revise(trade, order, asked, settled)
+    after = {name: asked[name] for name in TERMS} | revise(trade, order, asked, settled)
+    limit_in_base(exact(after["amount"]), order, "lines")
+    return after
 
 
 def _describe(order: ReadOnlyRecord, after: ReadOnlyRecord) -> Record:
@@ -230,14 +235,17 @@ async def announce_in_force(step: Step[PurchaseOrderRevision]) -> None:
 
 
 async def describe(step: Step[PurchaseOrderRevision]) -> Record:
-    """Return the supplier and the amounts, which approvers may not be allowed to look up."""
+    """Return the supplier and the sums, in the company's currency, which approvers may not be allowed to look up."""
     revision = step.record
     order = await step.store(PURCHASE_ORDERS).get(revision["order_id"])
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
-    before = revision["before"]
+    before = exact(revision["before"]["amount"] if revision["before"] is not None else None)
+    lines = [convert_sums(line, order, LINE_SUMS) for line in revision["lines"]]
+    shown = as_json(PURCHASE_ORDER_REVISIONS.read, {**convert_sums(revision, order, _SUMS), "lines": lines})
     return {
+        **{name: shown[name] for name in (*_SUMS, "lines")},
         "supplier": supplier and supplier["name"],
-        "amount_before": f"{exact(before['amount'] if before is not None else None):.2f}",
+        "amount_before": f"{in_base(before, order):.2f}",
     }
 
 
