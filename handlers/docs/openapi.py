@@ -288,9 +288,7 @@ def _in_header(route: Route) -> list[dict[str, Any]]:
                 "in": "header",
                 "required": False,
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-                "description": (
-                    "A retry with the same key, path and body within 24 h changes nothing and gets the first response."
-                ),
+                "description": "Within 24 h, a retry with the same path and body just gets the first response.",
                 "example": f"{operation_id(route)}-0001",
             }
         )
