@@ -20,7 +20,7 @@ from tests.support.two_companies.loading import Loaded, load
 from tests.support.two_companies.made import make_adventureworks, make_classicmodels
 from tests.support.two_companies.source import Books, adventureworks, classicmodels
 
-SALES, PURCHASES, ORDERS = 400, 300, 400
+SALES, PURCHASES, ORDERS = 160, 120, 120
 PATIENCE = 60.0  # seconds for which a request is repeated that a busy machine did not answer in time
 
 
