@@ -57,7 +57,7 @@ async def test_a_contract_ends_in_the_month_of_its_end(company: ClosedBooks) -> 
     done = expect(await company.client.post(f"{CRM}/contracts/{ended['id']}/terminate", {"reason": "x"}))
     assert done["taken_off_on"] == today().isoformat()
     assert await company.figures() == before
-    assert await _agreed(company) == (now - 100, count - 1)
+    assert await _agreed(company) == (now - 100, max(count - 1, 0))  # no count is below zero
 
 
 async def _agreed(company: ClosedBooks) -> tuple[Decimal, int]:
