@@ -41,6 +41,7 @@ from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLAIMS, ORDERS, LEAVES = f"{FINANCE}/expense-claims", f"{INVENTORY}/purchase-orders", f"{HRM}/leaves"
+REVISIONS = f"{INVENTORY}/purchase-order-revisions"
 REQUESTS, AMENDMENTS = f"{HRM}/requests", f"{CRM}/contract-amendments"
 LOGS = "/api/v1/system/operation-logs"
 MODULES = ("crm:", "finance:", "inventory:", "hrm:", "approval:")
@@ -74,6 +75,15 @@ async def _order(client: Client) -> Record:
     return made
 
 
+async def _revision(client: Client) -> Record:
+    order = await _order(client)
+    admin = await Client(client.url).log_in("admin")
+    ordered = expect(await admin.post(f"{ORDERS}/{order['id']}/confirm"))
+    more = {"version": ordered["version"], "reason": "more", "lines": [{"line": 1, "quantity": "5"}]}
+    made: Record = expect(await client.post(f"{ORDERS}/{order['id']}/revise", more))
+    return made
+
+
 async def _leave(client: Client) -> Record:
     day = date(2026, 12, 2) + timedelta(days=next(_days))  # leaves of a person must not overlap
     hours = {"starts_at": f"{day}T01:00:00Z", "ends_at": f"{day}T10:00:00Z"}
@@ -100,6 +110,7 @@ KINDS = (
     Kind("CONTRACT", CONTRACTS, contract, "approve", "pending", "in_force"),
     Kind("CONTRACT_AMENDMENT", AMENDMENTS, _amendment, "approve", "pending", "in_force"),
     Kind("PURCHASE_ORDER", ORDERS, _order, "confirm", "pending", "ordered"),
+    Kind("PURCHASE_ORDER_REVISION", REVISIONS, _revision, "confirm", "pending", "in_force"),
     Kind("EXPENSE", CLAIMS, _claim, "approve", "submitted", "approved"),
     Kind("LEAVE", LEAVES, _leave, "approve", "pending", "approved"),
     Kind("EMPLOYEE_REQUEST", REQUESTS, _trip, "approve", "pending", "approved"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from handlers.route import Route
@@ -133,6 +134,12 @@ async def sent_quotation(maker: Maker, route: Route) -> Exercise:
     return _of(maker, route, sent, given.get(route.path.rpartition("/")[2], {}))
 
 
+async def of_many_months(maker: Maker, route: Route) -> Exercise:
+    """A report of more than this month, in which nothing may have been delivered yet."""
+    made, until = await maker.derived(route), datetime.now(UTC).date()
+    return replace(made, path=f"{made.path}?from={until - timedelta(days=300)}&to={until}")
+
+
 async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
     goods = await Goods.stocked(maker.admin, 5)
     return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
@@ -170,6 +177,8 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
         f"POST {QUOTES}/{{id}}/{action}": sent_quotation
         for action in ("accept", "reject", "revise", "renew", "order", "contract")
     },
+    f"GET {AT}/margins": of_many_months,
+    f"GET {AT}/margins/lines": of_many_months,
     f"POST {AT}/reorder-proposals/order": proposal,
     f"POST {AT}/reorder-proposals/{{id}}/order": proposal,
     f"POST {AT}/transfers": transfer,

@@ -87,7 +87,7 @@ def order(office: Office, person: Person, incoming: bool) -> Step:
             "place": made["warehouse_id"],
         }
         shipped = {"shipments": (), "state": "open", "month": day[:7], "freight": freight, "lines": priced}
-        shipped["with_tax"] = with_tax
+        shipped |= {"with_tax": with_tax, "quoted": quoted}
         model.orders[made["id"]] = {**shipped, **owes, "incoming": incoming}
         model.owe_order(made["id"], day)
         return {"amount": sum((line["amount"] for line in priced), freight), "lines": [one["amount"] for one in priced]}
@@ -116,10 +116,11 @@ def _draw_lines(office: Office, incoming: bool) -> list[dict[str, Any]]:
 def revise(office: Office, person: Person, incoming: bool) -> Step | None:
     """Order another quantity of a line, and at times another price; less only where no draft of an invoice can know of it.
 
-    Of two who revise purchases one would wait for the other, so only one does.
+    Of two who revise purchases one would wait for the other, so only one does. More than was quoted is not ordered.
     """
     chance, model = office.chance, office.model
-    waiting = [key for key, one in model.orders.items() if one["incoming"] == incoming and _open(one)]
+    mine = {key: one for key, one in model.orders.items() if one["incoming"] == incoming and not one["quoted"]}
+    waiting = [key for key, one in mine.items() if _open(one)]
     if not waiting or (incoming and person is not office.people[0]):
         return None
     key = chance.choice(waiting[-12:])
