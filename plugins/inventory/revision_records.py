@@ -114,7 +114,7 @@ SALES_ORDER_REVISIONS: Collection[SalesOrderRevision] = Collection(
     noun=Message("销售订单变更", "sales order revision"),
     scoped=True,
     fields=_revision(SALES_ORDERS, "SalesOrderRevision", "delivered"),
-    indexes=(Index("order_id", "revision"),),
+    indexes=(Index("order_id", "revision"), Index("number", unique=True)),
 )
 PURCHASE_ORDER_REVISIONS: Collection[PurchaseOrderRevision] = Collection(
     name="inventory_purchase_order_revisions",
@@ -132,7 +132,7 @@ PURCHASE_ORDER_REVISIONS: Collection[PurchaseOrderRevision] = Collection(
             description="Why it was rejected, withdrawn or cancelled.",
         ),
     },
-    indexes=(Index("order_id", "revision"), Index("status", "-created_at")),
+    indexes=(Index("order_id", "revision"), Index("number", unique=True), Index("status", "-created_at")),
     states=PURCHASE_REVISION_STATES,
 )
 
