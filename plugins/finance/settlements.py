@@ -124,8 +124,8 @@ async def settle(
 ) -> None:
     """Add what a payment allocates to an item to what is paid of the item, in a transaction; `undo` takes it off.
 
-    `payment` says what was left of it before. Raises 40901, with the open amount as `data.open`, for more than is open or can be paid back. For an `undo`, raises
-    40901 if what it takes off was paid back, and 40001 if on `day` it was still paid back.
+    `payment` says what was left of it before. Raises 40901, with the open amount as `data.open`, for more than is open or can
+    be paid back. For an `undo`, raises 40901 if what it takes off was paid back, and 40001 if on `day` it was still paid back.
     """
     item = await req.system_store(OPEN_ITEMS).get(item_id)
     await realise(req, payment, item, amount, day, undo=undo)

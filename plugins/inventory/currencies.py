@@ -12,6 +12,7 @@ from plugins.api.values import ReadOnlyRecord, StoredAmount, store_price, times
 from plugins.inventory.trades import Drafts, get_today
 
 _FIELDS = ("currency", "rate")
+_LINE_SUMS = ("net", "tax", "amount", "discount_amount")
 _MOST_PRICE = Decimal(MAX_PRICE)
 
 
@@ -58,6 +59,8 @@ def convert_price(price: Decimal, order: ReadOnlyRecord) -> Decimal:
 
 
 def convert_sums(record: ReadOnlyRecord, order: ReadOnlyRecord, sums: Sequence[str]) -> Record:
-    """Return a record of an order, such as one of its lines, with these sums of it in the company's currency."""
+    """Return a record of an order with these sums, and those of its lines, in the company's currency."""
     given = {name: record[name] for name in sums if record.get(name) is not None}
-    return {**record, **{name: store_money(in_base(exact(one), order)) for name, one in given.items()}}
+    converted = {name: store_money(in_base(exact(one), order)) for name, one in given.items()}
+    lines = {"lines": [convert_sums(line, order, _LINE_SUMS) for line in record["lines"]]} if "lines" in record else {}
+    return {**record, **converted, **lines}

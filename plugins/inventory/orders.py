@@ -329,7 +329,8 @@ async def announce_sale(step: Step[Any]) -> None:
 async def find_excess(step: Step[Any], order: ReadOnlyRecord, requested: Decimal) -> Decimal | None:
     """Return by how much this order, in addition to their other open orders, exceeds the credit of the customer.
 
-    `requested` is what is to be delivered of it. Nothing is asked for an order without a customer, or for one of a contract, which is owed with the contract.
+    `requested` is what is to be delivered of it. Nothing is asked for an order without a customer, or for one of a contract,
+    which is owed with the contract.
     """
     if order["customer_id"] is None or order.get("contract_id") is not None:
         return None
@@ -350,7 +351,6 @@ def compute_undelivered(order: ReadOnlyRecord) -> Decimal:
     return exact(order["amount"]) - sum(delivered, Decimal(0))
 
 
-LINE_SUMS = ("net", "tax", "amount", "discount_amount")
 _SUMS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
 _IN_CURRENCY = money(label=("原币金额", "Amount in its currency"), only_with=RATES_TABLE)
 
@@ -364,11 +364,7 @@ async def describe(step: Step[PurchaseOrder]) -> Record:
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
     products = {str(one["id"]): one["name"] for one in await step.store(PRODUCTS).find(wanted, fields=["name"])}
-    converted = {
-        **convert_sums(order, order, _SUMS),
-        "lines": [convert_sums(line, order, LINE_SUMS) for line in order["lines"]],
-    }
-    shown = as_json(PURCHASE_ORDERS.read, converted)
+    shown = as_json(PURCHASE_ORDERS.read, convert_sums(order, order, _SUMS))
     own = {"currency_amount": as_json(PURCHASE_ORDERS.read, order)["amount"]} if order["currency"] is not None else {}
     return {
         **{name: shown[name] for name in _SUMS},

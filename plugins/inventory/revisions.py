@@ -44,7 +44,7 @@ from plugins.api.values import ReadOnlyRecord
 from plugins.inventory.currencies import convert_sums
 from plugins.inventory.lines import count_unfinished, number_lines
 from plugins.inventory.order_records import ASKED_LINE, PURCHASE_ORDERS, REJECT_BODY, SALES_ORDERS
-from plugins.inventory.orders import LINE_SUMS, choose_delivery_address, compute_undelivered, find_excess
+from plugins.inventory.orders import choose_delivery_address, compute_undelivered, find_excess
 from plugins.inventory.quoted import count_again
 from plugins.inventory.record_types import PurchaseOrderRevision
 from plugins.inventory.records import SUPPLIERS
@@ -240,8 +240,7 @@ async def describe(step: Step[PurchaseOrderRevision]) -> Record:
     order = await step.store(PURCHASE_ORDERS).get(revision["order_id"])
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     before = exact(revision["before"]["amount"] if revision["before"] is not None else None)
-    lines = [convert_sums(line, order, LINE_SUMS) for line in revision["lines"]]
-    shown = as_json(PURCHASE_ORDER_REVISIONS.read, {**convert_sums(revision, order, _SUMS), "lines": lines})
+    shown = as_json(PURCHASE_ORDER_REVISIONS.read, convert_sums(revision, order, _SUMS))
     return {
         **{name: shown[name] for name in (*_SUMS, "lines")},
         "supplier": supplier and supplier["name"],

@@ -202,6 +202,23 @@ async def test_conditions_of_an_approval_compare_what_a_purchase_is_worth_to_the
 
 
 @pytest.mark.usefixtures("rates")
+async def test_conditions_on_a_revision_compare_what_it_is_worth_to_the_company(admin: Client) -> None:
+    goods, supplier = await Goods.fresh(admin), await party(admin, f"{AT}/suppliers", "NOK")
+    order = await ordered(goods, PURCHASES, "3", "10.00", supplier_id=supplier)
+    more = {"version": order["version"], "reason": "more", "lines": [{"line": 1, "quantity": "6"}]}
+    revision = expect(await admin.post(f"{PURCHASES}/{order['id']}/revise", more))
+    assert [revision[name] for name in ("status", "currency", "amount", "change")] == ["draft", "NOK", "67.80", "33.90"]
+    worth = {"amount": 22.6, "change": 11.3, "amount_before": 11.3, "lines.amount.sum": 22.6}
+    conditions = [{"field": name, "op": "eq", "value": value} for name, value in worth.items()]
+    kind = {"biz_type": "PURCHASE_ORDER_REVISION"}
+    mine = [{"field": "id", "op": "eq", "value": revision["id"]}]
+    flow = await define(admin, node("boss"), conditions=mine + conditions, priority=0, **kind)
+    tried = expect(await admin.post(f"{FLOWS}/simulate", {**kind, "resource_id": revision["id"]}))
+    expect(await admin.delete(f"{DEFINITIONS}/{flow['id']}"))
+    assert [one["key"] for one in tried["nodes"]] == ["boss"]
+
+
+@pytest.mark.usefixtures("rates")
 async def test_an_order_of_a_quotation_has_its_currency_and_the_rate_of_its_own_day(admin: Client) -> None:
     goods, customer = await Goods.fresh(admin), await party(admin, f"{CRM}/customers", None)
     lines = [{"product_id": goods.product_id, "quantity": "2", "price": "10.00"}]
