@@ -1,6 +1,5 @@
 """A hundred thousand customers: their list is as fast with a filterable own field, and is filtered and sorted by it."""
 
-import statistics
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -45,14 +44,14 @@ async def enter(running: Running) -> None:
         await driver.insert(COLLECTION.name, rows)
 
 
-async def median(client: Client, query: str) -> float:
-    """The median of the milliseconds that a list takes."""
+async def fastest(client: Client, query: str) -> float:
+    """The milliseconds that a list takes when nothing else runs."""
     taken = []
     for _ in range(TIMES):
         started = time.perf_counter()
         expect(await client.get(f"{CUSTOMERS}?{query}"))
         taken.append((time.perf_counter() - started) * 1000)
-    return statistics.median(taken)
+    return min(taken)
 
 
 async def test_the_list_keeps_its_speed_with_a_filterable_own_field(mongodb_uri: str, tmp_path: Path) -> None:
@@ -63,15 +62,15 @@ async def test_the_list_keeps_its_speed_with_a_filterable_own_field(mongodb_uri:
 
 async def compare(admin: Client) -> None:
     """Measure the list before and after its customers get the field."""
-    before = {query: await median(admin, query) for query in ("", "sort=name", "with_total=false")}
+    before = {query: await fastest(admin, query) for query in ("", "sort=name", "with_total=false")}
     labels = {"label": "等级", "label_en": "Grade"}
     body = {"collection": COLLECTION.name, "name": "grade", "type": "integer", **labels, "filterable": True}
     started = time.perf_counter()
     expect(await admin.post(FIELDS, body))
     print(f"declared, with its index, in {time.perf_counter() - started:.2f} s")
-    after = {query: await median(admin, query) for query in before}
+    after = {query: await fastest(admin, query) for query in before}
     by_it = ("x_grade=501", "x_grade=7", "x_grade=501&sort=name", "sort=-x_grade", "x_grade=7&with_total=false")
-    found = {query: await median(admin, query) for query in by_it}
+    found = {query: await fastest(admin, query) for query in by_it}
     for query, taken in {**{f"{query} (before)": taken for query, taken in before.items()}, **after, **found}.items():
         print(f"{query:30} {taken:8.1f} ms")
     assert all(after[query] < 1.5 * before[query] + 2 for query in before)
