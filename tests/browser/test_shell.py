@@ -34,7 +34,7 @@ async def test_a_page_is_found_with_keys_and_a_page_that_was_left_is_as_it_was_b
     assert await do(console.value, "main .antd-SearchBox input") == mark
     await do(console.press, ".tabs li:has([aria-current]) button")
     await do(console.until, lambda: console.browser.execute_script(AT) == "#/crm.contact")
-    assert await do(console.count, ".tabs li") == 1
+    await do(console.until, lambda: console.count(".tabs li") == 1)
     assert await do(console.complaints) == []
 
 
