@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
@@ -155,13 +156,11 @@ def _today(req: Request) -> str:
 async def _take_off(req: Request, payment: Payment, day: str) -> None:
     """Take a payment off its contract and plan, and report what is owed afterwards.
 
-    Raises 40901 if the payment has been refunded, or, for a refund, if the contract has been paid again.
+    Raises 40901 if the payment has been refunded. A refund can always be taken off, so that payments and refunds never
+    wait for each other: if the contract was paid again meanwhile, too much is paid of it.
     """
-    contract_id, taken = payment["contract_id"], _negate(payment["amount"])
-    if await _add_amount(req, CONTRACTS, contract_id, "received_amount", taken) is None:
-        if exact(payment["amount"]) > 0:
-            raise ApiError(CONFLICT, REFUNDED)
-        raise _overpaid_error(await req.system_store(CONTRACTS).get(contract_id), "received_amount")
+    if await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"])) is None:
+        raise ApiError(CONFLICT, REFUNDED)
     if payment["plan_id"] is not None:
         await _add_amount(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
     await req.emit(REMOVED_EVENT, payment=payment)
@@ -175,38 +174,49 @@ async def _announce_day(req: Request, payment: ReadOnlyRecord, day: str) -> str:
 
 
 async def _receive(req: Request, contract_id: RecordId, plan_id: RecordId, amount: StoredAmount) -> Contract:
-    states = PAYABLE if exact(amount) > 0 else REFUNDABLE
-    paid = await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, {"status": {"$in": list(states)}})
+    pays = exact(amount) > 0
+    states = PAYABLE if pays else REFUNDABLE
+    where = {"status": {"$in": list(states)}}
+    paid = await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, where, limited=pays)
     if paid is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
         if contract["status"] not in states:
             raise ApiError(CONFLICT, NOT_PAYABLE)
-        if exact(amount) < 0:
+        if not pays:
             raise ApiError(CONFLICT, REFUNDED)
         raise _overpaid_error(contract, "received_amount")
-    if plan_id is not None and await _add_amount(req, PLANS, plan_id, "paid_amount", amount) is None:
+    if plan_id is not None and await _add_amount(req, PLANS, plan_id, "paid_amount", amount, limited=True) is None:
         raise _overpaid_error(await req.system_store(PLANS).get(plan_id), "paid_amount")
     return paid
 
 
 def _overpaid_error(record: ReadOnlyRecord, paid: str) -> ApiError:
     """Return the error for a payment that exceeds the open amount, with the open amount in its data."""
-    unpaid = f"{exact(record['amount']) - exact(record[paid]):.2f}"
+    unpaid = f"{max(exact(record['amount']) - exact(record[paid]), Decimal(0)):.2f}"
     return ApiError(CONFLICT, OVERPAID.filled(open=unpaid), data={"open": unpaid})
 
 
 async def _add_amount(
-    req: Request, collection: Collection[Typed], id: RecordId, field: str, amount: object, where: Values | None = None
+    req: Request,
+    collection: Collection[Typed],
+    id: RecordId,
+    field: str,
+    amount: object,
+    where: Values | None = None,
+    *,
+    limited: bool = False,
 ) -> Typed | None:
     """Add `amount` to the sum in `field` of a record, in one conditional update, and return the record.
 
-    Returns None if the sum would exceed the amount of the record or fall below zero, or if `where` does not match.
+    Returns None if the sum would fall below zero, or exceed the amount of the record if `limited`, or if `where`
+    does not match.
     """
     total = {"$add": [f"${field}", amount]}
     change: list[Mapping[str, Any]] = [{"$set": {field: total, "version": {"$add": ["$version", 1]}}}]
     if collection is PLANS:
         change.append({"$set": {"settled": {"$gte": [f"${field}", "$amount"]}}})
-    fits = {"_id": id, **(where or {}), "$expr": {"$and": [{"$lte": [total, "$amount"]}, {"$gte": [total, 0]}]}}
+    most = [{"$lte": [total, "$amount"]}] if limited else []
+    fits = {"_id": id, **(where or {}), "$expr": {"$and": [{"$gte": [total, 0]}, *most]}}
     return await req.system_store(collection).update_unversioned(fits, change)
 
 

@@ -326,14 +326,20 @@ async def test_a_payment_at_a_contract_is_not_reversed_while_its_refund_stands(a
     assert (await received(admin, made), await books.balance()) == ("0.00", "0.00")
 
 
-async def test_a_refund_is_not_reversed_once_the_contract_was_paid_again(admin: Client) -> None:
+async def test_payments_and_refunds_of_a_contract_can_be_reversed_in_any_order(admin: Client) -> None:
+    """Once too much is paid: none of two payments could be reversed before the refund, nor the refund before them."""
     books, made = await Books.fresh(admin), await in_force(admin, "100.00")
-    item = await books.item(made)
-    expect(await books.enter("in", "100.00", (item, "100.00")))
-    back = expect(await books.enter("out", "30.00", (item, "30.00")))
-    expect(await books.enter("in", "30.00", (item, "30.00")))
-    expect(await books.reverse_payment(back), 40901)
-    assert (await received(admin, made), await books.balance()) == ("100.00", "100.00")
+    item, moved = await books.item(made), (("in", "60.00"), ("out", "30.00"), ("in", "60.00"), ("out", "70.00"))
+    first, soon, second, back = [expect(await books.enter(way, sum, (item, sum))) for way, sum in moved]
+    expect(await books.reverse_payment(soon))
+    for payment in (first, second):
+        expect(await books.reverse_payment(payment), 40901)
+    expect(await books.reverse_payment(back))
+    assert (await received(admin, made), await item_now(books, item)) == ("120.00", ("120.00", "paid"))
+    assert refusal(await books.enter("in", "1.00", (item, "1.00")))["open"] == "0.00"
+    expect(await books.enter("out", "10.00", (item, "10.00")))
+    expect(await books.reverse_payment(first))
+    assert (await received(admin, made), await item_now(books, item)) == ("50.00", ("50.00", "partly_paid"))
 
 
 # -- numbers, and the dunning list

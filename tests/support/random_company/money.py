@@ -289,7 +289,7 @@ def contract(office: Office, person: Person) -> Step:
         for key, part in zip(made["plans"], plans, strict=True):
             model.plans[key] = {"contract": made["id"], "amount": part, "paid": ZERO}
         model.owe(made["id"], "out", customer, amount, day)
-        model.change("items", made["id"], is_contract=True, contracted=amount)
+        model.change("items", made["id"], is_contract=True)
         return {"amount": amount}
 
     return Step("contract", send, apply, lambda made: amounts(made, "amount"))

@@ -30,13 +30,6 @@ def take_back(office: Office, person: Person) -> Step | None:
     return _take_back(office, person, key, item, amount, office.day(since))
 
 
-def take_back_part(office: Office, person: Person, key: str, place: int) -> Step:
-    """Take back one of the allocations of a payment, of which others may be gone meanwhile."""
-    parts = office.model.payments[key]["parts"]
-    item, amount, since = parts[place % len(parts)]
-    return _take_back(office, person, key, item, amount, office.day(since))
-
-
 def _take_back(office: Office, person: Person, key: str, item: str, amount: Decimal, day: str) -> Step:
     async def send() -> Outcome:
         body = {"open_item_id": await find_item(office, person, item), "amount": str(amount), "day": day}
@@ -56,6 +49,7 @@ def credit_item(office: Office, person: Person) -> Step | None:
         (key, other)
         for key, one in model.items.items()
         if one["paid"] > one["amount"] and one["party"] is not None and len(model.payers(key)) == 1
+        if not one["is_contract"]
         for other, two in model.items.items()
         if two["paid"] < two["amount"] and (two["party"], two["direction"]) == (one["party"], one["direction"])
     ]

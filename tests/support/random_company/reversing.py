@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.support.random_company import money, opening, reallocating, trading
+from tests.support.random_company import money, opening, trading
 from tests.support.random_company.comparing import list_items
 from tests.support.random_company.model import Company
 from tests.support.random_company.office import FINANCE, Office, Person, Record
@@ -88,10 +88,6 @@ def _of_money(office: Office, model: Company, payments: dict[str, Record]) -> It
         elif one["live"]:
             by_voucher = payments[key]["voucher_id"] if office.chance.random() < 0.3 else None
             yield partial(money.reverse_payment, key=key, id=payments[key]["id"], by_voucher=by_voucher)
-        if one["live"] and office.late and len(one["parts"]) > 1:
-            # what paid contracts, was refunded, and paid them again, waits for the refunds, and they for it
-            for place in range(len(one["parts"])):
-                yield partial(reallocating.take_back_part, key=key, place=place)
     for key, one in model.receipts.items():
         if one["live"] and one["payment"] is None:
             yield partial(money.reverse_receipt, key=key)
