@@ -7,6 +7,7 @@ its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -362,16 +363,22 @@ async def describe(step: Step[PurchaseOrder]) -> Record:
     """
     order = step.record
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
-    wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
-    products = {str(one["id"]): one["name"] for one in await step.store(PRODUCTS).find(wanted, fields=["name"])}
     shown = as_json(PURCHASE_ORDERS.read, convert_sums(order, order, _SUMS))
     own = {"currency_amount": as_json(PURCHASE_ORDERS.read, order)["amount"]} if order["currency"] is not None else {}
     return {
         **{name: shown[name] for name in _SUMS},
         **own,
         "supplier": supplier and supplier["name"],
-        "lines": [{**line, "product": products.get(line["product_id"])} for line in shown["lines"]],
+        "lines": await name_products(step, shown["lines"]),
     }
+
+
+async def name_products(step: Step[Any], lines: Sequence[Mapping[str, Any]]) -> list[Record]:
+    """Return lines, as responses have them, with the name of their `product`."""
+    ids = [PRODUCTS.parse_id(line["product_id"]) for line in lines if line["product_id"] is not None]
+    found = await step.store(PRODUCTS).find({"_id": {"$in": ids}}, fields=["name"])
+    products = {str(one["id"]): one["name"] for one in found}
+    return [{**line, "product": products.get(line["product_id"])} for line in lines]
 
 
 ROUTES: tuple[Route, ...] = (

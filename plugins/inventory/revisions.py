@@ -1,8 +1,8 @@
 """Revisions of confirmed orders: one puts new lines and terms in force, and keeps what it replaces as a version.
 
 Everything that follows from an order follows at once, in one transaction: what is reserved and owed, credit, what was ordered
-of a quotation, and the state. Where a purchase order would come to more than was approved, its revision waits for a decision
-of its own, by somebody else, and is checked again when that is made.
+of a quotation, and the state. Where a purchase order would become more or something else than was approved, its revision waits
+for a decision of its own, by somebody else, and is checked again when that is made.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -37,14 +38,14 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.api.business import CREDIT_REFUSALS, in_base, limit_in_base, replace_terms
+from plugins.api.business import CREDIT_REFUSALS, TEXT, in_base, limit_in_base, replace_terms
 from plugins.api.records import ON_HOLD, change_state
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
 from plugins.inventory.currencies import convert_sums
 from plugins.inventory.lines import count_unfinished, number_lines
 from plugins.inventory.order_records import ASKED_LINE, PURCHASE_ORDERS, REJECT_BODY, SALES_ORDERS
-from plugins.inventory.orders import choose_delivery_address, compute_undelivered, find_excess
+from plugins.inventory.orders import choose_delivery_address, compute_undelivered, find_excess, name_products
 from plugins.inventory.quoted import count_again
 from plugins.inventory.record_types import PurchaseOrderRevision
 from plugins.inventory.records import SUPPLIERS
@@ -75,6 +76,9 @@ from plugins.inventory.texts import (
 from plugins.inventory.trades import PURCHASE, SALE, Trade, book_later, publish
 
 _SUMS = ("order_discount", "freight", *SUMS, "change")
+_SUMS_APPROVED = ("amount", "freight")
+_APPROVED = ("kind", "product_id", "unit")
+_ROUNDING = Decimal("0.02")  # discount and tax are each shared out to the cent
 _SETTLED = (NOT_REVISABLE, LINE_SETTLED, BELOW_SETTLED, SETTLED_LINE_DROPPED, FREIGHT_SETTLED, BELOW_BILLED)
 
 
@@ -108,7 +112,7 @@ async def propose(trade: Trade, step: Step[Any]) -> None:
     after = _settle(trade, order, asked, settled)
     if not _compare(step.req, trade.revisions.read, order, after):
         raise ApiError(CONFLICT, NOTHING_REVISED)
-    waits = trade.incoming and exact(after["amount"]) > exact(order["amount"])
+    waits = trade.incoming and _is_beyond(order, after)
     changes = {} if waits else await _follow(step, trade, order, after)
     values = {
         "number": f"{order['number']}-{len(earlier) + 1}",
@@ -122,6 +126,27 @@ async def propose(trade: Trade, step: Step[Any]) -> None:
         "day": None if waits else step.today,
     }
     step.keep(Revised(await step.req.store(trade.revisions).create(values), changes))
+
+
+def _is_beyond(order: ReadOnlyRecord, after: ReadOnlyRecord) -> bool:
+    """Return whether an order becomes more or something else than it was: whoever approved it decides again."""
+    known = {line["line"]: line for line in order["lines"]}
+    lines = [line for line in after["lines"] if line.get("kind") != TEXT]
+    return any(exact(after[name]) > exact(order[name]) for name in _SUMS_APPROVED) or any(
+        line["line"] not in known or _is_line_beyond(known[line["line"]], line) for line in lines
+    )
+
+
+def _is_line_beyond(before: ReadOnlyRecord, line: ReadOnlyRecord) -> bool:
+    """Return whether a line is of something else, of more units or dearer ones, or lets more of them be received."""
+    named = (*_APPROVED, *(("description",) if line["product_id"] is None else ()))
+    units, was = exact(line["quantity"]), exact(before["quantity"])
+    return (
+        any(line.get(name) != before.get(name) for name in named)
+        or units > was
+        or exact(line.get("tolerance")) > exact(before.get("tolerance"))
+        or (exact(line["amount"]) - _ROUNDING) * was > exact(before["amount"]) * units
+    )
 
 
 async def _ask(step: Step[Any], trade: Trade, settled: Settled, earlier: Sequence[ReadOnlyRecord]) -> Record:
@@ -201,7 +226,7 @@ async def _announce(step: Step[Any], trade: Trade, order: Record, revision: Read
     await step.emit(trade.revised, record=order, revision=revision)
 
 
-# -- the approval of a purchase order that comes to more
+# -- the approval of a purchase order that becomes more, or something else
 
 
 async def put_in_force(step: Step[PurchaseOrderRevision]) -> None:
@@ -242,7 +267,8 @@ async def describe(step: Step[PurchaseOrderRevision]) -> Record:
     before = exact(revision["before"]["amount"] if revision["before"] is not None else None)
     shown = as_json(PURCHASE_ORDER_REVISIONS.read, convert_sums(revision, order, _SUMS))
     return {
-        **{name: shown[name] for name in (*_SUMS, "lines")},
+        **{name: shown[name] for name in _SUMS},
+        "lines": await name_products(step, shown["lines"]),
         "supplier": supplier and supplier["name"],
         "amount_before": f"{in_base(before, order):.2f}",
     }

@@ -201,6 +201,29 @@ async def test_a_purchase_that_comes_to_more_waits_for_somebody_else(admin: Clie
     assert (again["status"], again["revision"]) == ("in_force", 3), "less needs no approval"
 
 
+async def test_a_purchase_that_becomes_something_else_or_dearer_waits_though_its_sum_does_not_grow(
+    admin: Client,
+) -> None:
+    goods = await Goods.fresh(admin)
+    other = {"product_id": (await Goods.fresh(admin)).product_id, "quantity": "2", "price": "3.00"}
+    order = await ordered(goods, {}, {"quantity": "5"}, at=PURCHASES, freight="2.00")
+    for lines, terms in (
+        (({"line": 1}, other), {}),
+        (({"line": 1}, {"line": 2, **other}), {}),
+        (({"line": 1, "quantity": "11"}, {"line": 2, "quantity": "1"}), {}),
+        (({"line": 1, "quantity": "5", "price": "6.00"}, {"line": 2}), {}),
+        (({"line": 1, "quantity": "9", "tolerance": "0.5"}, {"line": 2}), {}),
+        (({"line": 1},), {"freight": "2.01"}),
+    ):
+        made = expect(await revise(admin, order, *lines, **terms))
+        assert made["status"] == "draft", (lines, terms)
+        assert Decimal(made["change"]) <= 0
+        expect(await admin.post(f"{REVISIONS}/{made['id']}/cancel"))
+        order = await read(admin, order)
+    less = ({"line": 2, "quantity": "4", "price": "2.99"}, {"description": "in two boxes"})
+    assert expect(await revise(admin, order, *less, freight="1.00"))["status"] == "in_force"
+
+
 async def test_a_flow_approves_what_a_purchase_comes_to_more(admin: Client, people: People) -> None:
     (boss,) = await several(people, 1, EVERYTHING)
     goods, reason = await Goods.fresh(admin), unique("more is needed")
