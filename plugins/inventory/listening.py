@@ -12,6 +12,7 @@ from plugins.api.business import DEBT_ASKED, OF_SUPPLIERS, Party, PaymentTerms, 
 from plugins.api.values import RecordId
 from plugins.inventory import billing
 from plugins.inventory.records import SUPPLIERS
+from plugins.inventory.revisions import cancel_waiting
 from plugins.inventory.trades import PURCHASE, SALE, find_history, find_order, publish
 
 
@@ -69,4 +70,8 @@ async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
         await publish(trade, service, payload.get("request"), order, shipments, day)
 
 
-LISTENS = (Listener(DEBT_ASKED, report_owed), *OF_SUPPLIERS)
+LISTENS = (
+    Listener(DEBT_ASKED, report_owed),
+    *(Listener(f"inventory.purchase_order.{ended}", cancel_waiting) for ended in ("cancelled", "closed")),
+    *OF_SUPPLIERS,
+)

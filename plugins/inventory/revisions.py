@@ -26,6 +26,7 @@ from plugins.api import (
     Refusal,
     Request,
     Route,
+    Service,
     Step,
     conflicts,
     crud,
@@ -39,6 +40,7 @@ from plugins.api import (
     transitions,
 )
 from plugins.api.business import CREDIT_REFUSALS, TEXT, in_base, limit_in_base, replace_terms
+from plugins.api.events import APPROVAL_CANCELLED
 from plugins.api.records import ON_HOLD, change_state
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
@@ -60,6 +62,7 @@ from plugins.inventory.revision_records import (
     SUMS,
     TERMS,
     VALUES,
+    WAITING,
 )
 from plugins.inventory.texts import (
     BELOW_BILLED,
@@ -257,6 +260,19 @@ def _take_up(order: ReadOnlyRecord, revision: PurchaseOrderRevision) -> list[Rec
 async def announce_in_force(step: Step[PurchaseOrderRevision]) -> None:
     """Emit what is to come of the order after its revision was confirmed."""
     await _announce(step, PURCHASE, step.kept[PutInForce].order, step.record)
+
+
+async def cancel_waiting(service: Service, payload: Mapping[str, Any]) -> None:
+    """Cancel the revision that waits of a purchase order which was cancelled or closed, and end its approval."""
+    req: Request = payload["request"]
+    revisions = req.system_store(PURCHASE_ORDER_REVISIONS)
+    for one in await revisions.find({"order_id": payload["record"]["id"], **WAITING}):
+        step = Step(service, PURCHASE_ORDER_REVISIONS, "cancel", one, req.now, request=req)
+        about = {"biz_type": "PURCHASE_ORDER_REVISION", "resource_id": str(one["id"])}
+        changed = await change_state(revisions, one["id"], step.action)
+        await step.emit("inventory.purchase_order_revision.cancelled", record=changed, **about)
+        if one["status"] == "pending":
+            await step.emit(APPROVAL_CANCELLED, reason=None, **about)
 
 
 async def describe(step: Step[PurchaseOrderRevision]) -> Record:

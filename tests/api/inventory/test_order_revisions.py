@@ -224,6 +224,26 @@ async def test_a_purchase_that_becomes_something_else_or_dearer_waits_though_its
     assert expect(await revise(admin, order, *less, freight="1.00"))["status"] == "in_force"
 
 
+@pytest.mark.parametrize("ends", ["cancel", "close"])
+async def test_what_waits_of_an_order_that_ends_is_cancelled_with_its_approval(
+    ends: str, admin: Client, people: People
+) -> None:
+    (boss,) = await several(people, 1, EVERYTHING)
+    goods, reason = await Goods.fresh(admin), unique("more is needed")
+    asked = [{"field": "reason", "op": "eq", "value": reason}]
+    await define(admin, node("boss", boss), biz_type="PURCHASE_ORDER_REVISION", priority=1, conditions=asked)
+    order = await ordered(goods, at=PURCHASES)
+    made = expect(await revise(admin, order, {"line": 1, "quantity": "12"}, reason=reason))
+    expect(await admin.post(f"{REVISIONS}/{made['id']}/submit"))
+    (approval,) = expect(await boss.get(f"{INSTANCES}?resource_id={made['id']}"))["items"]
+    assert (await follow(boss, approval))["record"]["lines"][0]["product"] is not None
+    if ends == "close":
+        expect(await goods.receive(order, 4))
+    expect(await admin.post(f"{PURCHASES}/{order['id']}/{ends}"))
+    assert expect(await admin.get(f"{REVISIONS}/{made['id']}"))["status"] == "cancelled"
+    assert (await follow(boss, approval))["status"] == "withdrawn"
+
+
 async def test_a_flow_approves_what_a_purchase_comes_to_more(admin: Client, people: People) -> None:
     (boss,) = await several(people, 1, EVERYTHING)
     goods, reason = await Goods.fresh(admin), unique("more is needed")
