@@ -51,12 +51,13 @@ from plugins.finance.messages import (
     NOT_ABOVE_ZERO,
     SIGNATURES,
 )
-from plugins.finance.receipts import find_claim, find_invoice, number_key
+from plugins.finance.receipts import find_claim, find_invoice, number_key, refuse_invoiced
 from plugins.finance.record_types import ExpenseClaim, Invoice
 from plugins.finance.records import CATEGORY, INVOICES, REMARK, SUPPLIER
 
 MOST_BYTES = 10 << 20
 INVOICE, EXPENSE = "INVOICE", "EXPENSE"
+_CURRENCY = "CNY"  # of every Chinese e-invoice, whatever its supplier is paid in
 
 AUTHORITIES = Option(
     "finance_e_invoice_authorities",
@@ -254,6 +255,7 @@ async def create_draft(req: Request) -> Invoice:
         "direction": "in",
         "number": _identify(values),
         "vat_number": values["seller_tax_number"],
+        "currency": _CURRENCY,
         "supplier_id": str(supplier_id) if supplier_id is not None else None,
         **({} if supplier_id is not None else {"counterparty": values["seller_name"]}),
         **{name: values[name] for name in ("day", "amount", "tax")},
@@ -261,6 +263,8 @@ async def create_draft(req: Request) -> Invoice:
     }
 
     async def work() -> Invoice:
+        # its number is its own in the whole country, so another supplier does not make it another invoice
+        await refuse_invoiced(req, {number_key(given["number"]): "number"})
         invoice = await _enter(req, given, _price_lines(found["lines"]))
         await req.part(Attachments).attach(req, body["object_key"], INVOICE, str(invoice["id"]))
         return invoice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -39,6 +40,25 @@ async def test_an_e_invoice_becomes_a_draft_of_its_supplier_with_lines_and_its_f
     known = {"biz_type": "INVOICE", "id": draft["id"], "number": number}
     assert expect(await admin.post(READ, body))["duplicate_of"] == known
     assert expect(await admin.post(DRAFT, body), 40900)["field"] == "number"
+
+
+async def supplier(admin: Client, **values: Any) -> str:
+    code = unique("SUP")
+    return str(expect(await admin.post("/api/v1/inventory/suppliers", {"code": code, "name": code, **values}))["id"])
+
+
+async def test_an_e_invoice_is_entered_once_even_for_two_suppliers_at_once(admin: Client) -> None:
+    key = await key_of(admin, digitalised(fresh_number()))
+    bodies = [{"object_key": key, "supplier_id": await supplier(admin)} for _ in range(3)]
+    replies = await asyncio.gather(*(admin.post(DRAFT, body) for body in bodies[1:]))
+    assert sorted(reply.code for reply in replies) == [0, 40900]
+    assert expect(await admin.post(DRAFT, bodies[0]), 40900)["field"] == "number"
+
+
+async def test_an_e_invoice_is_in_yuan_whatever_its_supplier_is_paid_in(admin: Client) -> None:
+    body = {"object_key": await key_of(admin, digitalised(fresh_number()))}
+    draft = expect(await admin.post(DRAFT, {**body, "supplier_id": await supplier(admin, currency="MOP")}))
+    assert (draft["currency"], draft["total"]) == (None, "113.00")
 
 
 async def test_sums_that_our_rules_do_not_reach_from_the_lines_stay_those_of_the_paper(admin: Client) -> None:
