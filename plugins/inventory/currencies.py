@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from plugins.api import Record, Request, exact, invalid, store_money
+from plugins.api import Record, Request, Service, exact, invalid, store_money
 from plugins.api.business import MAX_PRICE, RATE_PLACES, Rates, complete_currency, find_party_currency, in_base
 from plugins.api.data import Filter
 from plugins.api.values import ReadOnlyRecord, StoredAmount, store_price, times
@@ -42,6 +42,16 @@ async def find_rate_of(req: Request, quotation: ReadOnlyRecord, day: str) -> Sto
     found = await req.part(Rates).find_rate(code, day) if code is not None else None
     rate: StoredAmount | None = quotation["rate"]
     return rate if found is None else store_price(found, RATE_PLACES)
+
+
+async def value_for_limits(service: Service, order: ReadOnlyRecord, day: str) -> Record:
+    """Return an order with the rate at which limits compare it: that of `day` if its own, which anybody may type, is lower."""
+    code = order["currency"]
+    known = await service.part(Rates).find_rate(code, day) if code is not None else None
+    return {
+        **order,
+        "rate": order["rate"] if known is None else store_price(max(known, exact(order["rate"])), RATE_PLACES),
+    }
 
 
 async def filter_lists(req: Request, order: ReadOnlyRecord) -> Filter:

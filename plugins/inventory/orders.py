@@ -62,7 +62,7 @@ from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord, store_quantity
-from plugins.inventory.currencies import choose_currency, convert_sums
+from plugins.inventory.currencies import choose_currency, convert_sums, value_for_limits
 from plugins.inventory.order_records import (
     AMOUNTS,
     AMOUNTS_BODY,
@@ -337,7 +337,7 @@ async def find_excess(step: Step[Any], order: ReadOnlyRecord, requested: Decimal
         return None
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
     waiting = await step.store(SALES_ORDERS).find(others, fields=_OF_CREDIT)
-    requested = in_base(requested, order)
+    requested = in_base(requested, await value_for_limits(step.service, order, step.today))
     ordered = sum((in_base(compute_undelivered(one), one) for one in waiting), Decimal(0))
     customers = step.service.part(Customers)
     return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
@@ -362,8 +362,9 @@ async def describe(step: Step[PurchaseOrder]) -> Record:
     The sums, which conditions compare, are in the company's currency; `currency_amount` is that of an order in another one.
     """
     order = step.record
+    worth = await value_for_limits(step.service, order, step.today)
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
-    shown = as_json(PURCHASE_ORDERS.read, convert_sums(order, order, _SUMS))
+    shown = as_json(PURCHASE_ORDERS.read, convert_sums(order, worth, _SUMS))
     own = {"currency_amount": as_json(PURCHASE_ORDERS.read, order)["amount"]} if order["currency"] is not None else {}
     return {
         **{name: shown[name] for name in _SUMS},

@@ -44,7 +44,7 @@ from plugins.api.events import APPROVAL_CANCELLED
 from plugins.api.records import ON_HOLD, change_state
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
-from plugins.inventory.currencies import convert_sums
+from plugins.inventory.currencies import convert_sums, value_for_limits
 from plugins.inventory.lines import count_unfinished, number_lines
 from plugins.inventory.order_records import ASKED_LINE, PURCHASE_ORDERS, REJECT_BODY, SALES_ORDERS
 from plugins.inventory.orders import choose_delivery_address, compute_undelivered, find_excess, name_products
@@ -280,13 +280,14 @@ async def describe(step: Step[PurchaseOrderRevision]) -> Record:
     revision = step.record
     order = await step.store(PURCHASE_ORDERS).get(revision["order_id"])
     supplier = await step.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    worth = await value_for_limits(step.service, order, step.today)
     before = exact(revision["before"]["amount"] if revision["before"] is not None else None)
-    shown = as_json(PURCHASE_ORDER_REVISIONS.read, convert_sums(revision, order, _SUMS))
+    shown = as_json(PURCHASE_ORDER_REVISIONS.read, convert_sums(revision, worth, _SUMS))
     return {
         **{name: shown[name] for name in _SUMS},
         "lines": await name_products(step, shown["lines"]),
         "supplier": supplier and supplier["name"],
-        "amount_before": f"{in_base(before, order):.2f}",
+        "amount_before": f"{in_base(before, worth):.2f}",
     }
 
 

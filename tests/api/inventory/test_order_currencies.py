@@ -202,6 +202,24 @@ async def test_conditions_of_an_approval_compare_what_a_purchase_is_worth_to_the
 
 
 @pytest.mark.usefixtures("rates")
+async def test_a_typed_rate_lowers_neither_what_an_approval_compares_nor_what_a_customer_is_credited(
+    admin: Client,
+) -> None:
+    goods, typed = await Goods.fresh(admin), {"currency": "DKK", "rate": "0.00000001"}
+    line = {"product_id": goods.product_id, "quantity": "3", "price": "10.00"}
+    supplier = await party(admin, f"{AT}/suppliers", None)
+    draft = expect(await admin.post(PURCHASES, {"supplier_id": supplier, "lines": [line], **typed}))
+    mine = [{"field": "id", "op": "eq", "value": draft["id"]}, {"field": "amount", "op": "eq", "value": 60}]
+    flow = await define(admin, node("boss"), biz_type="PURCHASE_ORDER", conditions=mine, priority=0)
+    tried = expect(await admin.post(f"{FLOWS}/simulate", {"biz_type": "PURCHASE_ORDER", "resource_id": draft["id"]}))
+    expect(await admin.delete(f"{DEFINITIONS}/{flow['id']}"))
+    assert [one["key"] for one in tried["nodes"]] == ["boss"]
+    customer = await party(admin, f"{CRM}/customers", None, credit_limit="50.00")
+    order = expect(await admin.post(SALES, {"customer_id": customer, "lines": [line], **typed}))
+    assert expect(await admin.post(f"{SALES}/{order['id']}/confirm"))["credit_excess"] == "10.00"
+
+
+@pytest.mark.usefixtures("rates")
 async def test_conditions_on_a_revision_compare_what_it_is_worth_to_the_company(admin: Client) -> None:
     goods, supplier = await Goods.fresh(admin), await party(admin, f"{AT}/suppliers", "NOK")
     order = await ordered(goods, PURCHASES, "3", "10.00", supplier_id=supplier)
