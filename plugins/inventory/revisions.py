@@ -73,15 +73,15 @@ from plugins.inventory.texts import (
     NOT_IN_STATE,
     NOT_REVISABLE,
     NOTHING_REVISED,
+    REVISION_OUTDATED,
     REVISION_WAITS,
     SETTLED_LINE_DROPPED,
 )
 from plugins.inventory.trades import PURCHASE, SALE, Trade, book_later, publish
 
 _SUMS = ("order_discount", "freight", *SUMS, "change")
-_SUMS_APPROVED = ("amount", "freight")
 _APPROVED = ("kind", "product_id", "unit")
-_ROUNDING = Decimal("0.02")  # discount and tax are each shared out to the cent
+_ROUNDING = Decimal("0.02")  # of a line: discount and tax are each shared out to the cent
 _SETTLED = (NOT_REVISABLE, LINE_SETTLED, BELOW_SETTLED, SETTLED_LINE_DROPPED, FREIGHT_SETTLED, BELOW_BILLED)
 
 
@@ -131,11 +131,11 @@ async def propose(trade: Trade, step: Step[Any]) -> None:
     step.keep(Revised(await step.req.store(trade.revisions).create(values), changes))
 
 
-def _is_beyond(order: ReadOnlyRecord, after: ReadOnlyRecord) -> bool:
-    """Return whether an order becomes more or something else than it was: whoever approved it decides again."""
-    known = {line["line"]: line for line in order["lines"]}
+def _is_beyond(decided: ReadOnlyRecord, after: ReadOnlyRecord) -> bool:
+    """Return whether an order becomes more or something else than what was `decided` on, the order or its revision."""
+    known = {line["line"]: line for line in decided["lines"]}
     lines = [line for line in after["lines"] if line.get("kind") != TEXT]
-    return any(exact(after[name]) > exact(order[name]) for name in _SUMS_APPROVED) or any(
+    return exact(after["freight"]) > exact(decided["freight"]) or any(
         line["line"] not in known or _is_line_beyond(known[line["line"]], line) for line in lines
     )
 
@@ -241,6 +241,8 @@ async def put_in_force(step: Step[PurchaseOrderRevision]) -> None:
     Step(step.service, PURCHASE_ORDERS, "revise", order, step.now).refuse_barred({}, waits=True)
     asked = {**revision, "lines": _take_up(order, revision)}
     after = _settle(PURCHASE, order, asked, await find_settled(step, PURCHASE, order))
+    if _is_beyond(revision, after):
+        raise ApiError(CONFLICT, REVISION_OUTDATED)
     changes = await _follow(step, PURCHASE, order, after)
     action = _choose(PURCHASE, order, after["lines"])
     changed: Record = {**await change_state(orders, order["id"], action, _update(changes), version=order["version"])}
@@ -474,7 +476,7 @@ ROUTES: tuple[Route, ...] = (
             values=lambda step: step.kept[PutInForce].values,
             after=announce_in_force,
             events=(PURCHASE.revised,),
-            refusals=conflicts(*_SETTLED, NOT_IN_STATE, ON_HOLD),
+            refusals=conflicts(*_SETTLED, NOT_IN_STATE, ON_HOLD, REVISION_OUTDATED),
         ),
         Action(
             "POST /api/v1/inventory/purchase-order-revisions/{id}/cancel",

@@ -65,6 +65,10 @@ REVISION_WAITS = Message(
     "订单已有待审批的变更 {number}，请先处理或取消",
     "Revision {number} of the order waits: it has to be decided or cancelled first",
 )
+REVISION_OUTDATED = Message(
+    "订单此后已有收货或开票，该变更生效后将超出其所示内容，请取消后重新变更",
+    "The order was received or invoiced since, so that the revision would come to more than it says: cancel it, and revise again",
+)
 NOTHING_REVISED = Message("没有任何变更", "Nothing would change")
 NOT_REVISABLE = Message(
     "旧版本录入的订单不能变更，请关闭后重新下单",

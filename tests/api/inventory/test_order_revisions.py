@@ -224,6 +224,18 @@ async def test_a_purchase_that_becomes_something_else_or_dearer_waits_though_its
     assert expect(await revise(admin, order, *less, freight="1.00"))["status"] == "in_force"
 
 
+async def test_a_revision_that_would_come_to_more_than_was_decided_is_not_put_in_force(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    order = await ordered(goods, {}, {"quantity": "5"}, at=PURCHASES, order_discount="9.00")
+    made = expect(await revise(admin, order, {"line": 1, "quantity": "5"}, {"line": 2, "quantity": "9"}))
+    assert made["amount"] == "33.00"
+    await ship(goods, order, {"line": 1, "quantity": "4"})  # units that were received keep their share of the discount
+    expect(await admin.post(f"{REVISIONS}/{made['id']}/confirm"), 40901)
+    expect(await admin.post(f"{REVISIONS}/{made['id']}/cancel"))
+    again = await revise(admin, await read(admin, order), {"line": 1, "quantity": "5"}, {"line": 2, "quantity": "9"})
+    assert (expect(again)["status"], again.data["amount"]) == ("draft", "36.00")
+
+
 @pytest.mark.parametrize("ends", ["cancel", "close"])
 async def test_what_waits_of_an_order_that_ends_is_cancelled_with_its_approval(
     ends: str, admin: Client, people: People

@@ -137,15 +137,15 @@ def revise(office: Office, person: Person, incoming: bool) -> Step | None:
             lines = [change if one["line"] == number else {"line": one["line"]} for one in found["lines"]]
             body = {"version": found["version"], "reason": "random", "lines": lines}
             reply = await person.post(f"{at}/revise", body)
-            if reply.code != _STALE:
-                break
-        if reply.code or reply.data.get("status") != "draft":
-            return Outcome(reply, [reply.data])
-        made = f"{INVENTORY}/purchase-order-revisions/{reply.data['id']}"
-        reply = await office.other(person).post(f"{made}/confirm")
-        if reply.code:
-            expect(await person.post(f"{made}/cancel"))
-        return Outcome(reply, [reply.data])
+            if reply.code == _STALE:
+                continue
+            if reply.code or reply.data.get("status") != "draft":
+                return Outcome(reply, [reply.data])
+            made = f"{INVENTORY}/purchase-order-revisions/{reply.data['id']}"
+            reply = await office.other(person).post(f"{made}/confirm")
+            if not reply.code:
+                return Outcome(reply, [reply.data])
+            await person.post(f"{made}/cancel")  # the order has changed meanwhile, or ended and the revision with it
 
     def apply(model: Company, _: Record) -> Mapping[str, Any]:
         return model.revise(key, line["product"], quantity, line["price"] + dearer, office.today.isoformat())
