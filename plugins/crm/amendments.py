@@ -145,10 +145,10 @@ async def _check(service: Service, contract: Contract, amendment: ReadOnlyRecord
 
 
 def _check_amount(contract: Contract, amount: Any) -> None:
-    """Raise 40901 if the amount is below what is planned of the contract, or what was received on it."""
+    """Raise 40901 if the amount becomes less than what is planned of the contract, or was received on it."""
     received, planned = exact(contract["received_amount"]), exact(contract["planned_amount"])
     for most, message in ((received, BELOW_RECEIVED), (planned, BELOW_PLANNED)):
-        if exact(amount) < most:
+        if exact(amount) < min(most, exact(contract["amount"])):
             least = f"{most:.2f}"
             raise ApiError(CONFLICT, message.filled(least=least), data={"field": "amount", "least": least})
 

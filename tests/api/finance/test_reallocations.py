@@ -12,6 +12,7 @@ import pytest
 
 from plugins.testing import Client, Reply, expect
 from tests.api.crm.sales import CONTRACTS, PAYMENTS as RECEIPTS, in_force
+from tests.api.crm.test_amendments import amended
 from tests.api.finance.accounts_of_parties import aged, ageing, billed, dunned, new_customer
 from tests.api.finance.books import AT, Books
 from tests.api.inventory.goods import AT as INVENTORY, Goods
@@ -337,6 +338,7 @@ async def test_payments_and_refunds_of_a_contract_can_be_reversed_in_any_order(a
     expect(await books.reverse_payment(back))
     assert (await received(admin, made), await item_now(books, item)) == ("120.00", ("120.00", "paid"))
     assert refusal(await books.enter("in", "1.00", (item, "1.00")))["open"] == "0.00"
+    assert (await amended(admin, made, amount="110.00"))["status"] == "in_force"
     expect(await books.enter("out", "10.00", (item, "10.00")))
     expect(await books.reverse_payment(first))
     assert (await received(admin, made), await item_now(books, item)) == ("50.00", ("50.00", "partly_paid"))
