@@ -35,7 +35,7 @@ from plugins.api import (
     store_money,
     text,
 )
-from plugins.api.business import SERVICE, Suppliers
+from plugins.api.business import SERVICE, Suppliers, complete_currency, in_base
 from plugins.api.errors import DUPLICATE, MEDIA_TYPE, TOO_LARGE, FieldError, ValidationFailed
 from plugins.api.ports import Attachments, OptionValues
 from plugins.api.values import store_quantity
@@ -296,7 +296,9 @@ async def create_claim(req: Request) -> ExpenseClaim:
         found = await reader.read_sound(req, key, field, f"{field}.")
         values, names = found["values"], [line["name"] for line in found["lines"][:1]]
         about = " ".join(part for part in (values["seller_name"], *names) if part)
-        line = {"day": values["day"], "amount": values["total"], "receipt_number": _identify(values)}
+        paid_in = await complete_currency(req, {"currency": _CURRENCY}, values["day"], field)
+        worth = f"{in_base(Decimal(values['total']), paid_in):.2f}"  # claims are in the company's own currency
+        line = {"day": values["day"], "amount": worth, "receipt_number": _identify(values)}
         lines.append({**line, "category": body["category"], "description": about or None})
     given = {"lines": lines, **{name: body.get(name) for name in ("title", "remark")}}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plugins.testing import Client, People, expect, unique
+from plugins.testing import Client, People, expect, serving, unique
 from tests.api.files.samples import upload
 from tests.api.finance.books import AT
 from tests.support.e_invoice_files import SELLER, Signer, attached, digitalised, fresh_number, older, pack
@@ -84,6 +85,20 @@ async def test_a_claimant_enters_receipts_of_each_kind_without_seeing_invoices(p
     assert again["duplicate_of"] == {"biz_type": "EXPENSE", "id": claim["id"], "number": claim["number"]}
     expect(await person.post(f"{AT}/expense-claims/from-documents", body), 40900)
     expect(await person.post(READ, {"object_key": keys[0]}), 40300)
+
+
+async def test_a_company_abroad_claims_what_an_e_invoice_is_worth_to_it(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path) as running:
+        admin = await Client(running.url).log_in("admin")
+        expect(await admin.patch(CONFIGS, {"values": {"finance_currency": "USD"}}))
+        body = {
+            "object_keys": [await key_of(admin, digitalised(fresh_number()))],
+            "title": "trip",
+            "category": "travel",
+        }
+        assert (await admin.post(f"{AT}/expense-claims/from-documents", body)).fields == {"object_keys[0]"}
+        expect(await admin.post(f"{AT}/exchange-rates", {"currency": "CNY", "day": "2026-11-01", "rate": "0.14"}))
+        assert expect(await admin.post(f"{AT}/expense-claims/from-documents", body))["amount"] == "15.82"
 
 
 async def test_a_signature_is_valid_once_its_certificate_is_trusted_and_an_altered_file_becomes_no_draft(
