@@ -175,11 +175,10 @@ async def _choose(office: Office, trials: Sequence[Company]) -> Company:
     if len({frozenset(Counter(trial.entries).items()) for trial in trials}) == 1:
         return trials[0]
     said = {}
-    for party, side, day in {(party, side, day) for trial in trials for party, side, _, day, _ in trial.entries}:
-        if party is not None:
-            field = "customer_id" if side == "out" else "supplier_id"
-            found = await office.manager.get(f"{FINANCE}/statements?{field}={party}&to={day}&page_size=1")
-            said[party, side, day] = Decimal(found["closing_balance"])
+    for party, day in {(party, day) for trial in trials for party, _, _, day, _ in trial.entries if party is not None}:
+        field, side = ("supplier_id", "in") if party in office.suppliers else ("customer_id", "out")
+        found = await office.manager.get(f"{FINANCE}/statements?{field}={party}&to={day}&page_size=1")
+        said[party, side, day] = Decimal(found["closing_balance"])
     agreeing = (one for one in trials if all(_owed(office, one, *at) == amount for at, amount in said.items()))
     return next(agreeing, trials[0])
 
