@@ -109,6 +109,14 @@ class Database:
         """Return the store of `collection` for `actor` under `scope`; by default for the service, with all rows."""
         return Store(self, self.current(collection), actor, scope, now or utc_now(), False)
 
+    async def find_empty(self, names: Iterable[str]) -> frozenset[str]:
+        """Return which of these collections have no records, or are not there."""
+        known = {name: self.collections.get(name) for name in names}
+        seen = [
+            name for name, one in known.items() if one and await self.store(one).find({}, limit=1, fields=("version",))
+        ]
+        return frozenset(known) - frozenset(seen)
+
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once.
 

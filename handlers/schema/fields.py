@@ -131,7 +131,7 @@ class Field:
     `history`: the history of a record shows it; False for what follows from other records or only traces use.
     `check`: only for top-level fields of a body: returns the rule that a text or list breaks under the settings, or None;
     of a list that the schema refuses too.
-    `only_with`: the name of a collection; pages show the field only while that has records.
+    `only_with`: the name of a collection; pages and templates of tables show the field only while that has records.
     """
 
     kind: Kind

@@ -37,7 +37,9 @@ async def make_template(req: Request, table: Table) -> Response:
     language = req.language if req.query["headers"] == "labels" else None
     form = req.query["format"]
     headers = {"Content-Disposition": f'attachment; filename="{table.file_name}-template.{form}"'}
-    columns = table.columns.writable
+    conditions = {one.field.only_with for one in table.columns.writable if one.field.only_with is not None}
+    idle = await req.service.database.find_empty(conditions)
+    columns = [one for one in table.columns.writable if one.field.only_with not in idle]
     if form == "csv":
         content = CSV_MARK + as_csv([[column.header(language) for column in columns]])
     else:

@@ -1,6 +1,6 @@
 """The person for whom a page is made: what they may do, and the words in their language."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from plugins.api import Collection, Field, Menu, Message, Request, Route, View
@@ -132,11 +132,5 @@ async def view(req: Request, site: Site, entries: Entries) -> Viewer:
     """Return the view of the caller."""
     authorizer = req.part(Authorizer)
     allowed = [one.name for one in site.catalogue.routes if await refusal(req.actor, one, authorizer) is None]
-    return Viewer(site, req.language, entries, frozenset(allowed), frozenset([one async for one in _empty(req, site)]))
-
-
-async def _empty(req: Request, site: Site) -> AsyncIterator[str]:
-    for name in site.conditions:
-        collection = site.catalogue.collections.get(name)
-        if collection is None or not await req.system_store(collection).find({}, limit=1, fields=("version",)):
-            yield name
+    empty = await req.service.database.find_empty(site.conditions)
+    return Viewer(site, req.language, entries, frozenset(allowed), empty)
