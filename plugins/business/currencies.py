@@ -78,11 +78,20 @@ def currency_fields() -> dict[str, Field]:
     return {"currency": currency(), "rate": rate()}
 
 
-async def complete_currency(req: Request, values: ReadOnlyRecord, day: str, field: str = "currency") -> Record:
+async def complete_currency(
+    req: Request,
+    values: ReadOnlyRecord,
+    day: str,
+    field: str = "currency",
+    *,
+    draft: ReadOnlyRecord | None = None,
+    dated: str = "day",
+) -> Record:
     """Return the `currency` and `rate` to store of a document of this day; both are None in the company's own currency.
 
-    The rate is the one in `values`, or else that of the day. Raises 40001 for a currency, which follows from `field`, without
-    a rate on or before that day, or if nobody keeps rates, and for a rate without another currency.
+    The rate is the one in `values`, or else that of the day. `draft` is what the body changes, its day is the field `dated`:
+    if it has the rate of its day, nobody typed that, and it gets the rate of the new one. Raises 40001 for a currency, which
+    follows from `field`, without a rate on or before that day, or if nobody keeps rates, and for a rate without a currency.
     """
     code, given = values.get("currency"), values.get("rate")
     rates = req.part(Rates)
@@ -93,12 +102,19 @@ async def complete_currency(req: Request, values: ReadOnlyRecord, day: str, fiel
         return {**_OWN}
     if base is None:
         raise invalid(field, "reference")
-    if given is None:
+    if given is None or (draft is not None and draft[dated] != day and await _follows_day(req, draft, dated)):
         found = await rates.find_rate(code, day)
         if found is None:
             raise invalid(field, "reference")
         given = store_price(found, RATE_PLACES)
     return {"currency": code, "rate": given}
+
+
+async def _follows_day(req: Request, draft: ReadOnlyRecord, dated: str) -> bool:
+    """Return whether a draft has the rate of its day, and the body of the request has none."""
+    if "rate" in req.body or draft["rate"] is None or draft[dated] is None:
+        return False
+    return exact(draft["rate"]) == await req.part(Rates).find_rate(draft["currency"], draft[dated])
 
 
 async def find_party_currency(req: Request, document: ReadOnlyRecord) -> str | None:

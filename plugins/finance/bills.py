@@ -37,12 +37,15 @@ def billing(ids: Sequence[RecordId]) -> Record:
 BILLS_NOTHING: Record = {"open_item_id": None, "billed_items": None}
 
 
-async def choose_currency(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]) -> Record:
+async def choose_currency(
+    req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem], before: Invoice | None = None
+) -> Record:
     """Return `currency` and `rate` of an invoice of this day: those of the items that it bills, unless it says which rate.
 
-    Where items have different rates, it has that of the day. Raises 40001 for a currency that is not theirs, and as
-    `complete_currency` does.
+    `before` is the draft that is changed. Where items have different rates, it has that of the day. Raises 40001 for a
+    currency that is not theirs, and as `complete_currency` does.
     """
+    draft = before
     if items:
         agreed, asked = items[0]["currency"], req.body.get("currency")
         if asked not in (None, agreed or await req.part(Rates).find_base()):
@@ -50,7 +53,8 @@ async def choose_currency(req: Request, values: ReadOnlyRecord, items: Sequence[
         given = values.get("rate") if values.get("currency") == agreed else req.body.get("rate")
         rates = {exact(item["rate"]) for item in items}
         values = {**values, "currency": agreed, "rate": given or (items[0]["rate"] if len(rates) == 1 else None)}
-    return await complete_currency(req, values, values["day"])
+        draft = before if len(rates) > 1 else None
+    return await complete_currency(req, values, values["day"], draft=draft)
 
 
 def get_share(invoice: Invoice, item_id: RecordId | None) -> Invoice:

@@ -223,7 +223,7 @@ async def update(req: Request) -> Invoice:
     begins = any(name in values for name in ("open_item_id", *_BEGIN_LINES))
     items = await open_items.find_billed(req, {**after, "lines": values.get("lines")} if begins else after)
     values |= open_items.describe_billed(after, items)
-    values |= await choose_currency(req, after, items)
+    values |= await choose_currency(req, after, items, before)
     after |= {name: values[name] for name in ("currency", "rate")}
     values |= await _change_lines(req, before, after, items)
     for name in (*_BEGIN_LINES, *_CHOOSE):

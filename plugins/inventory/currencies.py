@@ -21,14 +21,16 @@ async def choose_currency(
 ) -> Record:
     """Return the currency and rate of a draft: those that it names, or else that of its customer or supplier.
 
-    `values` are those of the body, `before` is the draft that they change, which keeps its own until it is given others. Raises
-    40001 for what `complete_currency` refuses, for a currency under a contract, and for another one without its prices.
+    `values` are those of the body, `before` is the draft that they change, which keeps its own until it is given others; a
+    rate of its day follows that. Raises 40001 for what `complete_currency` refuses, for a currency under a contract, and for
+    another one without its prices.
     """
     order = {**(before or {}), **values}
     kept = {name: order.get(name) for name in _FIELDS}
     if before is None and kept["currency"] is None and order.get("contract_id") is None:
         kept["currency"] = await find_party_currency(req, order)
-    chosen = await complete_currency(req, kept, order.get(trade.dated) or get_today(req))
+    on = order.get(trade.dated) or get_today(req)
+    chosen = await complete_currency(req, kept, on, draft=before, dated=trade.dated)
     if chosen["currency"] is not None and order.get("contract_id") is not None:
         raise invalid("currency", "invalid")
     if before is not None and chosen["currency"] != before.get("currency") and "lines" not in values:

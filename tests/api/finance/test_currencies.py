@@ -126,6 +126,25 @@ async def test_tax_of_an_invoice_and_its_credit_note_is_in_the_companys_currency
     assert (await (await Books.fresh(admin)).item(invoice))["base_amount"] == "804.38"
 
 
+async def test_a_draft_has_the_rate_of_its_day_unless_somebody_typed_one(admin: Client) -> None:
+    body = {"direction": "out", "counterparty": "c", "currency": "NZD", "amount": "100.00", "day": DAY}
+    async with rate(admin, "NZD", "4.20"), rate(admin, "NZD", "4.30", LATER):
+        draft = expect(await admin.post(f"{AT}/invoices", body))
+        at = f"{AT}/invoices/{draft['id']}"
+        early = await admin.patch(at, {"day": "2026-11-01", "version": draft["version"]})
+        assert (early.code, early.fields) == (40001, {"currency"})
+        for change, expected in (
+            ({"day": LATER}, "4.30"),
+            ({"day": DAY, "remark": "back"}, "4.20"),
+            ({"rate": "4.25"}, "4.25"),
+            ({"day": LATER}, "4.25"),
+            ({"day": LATER, "rate": None}, "4.30"),
+            ({"day": DAY, "rate": "4.30"}, "4.30"),
+        ):
+            draft = expect(await admin.patch(at, {**change, "version": draft["version"]}))
+            assert draft["rate"] == expected, change
+
+
 async def account(client: Client, currency: str | None) -> Books:
     """A new account in a currency."""
     code = unique("ACC")
@@ -228,7 +247,10 @@ async def test_a_company_without_exchange_rates_sees_no_currency_on_its_pages(ad
         expect(await admin.delete(f"{RATES}/{one['id']}"))
 
     async def shown(*pages: str) -> list[bool]:
-        found = [(await admin.get(f"/api/v1/console/{page}")).body.decode() for page in pages]
+        found = [
+            (await admin.get(page if page.startswith(AT) else f"/api/v1/console/{page}")).body.decode()
+            for page in pages
+        ]
         return ["币种" in page or "汇兑损益" in page for page in found]
 
     pages = ("pages/finance.invoice", "records/finance.payments", "pages/finance.statement", "pages/finance.account")
@@ -238,6 +260,7 @@ async def test_a_company_without_exchange_rates_sees_no_currency_on_its_pages(ad
         "pages/inventory.price-list",
         "records/crm.customers",
     )
+    pages += (f"{AT}/invoices/template?format=csv", f"{AT}/payments/template?format=csv")
     assert await shown(*pages) == [False] * len(pages)
     async with rate(admin, "NOK", "0.70"):
         assert await shown(*pages) == [True] * len(pages)

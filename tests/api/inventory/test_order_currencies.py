@@ -14,6 +14,7 @@ from tornado.ioloop import IOLoop
 from plugins.testing import Client, expect, unique
 from tests.api.approval.flows import AT as FLOWS, DEFINITIONS, define, node
 from tests.api.finance.test_billed_items import item_of, owed
+from tests.api.finance.test_currencies import rate
 from tests.api.finance.test_invoice_lines import billed
 from tests.api.inventory.goods import AT, Goods
 from tests.api.inventory.test_lines import PURCHASES, SALES
@@ -34,8 +35,8 @@ RATE = "0.33333333"  # of which the parts of an amount do not add up by themselv
 def rates(admin: Client, io_loop: IOLoop) -> Iterator[None]:
     """Rates of two currencies."""
     at, made = f"{FINANCE}/exchange-rates", []
-    for code, rate in (("NOK", RATE), ("DKK", "2")):
-        body = {"currency": code, "day": FIRST, "rate": rate}
+    for code, worth in (("NOK", RATE), ("DKK", "2")):
+        body = {"currency": code, "day": FIRST, "rate": worth}
         made.append(expect(io_loop.run_sync(partial(admin.post, at, body))))
     yield
     for one in made:
@@ -158,6 +159,24 @@ async def test_what_has_no_rate_no_prices_or_a_contract_in_another_currency_is_r
     change = {"currency": "DKK", "lines": [{**line, "price": None}], "version": changed["version"]}
     changed = expect(await admin.patch(at, change))
     assert (changed["rate"], changed["lines"][0]["price"]) == ("2.00", "4.95")
+
+
+@pytest.mark.usefixtures("rates")
+async def test_a_draft_has_the_rate_of_its_day_unless_somebody_typed_one(admin: Client) -> None:
+    goods, customer = await Goods.fresh(admin), await party(admin, f"{CRM}/customers", "DKK")
+    lines = [{"product_id": goods.product_id, "quantity": "1", "price": "10.00"}]
+    async with rate(admin, "DKK", "3", DAY):
+        for at, dated in ((SALES, "ordered_on"), (QUOTATIONS, "quoted_on")):
+            draft = expect(await admin.post(at, {"customer_id": customer, dated: FIRST, "lines": lines}))
+            for change, expected in (
+                ({dated: DAY}, "3.00"),
+                ({"remark": "later"}, "3.00"),
+                ({dated: FIRST}, "2.00"),
+                ({"rate": "2.5"}, "2.50"),
+                ({dated: DAY}, "2.50"),
+            ):
+                draft = expect(await admin.patch(f"{at}/{draft['id']}", {**change, "version": draft["version"]}))
+                assert (draft["currency"], draft["rate"]) == ("DKK", expected), (at, change)
 
 
 @pytest.mark.usefixtures("rates")
