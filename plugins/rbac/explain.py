@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ from plugins.rbac.explain_scope import View
 from plugins.rbac.explain_shapes import EXPLANATION, OWN_QUERY, QUERY
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import MENUS, USERS
+
+_PLACE = re.compile(r"\{\w+\}")
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,8 @@ class Case:
 
     def _condition(self, refusal: Refusal) -> Record:
         when = refusal.hint.text(self._language) if refusal.hint else None
-        return {"code": refusal.kind.code, "reason": refusal.message.text(self._language), "when": when}
+        reason = _PLACE.sub("…", refusal.message.text(self._language))
+        return {"code": refusal.kind.code, "reason": reason, "when": when}
 
     def grants(self) -> Iterator[Record]:
         """Yield each enabled role → menu → API entry that allows the request."""

@@ -78,7 +78,7 @@ EXPLANATION = shape(
             code=integer(label=("返回码", "Code"), nullable=False),
             reason=text(
                 label=("原因", "Reason"),
-                description="The message of the response; `{places}` stand for the values that it fills in.",
+                description="The message of the response, with `…` for each value that it fills in.",
                 nullable=False,
             ),
             when=text(label=("适用情形", "When"), description="What it means, if the message does not say."),

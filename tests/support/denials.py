@@ -35,7 +35,6 @@ from tests.support.server_process import ServerProcess, process_at
 
 EXPLAIN = "/api/v1/system/authorization/explain"
 FIRST_USER = 1
-_PLACE = re.compile(r"\\\{[a-z_]+\\\}")
 
 
 @dataclass
@@ -123,8 +122,8 @@ def agrees(reply: Reply, explanation: dict[str, Any]) -> bool:
 
 @lru_cache(maxsize=1000)
 def _pattern(sentence: str) -> re.Pattern[str]:
-    """A pattern of a message, in which a `{placeholder}` matches any value."""
-    return re.compile(_PLACE.sub(".+", re.escape(sentence)))
+    """A pattern of a message, in which `…` matches any value."""
+    return re.compile(re.escape(sentence).replace("…", ".+"))
 
 
 def _is_for_everybody(explanation: dict[str, Any]) -> bool:
