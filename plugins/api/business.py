@@ -40,6 +40,7 @@ from plugins.business.events import (
 )
 from plugins.business.lines import (
     GOODS as GOODS,  # the kind of a line, or a product, that moves stock
+    LINE_CELLS as LINE_CELLS,  # the widgets of a `View` for such lines: which of their cells are shown at once
     LINE_DESCRIPTION as LINE_DESCRIPTION,  # the field with the words of a line
     LINE_KIND as LINE_KIND,  # the field with its kind
     LINE_NUMBER as LINE_NUMBER,  # the field with its number in the document
@@ -48,6 +49,7 @@ from plugins.business.lines import (
     MAX_PRICE as MAX_PRICE,  # of a unit
     MAX_QUANTITY as MAX_QUANTITY,  # of a line
     MOST_LINES as MOST_LINES,  # of a document
+    NARROW_CELL as NARROW_CELL,  # the widget of another cell, shown when it is asked for
     PRICE_PLACES as PRICE_PLACES,  # the decimals of a price
     SERVICE as SERVICE,  # the kind of a line, or a product, of which nothing moves
     TAX as TAX,  # the field with the tax of a document or a line
@@ -55,6 +57,7 @@ from plugins.business.lines import (
     TAX_RATE_PLACES as TAX_RATE_PLACES,  # the decimals of a rate of tax
     TEXT as TEXT,  # the kind of a line of words alone
     UNIT_FACTOR as UNIT_FACTOR,  # the field with how many of the product's own unit that is
+    WIDE_CELL as WIDE_CELL,  # the same of a wide one
     WITHOUT_TAX as WITHOUT_TAX,  # the field with an amount without tax
     price as price,  # the field for an amount per unit
     priced_line as priced_line,  # the fields of a line with a price

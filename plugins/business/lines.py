@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Unpack
 
 from handlers.schema.fields import Field, FieldOptions, boolean, choice, integer, money, quantity, text
@@ -57,6 +58,18 @@ UNIT_FACTOR = quantity(
 _OLDER = "Null in orders of earlier versions, which had no tax."
 WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
 TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
+WIDE_CELL, NARROW_CELL = {"className": "cell wide aside"}, {"className": "cell amount aside"}
+LINE_CELLS: Mapping[str, Mapping[str, object]] = {
+    "lines.unit_price": {},  # another name of `price`
+    "lines.kind": {"type": "hidden"},  # follows from what is entered
+    "lines.tax_rate": {"visibleOn": "${!tax_id}", "clearValueOnHidden": True},
+    "lines.tax_id": WIDE_CELL,
+    "lines.description": WIDE_CELL,
+    "lines.unit": NARROW_CELL,
+    "lines.price_per": NARROW_CELL,
+    "lines.discount_amount": NARROW_CELL,
+    "lines.reference": WIDE_CELL,
+}
 
 
 def priced_line(*, product_id: Field, tax_id: Field) -> dict[str, Field]:

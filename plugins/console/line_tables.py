@@ -2,7 +2,7 @@
 
 Amounts are counted where they are kept: by the route `POST …/amounts` of a list, if there is one. It takes the lines and
 whatever else of the body changes amounts, and returns the lines and the record with their amounts. Without it the table
-shows the sum of each column of money.
+shows the sum of the column `amount`: other columns of money that people fill in are prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,9 +33,10 @@ def totals(viewer: Viewer, shape: Field, controls: Sequence[Node]) -> Iterator[N
         money = {inner: viewer.label(inner, one) for inner, one in inside.items() if one.kind == "money"}
         if name not in tables or not money:
             continue
-        given = {inner: label for inner, label in money.items() if not inside[inner].read_only}
+        given = {inner: label for inner, label in money.items() if inner == _AMOUNT and not inside[inner].read_only}
         if counter is None or counter.body is None or name not in (counter.returns.fields or {}):
-            if given:
+            cells = tables[name]["items"]
+            if given or (isinstance(cells, list) and any("aside" in str(one.get("className")) for one in cells)):
                 yield node("totals", lines=name, sums=given, title=viewer.word("sum"))
             continue
         known, counted = (

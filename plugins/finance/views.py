@@ -1,12 +1,12 @@
 """How the console shows months, what is owed, opening items and invoices; an invoice can be begun from what it is to bill."""
 
 from plugins.api import View
-from plugins.api.business import FURTHER_TERMS
+from plugins.api.business import FURTHER_TERMS, LINE_CELLS, WIDE_CELL
 from plugins.api.records import Makes
 from plugins.finance.open_items import CLAIM, INVOICE, OPENING
 from plugins.finance.opening_items import OPENING_ITEMS
 from plugins.finance.payment_records import OPEN_ITEMS, SHOWN_OF_ITEMS
-from plugins.finance.records import INVOICES, PERIODS, PREPAYMENT
+from plugins.finance.records import FINAL, INVOICES, PART, PERIODS, PREPAYMENT
 
 # all that can be billed, where nothing is yet; the next invoice of a part is typed
 _WHOLE = "${{invoiced > 0 ? '' : {}}}"
@@ -28,6 +28,11 @@ _ADJUST = Makes(
     shows=("discount_until",),
     fits=f"biz_type != '{CLAIM}' && (status == 'open' || status == 'partly_paid')",
 )
+# nobody states the sums of a new invoice that its lines or its rate make
+_SUMS = {
+    "visibleOn": f"${{id || !(kind == '{PART}' || kind == '{FINAL}' || (kind == '{PREPAYMENT}' && prepayment_rate))}}",
+    "clearValueOnHidden": True,
+}
 VIEWS = (
     View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),  # the id is the month
     View(
@@ -63,12 +68,15 @@ VIEWS = (
         folded=FURTHER_TERMS,
         widgets={
             "counterparty": {"visibleOn": "${!open_item_id && !open_item_ids && !customer_id && !supplier_id}"},
-            "prepayment_rate": {"visibleOn": f"${{kind == '{PREPAYMENT}'}}"},
+            "prepayment_rate": {"visibleOn": f"${{kind == '{PREPAYMENT}'}}", "clearValueOnHidden": True},
+            "amount": _SUMS,
+            "tax": _SUMS,
+            "lines": {"visibleOn": f"${{kind != '{PREPAYMENT}'}}"},  # which the service makes then
             # which have no picker, as they are of a plugin that need not be there
             "shipment_ids": {"type": "hidden"},
             "lines.shipment_id": {"type": "hidden"},
-            "lines.kind": {"type": "hidden"},
-            "lines.unit_price": {},  # another name of `price`
+            **LINE_CELLS,
+            "lines.open_item_id": WIDE_CELL,
         },
     ),
 )

@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plugins.api import View
-from plugins.api.business import FURTHER_TERMS
+from plugins.api.business import FURTHER_TERMS, LINE_CELLS, NARROW_CELL
 from plugins.inventory.order_records import ASKED_LINE, DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.quotation_records import QUOTATIONS
 from plugins.inventory.records import PRODUCTS, REORDER_LEVELS, STOCK, STOCK_ENTRIES, SUPPLIERS
 from plugins.inventory.revision_records import PURCHASE_ORDER_REVISIONS, TERMS
 
-_WIDE, _NARROW = {"className": "cell wide aside"}, {"className": "cell amount aside"}
 _LINES: Mapping[str, Mapping[str, object]] = {
-    "lines.unit_price": {},  # another name of `price`
-    "lines.kind": {"type": "hidden"},  # follows from what is entered
-    "lines.tax_rate": {"visibleOn": "${!tax_id}", "clearValueOnHidden": True},
-    "lines.tax_id": _WIDE,
-    "lines.description": _WIDE,
-    "lines.unit": _NARROW,
-    "lines.price_per": _NARROW,
-    "lines.discount_amount": _NARROW,
-    "lines.reference": _WIDE,
-    "lines.tolerance": _NARROW,
+    **LINE_CELLS,
+    "lines.tolerance": NARROW_CELL,
     "lines.line": {"type": "hidden"},  # of a line that is revised
 }
 

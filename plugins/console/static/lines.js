@@ -25,7 +25,9 @@ export function totals(place, properties) {
   const rows = () => [...place.closest(FORM).querySelectorAll(".lines [class*=Combo-item]:has(> [class*=Combo-itemInner])")];
   const table = () => place.closest(FORM).querySelector(".lines"), more = button(say("moreCells"), () => table().classList.toggle("extended"));
   const show = (values) => place.replaceChildren(...(table()?.querySelector(ASIDE) ? [more] : []), ...values.flatMap(([label, value]) => [element("span", { textContent: label }), element("b", { textContent: filters.amount(value) })]));
+  const extend = () => { if ([...table()?.querySelectorAll(`${ASIDE} :is(input, textarea)`) ?? []].some((cell) => cell.value)) table().classList.add("extended"); };
   const sums = ({ data, lines, sums: columns }) => {
+    extend();
     const given = (name) => (data[lines] ?? []).filter((line) => isNumber(line?.[name]));
     show(Object.entries(columns).map(([name, label]) => [label, filters.total([...given(name), { [name]: "0.00" }], name)]));
   };
@@ -42,7 +44,7 @@ export function totals(place, properties) {
   const ask = async () => {
     const given = properties(), body = {}, { lines, sent, count } = given;
     if (!more.isConnected && table()?.querySelector(ASIDE)) place.prepend(more);
-    if ([...table()?.querySelectorAll(`${ASIDE} :is(input, textarea)`) ?? []].some((cell) => cell.value)) table().classList.add("extended");
+    extend();
     for (const name of sent) if (!isBlank(given.data[name])) body[name] = given.data[name];
     const entered = (given.data[lines] ?? []).map((line, at) => [line, at]).filter(([line]) => line && Object.entries(line).some(([name, value]) => (name.endsWith("_id") || name === "description") && value));
     const names = given.asked;
