@@ -123,7 +123,7 @@ async def test_an_import_is_checked_first_and_names_each_fault(
     await do(console.until, lambda: "nothing is written yet: 1 would be new" in console.shown(".importer"))
     await do(console.until, lambda: "3\tname\tis required" in console.shown(".faults"))
     assert expect(await admin.get(f"/api/v1/crm/leads?q={mark}"))["items"] == []
-    await do(console.click, "Write 1 records")
+    await do(console.click, "Write 1 record")
     await do(console.until, lambda: "Written: 1 new" in console.shown(".importer"))
     assert len(expect(await admin.get(f"/api/v1/crm/leads?q={mark}"))["items"]) == 1
     assert await do(console.complaints) == []

@@ -1,6 +1,6 @@
 // An editor for articles: what it takes over is cleaned before it is shown, as the server cleans it when it is saved.
 
-import { chooser, publish } from "./uploads.js";
+import { chooser, upload } from "./uploads.js";
 import { button, element, say } from "./words.js";
 
 const ATTRIBUTES = { A: ["href", "title"], IMG: ["src", "alt", "title", "width", "height"], OL: ["start"], TD: ["colspan", "rowspan"], TH: ["colspan", "rowspan", "scope"] };
@@ -56,7 +56,7 @@ export function richText(place, properties) {
     changed();
   };
   const picture = async ([file]) => {
-    const stored = file && await publish(file, said);
+    const stored = file && await upload(file, said);
     if (stored) insert([element("img", { src: stored.url, alt: file.name })]);
   };
   const link = () => {

@@ -35,12 +35,8 @@ async function store(file, visibility, progress = () => undefined) {
   return send(file, visibility, progress);
 }
 
-/** Upload a public file, and return its reply, or null; `said` tells how far it is, or why not. */
-export function publish(file, said) {
-  return keep(file, said, "public");
-}
-
-async function keep(file, said, visibility) {
+/** Upload a file and return its reply, or null; `said` tells how far it is, or why not. */
+export async function upload(file, said, visibility = "public") {
   const reply = await store(file, visibility, (part) => { said.textContent = `${Math.round(part * 100)} %`; });
   said.textContent = reply.code === 0 ? "" : reasons(reply);
   return reply.code === 0 ? reply.data : null;
@@ -165,7 +161,7 @@ export function fileNames(place, properties) {
 function privateFile(place, properties) {
   const said = element("small", { role: "status" });
   const take = async ([file]) => {
-    const stored = file && await keep(file, said, "private");
+    const stored = file && await upload(file, said, "private");
     if (!stored) return;
     said.textContent = stored.fileName;
     properties().onChange(stored.objectKey);
@@ -189,7 +185,7 @@ export function storedFile(place, properties) {
   image.addEventListener("error", () => { image.hidden = true; });
   address.addEventListener("input", () => properties().onChange(address.value));
   const take = async ([file]) => {
-    const stored = file && await publish(file, said);
+    const stored = file && await upload(file, said);
     if (stored) properties().onChange(stored.url ?? stored.objectKey);
   };
   place.replaceChildren(image, address, chooser(say("choosePicture"), take, { accept: IMAGES, multiple: false }), said);

@@ -12,7 +12,7 @@ const WORDS = {
   first: ["请先修改密码，再继续使用", "Change your password before you continue"], fold: ["折叠或展开菜单", "Fold or unfold the menu"],
   home: ["首页", "Home"], inbox: ["消息", "Inbox"],
   keep: ["保存当前视图", "Save the current view"], language: ["English", "中文"], light: ["浅色", "Light"],
-  locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} minutes"], login: ["登录", "Log in"],
+  locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} {minutes:minute|minutes}"], login: ["登录", "Log in"],
   logout: ["退出登录", "Log out"], menu: ["菜单", "Menu"], mine: ["我填写的", "Mine"],
   missing: ["页面不存在，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
   noNews: ["没有消息", "There are no messages"], none: ["没有找到", "Nothing found"],
@@ -31,18 +31,18 @@ const WORDS = {
   address: ["链接地址", "Address of the link"], bold: ["加粗", "Bold"], bullets: ["项目符号", "Bullets"], heading: ["标题", "Heading"],
   italic: ["斜体", "Italic"], link: ["链接", "Link"], numbers: ["编号", "Numbers"], paragraph: ["正文", "Text"], picture: ["图片", "Picture"],
   plainText: ["清除格式", "Clear format"], quote: ["引用", "Quote"], undo: ["撤销", "Undo"],
-  checked: ["检查完成，尚未写入：将新增 {created} 条，更新 {updated} 条，{failed} 行有误", "Checked; nothing is written yet: {created} would be new, {updated} changed, {failed} rows have faults"],
+  checked: ["检查完成，尚未写入：将新增 {created} 条，更新 {updated} 条，{failed} 行有误", "Checked; nothing is written yet: {created} would be new, {updated} changed, {failed} {failed:row has|rows have} faults"],
   checking: ["正在检查…", "Checking…"], chooseFile: ["选择文件", "Choose a file"], column: ["列", "Column"],
   denied: ["未获得定位权限：请在浏览器的网站设置中允许定位，再点击“获取当前位置”", "The position is not allowed: allow it for this site in the browser’s settings, then press “Use my position”"],
-  discard: ["放弃未保存的修改吗？", "Discard what has not been saved?"], dropDraft: ["清空", "Start anew"], dropFile: ["也可以将文件拖到这里", "or drop it here"], faultList: ["下载问题清单", "Download the faults"], faultRows: ["下载有误的行", "Download the faulty rows"],
+  discard: ["放弃未保存的修改吗？", "Discard unsaved changes?"], dropDraft: ["清空", "Start over"], dropFile: ["也可以将文件拖到这里", "or drop it here"], faultList: ["下载问题清单", "Download the faults"], faultRows: ["下载有误的行", "Download the faulty rows"],
   faults: ["问题", "faults"], locate: ["获取当前位置", "Use my position"], located: ["{lng}, {lat}（±{metres} 米）", "{lng}, {lat} (±{metres} m)"],
   locating: ["正在定位…", "Finding your position…"], otherFile: ["换一个文件", "Another file"], problem: ["问题", "Problem"],
   progress: ["已处理 {done} / {total} 行", "{done} of {total} rows"], red: ["请检查标红的字段", "Check the fields marked in red"], restored: ["已恢复未提交的内容", "What you had not sent yet is restored"], row: ["行", "Row"],
   stepCheck: ["检查", "Check"], stepFile: ["选择文件", "File"], stepWrite: ["写入", "Write"], template: ["下载模板", "Download template"],
   insecure: ["浏览器仅在 https 页面上提供定位，请联系管理员", "Browsers give a position only to pages over https; ask an administrator"],
-  unlocated: ["无法获取位置：请检查设备的定位服务，稍后重试", "Your position could not be found: check the location service of the device, and try again"], writeRows: ["写入 {count} 条", "Write {count} records"],
+  unlocated: ["无法获取位置：请检查设备的定位服务，稍后重试", "Your position could not be found: check the location service of the device, and try again"], writeRows: ["写入 {count} 条", "Write {count} {count:record|records}"],
   writing: ["正在写入…", "Writing…"],
-  written: ["已写入：新增 {created} 条，更新 {updated} 条，未变化 {unchanged} 条，{failed} 行有误、未写入", "Written: {created} new, {updated} changed, {unchanged} unchanged; {failed} rows with faults were not written"],
+  written: ["已写入：新增 {created} 条，更新 {updated} 条，未变化 {unchanged} 条，{failed} 行有误、未写入", "Written: {created} new, {updated} changed, {unchanged} unchanged; {failed} {failed:row|rows} with faults {failed:was|were} not written"],
   addCondition: ["添加条件", "Add a condition"], addNode: ["在此添加节点", "Add a node here"], addBranch: ["添加分支", "Add a branch"], addBranches: ["在此添加条件分支", "Add branches here"],
   addLane: ["添加并行线", "Add a lane"], addLanes: ["在此添加并行审批", "Add parallel lanes here"], branches: ["条件分支", "Branches"], lanes: ["并行审批", "Lanes"],
   otherwise: ["其他情况", "In all other cases"], partName: ["名称", "Name"], always: ["适用于所有单据", "For all of them"],
@@ -59,10 +59,10 @@ const WORDS = {
 /** The language of the page: the one that was chosen, else the browser's. */
 export const language = localStorage.getItem("tradewind.language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
-/** Return a text of the shell in this language, with its {placeholders} replaced. */
+/** Return a text of the shell in this language, with its {placeholders} replaced: `{count:row|rows}` is the first word for one. */
 export function say(name, values = {}) {
   const text = WORDS[name][language === "en" ? 1 : 0];
-  return text.replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
+  return text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (whole, key, one, many) => (many ? (values[key] === 1 ? one : many) : String(values[key] ?? whole)));
 }
 
 /** Set the language or the theme, and reload the page with the renderer's files for it. */
