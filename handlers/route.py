@@ -56,13 +56,14 @@ class Refusal:
     """An error that the handler itself may raise for a caller who has the permission, with a message of its own.
 
     `hint`: what an explanation of an authorisation says about it, if the message hides what the caller may not know.
-    `exempt_super`: super administrators are exempt.
+    `exempt_super`: super administrators are exempt; `exemption` is the name under which the operation log records that.
     """
 
     kind: ErrorKind
     sentence: Message | None = None
     hint: Message | None = None
     exempt_super: bool = False
+    exemption: str = ""
 
     @cached_property
     def message(self) -> Message:

@@ -64,8 +64,8 @@ async def pass_for(passage: Passage, service: Service, collection: Collection, i
 OWN_REQUEST: Final = Message(
     "不能审批本人申请、创建或负责的单据", "You cannot approve or reject what you requested, created or own"
 )
-REFUSES_OWN: Final = Refusal(CONFLICT, OWN_REQUEST, exempt_super=True)
 EXEMPTION: Final = "own_request"
+REFUSES_OWN: Final = Refusal(CONFLICT, OWN_REQUEST, exempt_super=True, exemption=EXEMPTION)
 # its creator, its submitter, its owner, and the person whom it concerns
 PEOPLE_BEHIND: Final = ("creator_id", "submitted_by", "owner_id", "user_id")
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from bson import ObjectId
 
 from config.database import DatabaseUnavailable, Driver
+from handlers.catalogue.declarations import Catalogue
 from handlers.data.collection import THE_USERS, Collection
 from handlers.data.index import Index
 from handlers.schema.envelope import to_json
@@ -28,6 +29,12 @@ log = logging.getLogger("tradewind.oplog")
 _BATCH = 100  # encoding more at once would delay requests
 _GATHER_SECONDS = 0.01  # after a batch, so that there are fewer; after 50 ms, other writes waited for the large ones
 _RETRY_SECONDS = 1.0
+
+
+def _exemptions(catalogue: Catalogue) -> Mapping[str, Message]:
+    """Return what the rules say from which super administrators are exempt, by the names that entries have for them."""
+    refusals = (one for route in catalogue.routes for one in route.refusals)
+    return {one.exemption: one.message for one in refusals if one.exemption}
 
 
 OPERATION_LOGS = Collection(
@@ -62,6 +69,7 @@ OPERATION_LOGS = Collection(
             max_length=64,
             filter=True,
             example="own_request",
+            labels=_exemptions,
             description="The rule from which a super administrator was exempt.",
         ),
         "body": anything(label=("请求内容", "Request body")),

@@ -117,7 +117,8 @@ class Field:
     `person`: the name of a person, which is found and sorted by the reading of the surname.
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
-    `dictionary`: the type of the dictionary whose values it holds; only enabled ones are accepted.
+    `dictionary`: the type of the dictionary whose values it holds; only enabled ones are accepted. Of a mapping, its keys
+    are such values, which pages and tables show by their labels.
     `on_delete`: what happens when the record that it refers to is deleted. `restrict`, the default, refuses the
     deletion (40901) with the message `held`, or with one that counts the records; `cascade` deletes this record too;
     `clear` empties the field; `keep`, the default of `read_only` fields, leaves it as it is, as a trace of the past.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -160,7 +161,8 @@ class CellWriter:
         if texts is not None and value is not None:
             value = [texts[id] for id in value] if isinstance(value, list) else texts[value]
         elif self._labels is not None and self._language is not None:
-            value = self._labels.text(column, value, self._language)
+            label = partial(self._labels.text, column, language=self._language)
+            value = {label(key): one for key, one in value.items()} if isinstance(value, Mapping) else label(value)
         return to_cell(column, value, self._zone, self._language)
 
 

@@ -213,10 +213,11 @@ class _ShapeFaults:
                     yield f"{where}: {fault}"
 
     def _dictionary_fault(self, path: str, field: Field) -> str | None:
-        if field.dictionary is None or (field.kind == "text" and field.dictionary in self._dictionaries):
+        of_words = field.kind in ("text", "mapping")
+        if field.dictionary is None or (of_words and field.dictionary in self._dictionaries):
             return None
-        if field.kind != "text":
-            return f"{path} has the dictionary {field.dictionary}, which is for texts."
+        if not of_words:
+            return f"{path} has the dictionary {field.dictionary}, which is for texts and the keys of mappings."
         return f"{path} has the dictionary {field.dictionary}, which no loaded plugin declares."
 
 

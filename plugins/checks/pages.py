@@ -35,7 +35,7 @@ _OF_LISTS = ("acts", "chips", "counts", "maker", "more", "reference", "trail")  
 # and of `parts.js`
 _OF_FORMS = """
 attached-files attachments counted days-of-month declared-fields draft file-names flow flow-choices geo-position
-importer menu-path percent quorum rich-text stored-file totals
+importer menu-path named-values percent quorum rich-text stored-file totals
 """
 _COMPONENTS = frozenset((*_KNOWN.split(), *_OF_LISTS, *_OF_FORMS.split()))
 

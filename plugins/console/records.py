@@ -149,6 +149,8 @@ def _has_value(name: str, field: Field) -> str:
     """Return a formula: the value is not empty."""
     if field.kind == "array":
         return f"({name} && {name}.length > 0)"
+    if field.kind == "mapping":
+        return f"({name} && ENCODEJSON({name}) != '{{}}')"
     return f"({name} || {name} === 0 || {name} === false)"
 
 

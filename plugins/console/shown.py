@@ -119,6 +119,8 @@ def value(viewer: Viewer, name: str, field: Field, view: View | None = None) -> 
             **fields,
         }
     labels = viewer.values(several or field, name.rpartition(".")[2], view)
+    if labels and field.kind == "mapping":
+        return node("named-values", name=name, map=labels)
     if labels and several is None:
         colors = viewer.colors(field)
         tags = {

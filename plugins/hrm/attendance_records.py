@@ -22,6 +22,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import HAS_PUNCHES
 from plugins.hrm.punch_policy import RISKS
 from plugins.hrm.record_types import AttendanceMark, DailyResult, Punch
@@ -230,12 +231,14 @@ DAYS: Collection[DailyResult] = Collection(
         "leave_by_type": mapping(
             quantity(nullable=False),
             label=("各类请假天数", "Leave by type"),
+            dictionary=LEAVES.fields["type"].dictionary,
             read_only=True,
             description="`leave_days` by type of leave.",
         ),
         "leave_minutes_by_type": mapping(
             integer(minimum=0, nullable=False),
             label=("各类请假分钟数", "Leave minutes by type"),
+            dictionary=LEAVES.fields["type"].dictionary,
             read_only=True,
             description="The working minutes of leave by type. " + _SINCE,
         ),

@@ -103,6 +103,7 @@ FIGURES: Mapping[str, Field] = {
     "leave_by_own_type": mapping(
         quantity(nullable=False),
         label=("自定义假期天数", "Leave by own type"),
+        dictionary=LEAVE_TYPE.type,
         read_only=True,
         description="`leave` of the types that the company has added, by their codes." + _RECORDED,
     ),
@@ -116,6 +117,7 @@ FIGURES: Mapping[str, Field] = {
     "leave_hours_by_own_type": mapping(
         quantity(nullable=False),
         label=("自定义假期小时数", "Leave hours by own type"),
+        dictionary=LEAVE_TYPE.type,
         read_only=True,
         description="The working hours of leave of the types that the company has added, by their codes." + _RECORDED,
     ),

@@ -16,7 +16,7 @@ from plugins.rbac.policy import Policy
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 
 EXEMPTION = "named_oneself"
-REFUSES_ONESELF = Refusal(FORBIDDEN, NAMES_ONESELF, exempt_super=True)
+REFUSES_ONESELF = Refusal(FORBIDDEN, NAMES_ONESELF, exempt_super=True, exemption=EXEMPTION)
 
 
 def refuse_oneself(req: Request, people: Container[int | None]) -> None:

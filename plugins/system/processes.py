@@ -86,8 +86,12 @@ RESULTS = dictionary(
 )
 JOB = shape(
     "PeriodicJob",
-    name=text(label=("任务", "Job"), nullable=False, example="crm.pool"),
-    title=text(label=("用途", "Purpose"), description="In the caller's language; null if its plugin gives none."),
+    name=text(label=("任务", "Job"), nullable=False, named_by="title", example="crm.pool"),
+    title=text(
+        label=("用途", "Purpose"),
+        nullable=False,
+        description="In the caller's language; `name` if its plugin gives none.",
+    ),
     result=text(label=("结果", "Result"), nullable=False, dictionary=RESULTS.type, description="Of the last run."),
     began_at=timestamp(label=("上次开始", "Last started"), description="Start of the last run, on any instance."),
     seconds=number(label=("耗时（秒）", "Duration (s)"), description="How long the last run took; null until it ends."),
@@ -111,7 +115,7 @@ def _present_job(req: Request, job: Periodic, last: LastRun) -> dict[str, Any]:
     took = (last.ended - last.began).total_seconds() if last.began and last.ended else None
     return {
         "name": job.name,
-        "title": job.title.text(req.language) if isinstance(job.title, Message) else None,
+        "title": job.title.text(req.language) if isinstance(job.title, Message) else job.name,
         "result": _result(last),
         "began_at": last.began,
         "seconds": took,

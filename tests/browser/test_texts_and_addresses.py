@@ -25,6 +25,18 @@ async def test_texts_that_a_filter_shows_make_no_element(console: Console, compa
     assert await do(console.count, "[data-made]") == 0
 
 
+async def test_what_is_counted_by_codes_is_shown_by_their_words(
+    console: Console, company: Running, admin: Client
+) -> None:
+    await do(console.visit, company.url, admin, "#/crm.customer")
+    show = """
+    const [given, done] = arguments, place = document.createElement("p");
+    import("/console/values.js").then(({ namedValues }) => { namedValues(place).update(given); done(place.textContent); }, (error) => done(String(error)));
+    """
+    given = {"name": "days", "map": {"parental": "育儿假"}, "data": {"days": {"parental": "0.5", "other": "1"}}}
+    assert await do(console.browser.execute_async_script, show, given) == "育儿假: 0.5\nother: 1"
+
+
 @pytest.mark.parametrize("id", ["..%2f..%2fsystem%2fusers%2f80%23", "..", "a%2f..", "a%23", "a?b", "%5c..%5cx"])
 async def test_an_address_that_names_no_record_shows_none(
     id: str, console: Console, company: Running, admin: Client

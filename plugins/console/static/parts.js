@@ -10,9 +10,10 @@ import { month } from "./month.js";
 import { position } from "./position.js";
 import { formatted, richText } from "./rich_text.js";
 import { attachedFiles, attachments, fileNames, storedFile } from "./uploads.js";
+import { namedValues } from "./values.js";
 import { language, say } from "./words.js";
 
-const PARTS = { attachments, counts, "days-of-month": month, draft, "file-names": fileNames, formatted, importer, totals }, CONTROLS = { "attached-files": attachedFiles, counted, "geo-position": position, percent, "rich-text": richText, "stored-file": storedFile };
+const PARTS = { attachments, counts, "days-of-month": month, draft, "file-names": fileNames, formatted, importer, "named-values": namedValues, totals }, CONTROLS = { "attached-files": attachedFiles, counted, "geo-position": position, percent, "rich-text": richText, "stored-file": storedFile };
 
 /** Return the renderer's component for a part: `mount` gets the element and a function that returns the current properties. */
 function component(React, mount) {

@@ -30,13 +30,13 @@ export const filters = {
   only: (lines, ...names) => (lines ?? []).map((line) => Object.fromEntries(names.filter((name) => !isBlank(line[name])).map((name) => [name, line[name]]))), // what a form asks for
   choices: (labels) => Object.entries(labels ?? {}).map(([value, label]) => ({ value, label })),
   schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // the type of a value that may be null is a list
-  text: (value) => {
+  text: (value, words = {}) => { // `words` are those for the names in an object
     if (Array.isArray(value) && value.every((one) => typeof one !== "object")) {
       return value.slice(0, MOST).join(", ") + (value.length > MOST ? ` … (${value.length})` : "") || NOTHING;
     }
     if (value === null || value === undefined || value === "") return NOTHING;
     if (typeof value === "boolean") return say(value ? "yes" : "no");
-    return typeof value === "object" ? Object.entries(value).map(([name, one]) => `${name}: ${filters.text(one)}`).join("\n") : String(value);
+    return typeof value === "object" ? Object.entries(value).map(([name, one]) => `${words[name] ?? name}: ${filters.text(one)}`).join("\n") || NOTHING : String(value);
   },
 };
 
@@ -50,8 +50,11 @@ export const isBlank = (value) => ["", null, undefined].includes(value) || (Arra
 export function textOf({ name, map, tpl }, record) {
   const value = valueAt(record, name);
   if (map && map[value] !== undefined) return map[value].tpl ?? map[value];
-  return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
+  return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value, map);
 }
+
+/** The values of an object by the words for their names. */
+export const namedValues = (place) => ({ update: (given) => { place.textContent = textOf(given, given.data); } });
 
 export const isNumber = (value) => /^-?\d+(\.\d+)?$/.test(value ?? "");
 

@@ -88,9 +88,9 @@ class Staff:
         query = f"employee_id={self.employee['id']}&page_size=200"
         return {row["day"]: row for row in expect(await self.admin.get(f"{AT}/attendance?{query}"))["items"]}
 
-    async def leave(self, starts_at: str, ends_at: str, *actions: str) -> dict[str, Any]:
+    async def leave(self, starts_at: str, ends_at: str, *actions: str, type: str = "annual") -> dict[str, Any]:
         """Create leave of this person, and call these actions on it."""
-        body = {"type": "annual", "starts_at": starts_at, "ends_at": ends_at}
+        body = {"type": type, "starts_at": starts_at, "ends_at": ends_at}
         leave: dict[str, Any] = expect(await self.client.post(f"{AT}/leaves", body))
         for action in actions:
             leave = expect(await self.admin.post(f"{AT}/leaves/{leave['id']}/{action}"))

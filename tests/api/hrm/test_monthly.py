@@ -16,7 +16,7 @@ from plugins.hrm.monthly import RECORDED
 from plugins.hrm.results import reconcile
 from plugins.testing import Client, People, expect, unique
 from tests.api.approval.flows import configured
-from tests.api.hrm.staff import AT, Staff
+from tests.api.hrm.staff import AT, Staff, create
 from tests.api.hrm.week import MONDAY, MONTH, at, day
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -81,6 +81,17 @@ async def test_a_month_is_exported_with_a_column_for_each_type_of_leave(admin: C
     reply = await admin.get(f"{MONTHLY}/export?{asked}")
     rows = list(csv.reader(io.StringIO(reply.body.decode("utf-8-sig"))))
     assert rows == [columns.split(","), [staff.employee["number"], MONTH, "0.5", "0.5", "0"]]
+
+
+async def test_an_export_for_people_names_the_types_of_leave_that_the_company_made(admin: Client) -> None:
+    name = unique("育儿假")
+    type = await create(admin, "leave-types", code=unique("type").replace("-", "_"), name=name)
+    staff = await hired(admin, left_on=day(1))
+    await staff.leave(at(9), at(12), "submit", "approve", type=type["code"])
+    asked = f"month={MONTH}&number={staff.employee['number']}&fields=leave_by_own_type"
+    for headers, called in (("names", type["code"]), ("labels", name)):
+        reply = await admin.get(f"{MONTHLY}/export?{asked}&headers={headers}")
+        assert [*csv.reader(io.StringIO(reply.body.decode("utf-8-sig")))][1:] == [[f'{{"{called}":"0.5"}}']]
 
 
 async def test_a_past_month_has_the_department_of_then(admin: Client, people: People) -> None:

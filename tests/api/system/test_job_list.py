@@ -73,7 +73,7 @@ async def test_a_job_that_failed_names_the_kind_of_its_error_and_nothing_of_the_
 ) -> None:
     async with site(mongodb_uri, tmp_path, Job("acme.sweep", 3600, fail)) as there:
         failed = await there.once("acme.sweep", "failed")
-        assert (failed["fault"], failed["title"]) == ("ZeroDivisionError", None)
+        assert (failed["fault"], failed["title"]) == ("ZeroDivisionError", "acme.sweep")
 
 
 @pytest.mark.parametrize(("lease", "result"), [("{}", "waiting"), ("over", "killed")])

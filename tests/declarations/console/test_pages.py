@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from handlers.access.requests import OWN_REQUEST
 from handlers.catalogue.declarations import View
 from handlers.route import SUPER
 from handlers.routing import Router
@@ -18,6 +19,7 @@ from plugins.console.pages import menu_page, new_record
 from plugins.console.records import panel, record_page
 from plugins.console.site import Site
 from plugins.console.viewer import Viewer
+from plugins.rbac.messages import NAMES_ONESELF
 from tests.browser.walk import calls, nodes, routes_of, texts
 from tests.browser.work import TAKEN, made_by_hand
 from tests.support.catalogue import CATALOGUE
@@ -327,6 +329,10 @@ def test_a_part_of_a_whole_is_a_percentage() -> None:
 
 
 def test_prices_are_not_added_up() -> None:
+    sums = [
+        one["sums"] for page in WHOLE.values() for one in nodes(page) if one.get("type") == "totals" and "sums" in one
+    ]
+    assert {name for one in sums for name in one} == {"amount"}
     (products,) = [one for one in nodes(WHOLE["inventory.product"]) if one.get("id") == "inventory.products"]
     assert "sum=" not in products["api"]["url"]
 
@@ -436,6 +442,7 @@ def test_what_says_a_code_in_words_is_shown_instead_of_it() -> None:
         (rehearsals, {"permission_names", "row_names"}, {"permissions", "rows"}),
         (WHOLE["finance.audit"], {"title", "number", "message"}, {"check", "resource_id", "collection", "about"}),
         (WHOLE["approval.figure"], {"node_name"}, {"node"}),
+        (WHOLE["system.job"], {"title"}, {"name"}),
         (WHOLE["a record of approvals.instances"], {"to_name", "branch"}, set()),
     ):
         names = {
@@ -445,6 +452,20 @@ def test_what_says_a_code_in_words_is_shown_instead_of_it() -> None:
         }
         assert words <= names
         assert not codes & names
+
+
+def test_what_is_counted_by_codes_is_shown_by_their_words() -> None:
+    counted = {
+        one.get("name"): one["map"] for one in nodes(CHINESE["hrm.attendance"]) if one.get("type") == "named-values"
+    }
+    assert counted.keys() == {"leave_by_own_type", "leave_hours_by_own_type", "leave_by_type", "leave_minutes_by_type"}
+    assert {words["annual"] for words in counted.values()} == {"年假"}
+
+
+def test_a_rule_from_which_somebody_was_exempt_is_shown_by_what_it_says() -> None:
+    shown = [one["map"] for one in nodes(CHINESE["system.operation-log"]) if one.get("of") == "exemption"]
+    said = {"own_request": OWN_REQUEST.zh, "named_oneself": NAMES_ONESELF.zh}
+    assert [{name: one[name] for name in said} for one in shown] == [said]
 
 
 def test_the_items_of_a_dictionary_are_made_changed_and_deleted_one_by_one() -> None:

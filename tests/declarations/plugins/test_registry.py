@@ -760,7 +760,8 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     ),
     "dictionary of numbers": (
         [fields(size=integer(dictionary="system_status"))],
-        "Plugin acme: collection acme_things: size has the dictionary system_status, which is for texts.",
+        "Plugin acme: collection acme_things: size has the dictionary system_status, which is for texts and "
+        "the keys of mappings.",
     ),
     "field called id": (
         [fields(id=text())],
