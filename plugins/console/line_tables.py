@@ -44,7 +44,7 @@ def totals(viewer: Viewer, shape: Field, controls: Sequence[Node]) -> Iterator[N
             for one in (counter.body, counter.returns)
         )
         amounts = {inner: of for inner, of in counted.items() if of.kind == "money" and of.read_only}
-        sums = [inner for inner, of in amounts.items() if of.places == _CENTS]  # a price has more
+        sums = [inner for inner, of in amounts.items() if of.places == _CENTS]
         last = _AMOUNT if _AMOUNT in sums else sums[-1]
         cells, asked = tables[name]["items"], [*known]
         if isinstance(cells, list):

@@ -39,7 +39,6 @@ from plugins.api.business import (
     Suppliers,
     copy_party,
     copy_terms,
-    find_party_currency,
     limit_in_base,
     replace_currency,
     replace_terms,
@@ -52,6 +51,7 @@ from plugins.finance.bills import Parts, add_credited, choose_currency, count_le
 from plugins.finance.books import check_open, get_day
 from plugins.finance.counterparties import choose_counterparty, find_party_name, refuse_other_party
 from plugins.finance.entering import pay
+from plugins.finance.invoice_amounts import AMOUNTS, begin
 from plugins.finance.messages import (
     CREDITED_IN_PART,
     MORE_PREPAID,
@@ -128,12 +128,7 @@ async def create(req: Request) -> Invoice:
     """Create a draft. Its total is the amount plus the tax."""
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     _check_party(values)
-    items = await open_items.find_billed(req, values)
-    values |= open_items.describe_billed(values, items)
-    if values.get("currency") is None and not items:
-        values["currency"] = await find_party_currency(req, values)
-    values |= await choose_currency(req, values, items)
-    values |= await invoice_lines.derive(req, values, items, req.body)
+    values, items = await begin(req, values, req.body)
     for name in (*_BEGIN_LINES, *_CHOOSE):
         values.pop(name, None)
     values["counterparty"] = await choose_counterparty(req, values)
@@ -531,6 +526,7 @@ ROUTES: tuple[Route, ...] = (
             "delete": conflicts(NOT_DELETABLE),
         },
     ),
+    AMOUNTS,
     *transitions(
         INVOICES,
         Action(

@@ -1,7 +1,7 @@
 """How the console shows months, what is owed, opening items and invoices; an invoice can be begun from what it is to bill."""
 
 from plugins.api import View
-from plugins.api.business import FURTHER_TERMS, LINE_CELLS, WIDE_CELL
+from plugins.api.business import FURTHER_TERMS, LINE_CELLS, NARROW_CELL, WIDE_CELL
 from plugins.api.records import Makes
 from plugins.finance.open_items import CLAIM, INVOICE, OPENING
 from plugins.finance.opening_items import OPENING_ITEMS
@@ -77,6 +77,7 @@ VIEWS = (
             "lines.shipment_id": {"type": "hidden"},
             **LINE_CELLS,
             "lines.open_item_id": WIDE_CELL,
+            "lines.order_line": NARROW_CELL,
         },
     ),
 )

@@ -36,7 +36,7 @@ export function totals(place, properties) {
     const shown = rows(), counts = new Map(places.map((at, number) => [at, reply?.[lines]?.[number] ?? {}]));
     shown.forEach((row, at) => {
       const line = counts.get(at) ?? {}, own = row.querySelector(".counted");
-      if (own) own.textContent = line[cell] && line.quantity !== "0.0000" ? filters.amount(line[cell]) : "";
+      if (own) own.textContent = line[cell] && Number(line.quantity) ? filters.amount(line[cell]) : "";
       for (const input of row.querySelectorAll("[data-role]:not(.is-required) input[name]")) input.placeholder = (input.closest(".percent") ? percentOf : String)(line[input.name] ?? "");
     });
     show(Object.entries(figures).map(([name, label]) => [label, reply?.[name] ?? "0.00"]));

@@ -50,6 +50,11 @@ async def own_invoice(maker: Maker, route: Route) -> Exercise:
     return replace(derived, body={**derived.body, "remark": "季度服务费"})
 
 
+async def amounts_of_invoice(maker: Maker, route: Route) -> Exercise:
+    body = {"direction": "out", "lines": [{"description": "季度服务费", "quantity": "1", "price": "10.00"}]}
+    return Exercise(maker.admin, route, route.path, body)
+
+
 async def of_e_invoice(maker: Maker, route: Route) -> Exercise:
     stored = await upload(maker.admin, digitalised(fresh_number()), "invoice.xml")
     return Exercise(maker.admin, route, route.path, {"object_key": stored["objectKey"]})
@@ -222,5 +227,6 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {INVOICES}/from-document": of_e_invoice,
     f"POST {CLAIMS}/from-documents": claim_of_e_invoices,
     f"POST {INVOICES}": own_invoice,
+    f"POST {INVOICES}/amounts": amounts_of_invoice,
     f"PATCH {INVOICES}/{{id}}": own_invoice,
 }

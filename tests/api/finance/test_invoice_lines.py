@@ -65,6 +65,25 @@ async def test_the_sums_of_an_invoice_are_those_of_its_lines_and_the_tax_is_that
     assert expect(await admin.patch(f"{AT}/invoices/{made['id']}", {"remark": "r", "version": changed["version"]}))
 
 
+async def test_an_invoice_that_is_not_kept_comes_to_what_its_creation_would(admin: Client) -> None:
+    item = await ordered(admin, await Goods.stocked(admin, 20))
+    free = {"direction": "out", "counterparty": "c"}, {"description": "assembly", "quantity": "3", "price": "9.99"}
+    of_order = {"direction": "out", "open_item_id": item["id"]}, {"order_line": 1, "quantity": "2"}
+    for body, line in (free, of_order):
+        made = expect(await admin.post(f"{AT}/invoices", {**body, "lines": [line]}))
+        asked = {**body, "lines": [line]}
+        asked.pop("counterparty", None)
+        counted = expect(await admin.post(f"{AT}/invoices/amounts", asked))
+        assert [counted[name] for name in SUMS] == [made[name] for name in SUMS]
+
+
+async def test_a_line_without_units_or_price_comes_to_nothing_yet(admin: Client) -> None:
+    lines = [{"description": "wire", "quantity": "2"}, {"description": "assembly", "quantity": "3", "price": "9.99"}]
+    counted = expect(await admin.post(f"{AT}/invoices/amounts", {"direction": "out", "lines": lines}))
+    assert [line["amount"] for line in counted["lines"]] == ["0.00", "29.97"]
+    assert counted["total"] == "29.97"
+
+
 async def test_invoices_of_parts_of_an_order_add_up_to_it_whichever_was_entered_first(admin: Client) -> None:
     goods = await Goods.stocked(admin, 20)
     item = await ordered(admin, goods)
