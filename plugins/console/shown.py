@@ -194,9 +194,10 @@ def properties(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
 def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
     """Yield a table for each list of objects that has a label."""
     for name, field, inside in lines(fields):
-        columns = columns_of(viewer, inside) if field.label is not None else []
+        columns = columns_of(viewer, inside) if field.label is not None and not viewer.hides(field) else []
         if columns:
-            yield node("table", title=viewer.label(name, field), source=f"${{{name}}}", columns=columns)
+            seen = {"visibleOn": f"${{{name}}}"} if field.only_with is not None else {}
+            yield node("table", title=viewer.label(name, field), source=f"${{{name}}}", columns=columns, **seen)
 
 
 def columns_of(viewer: Viewer, fields: Mapping[str, Field], view: View | None = None) -> list[Node]:

@@ -42,10 +42,10 @@ DIRECTIONS = {"receivable": "out", "payable": "in"}
 _LIMITS = {"current": 0, "days_1_30": 30, "days_31_60": 60, "days_61_90": 90}
 _LAST = "over_90"
 BUCKETS = (*_LIMITS, _LAST)
-_ADVANCES = "advances"
+ADVANCES = "advances"
 _ZERO = Decimal("0.00")
 _LAST_DAY = date.max.isoformat()
-_SUMS = (*BUCKETS, "total", _ADVANCES)
+_SUMS = (*BUCKETS, "total", ADVANCES)
 
 PAGE_QUERY: Mapping[str, Field] = {
     "page": integer(minimum=1, default=1, nullable=False, example=1),
@@ -63,7 +63,7 @@ PARTY: Mapping[str, Field] = {
     "supplier_id": SUPPLIER.but(filter=False, description=None),
     "counterparty": COUNTERPARTY.but(filter=False, search=False, description="The name on the documents."),
 }
-_AMOUNTS: Mapping[str, Field] = {
+AMOUNTS: Mapping[str, Field] = {
     "current": money(
         label=("未到期", "Not past due"), nullable=False, description="Not past due on the day, or without a due date."
     ),
@@ -82,6 +82,11 @@ _AMOUNTS: Mapping[str, Field] = {
 }
 
 
+def undescribed(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """Return fields that another shape describes."""
+    return {name: field.but(description=None) for name, field in fields.items()}
+
+
 # a row as tables have it; nothing is stored in this shape
 _ROWS = Collection(
     name=ENTRIES.name,
@@ -90,7 +95,7 @@ _ROWS = Collection(
     plain=True,
     ids="text",
     default_sort="id",
-    fields={name: field.but(read_only=True) for name, field in {**PARTY, **_AMOUNTS}.items()},
+    fields={name: field.but(read_only=True) for name, field in {**PARTY, **AMOUNTS}.items()},
 )
 ON_A_DAY: Mapping[str, Field] = {
     "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
@@ -113,9 +118,9 @@ def party_of(row: str) -> Mapping[str, Any]:
     return {**ids, "counterparty": {"$cond": [nameless, {"$ifNull": [f"{row}counterparty", None]}, None]}}
 
 
-def signed_amount(direction: str) -> Mapping[str, Any]:
+def signed_amount(direction: str, amount: Any = "$amount") -> Mapping[str, Any]:
     """Return the expression for what an entry adds to the open amount of a direction; the other one is set off."""
-    return {"$cond": [{"$eq": ["$direction", direction]}, "$amount", {"$multiply": ["$amount", -1]}]}
+    return {"$cond": [{"$eq": ["$direction", direction]}, amount, {"$multiply": [amount, -1]}]}
 
 
 def day_asked(req: Request) -> str:
@@ -208,14 +213,14 @@ async def _sum_billed_ahead(service: Service, customer_id: Any) -> Decimal:
 
 def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, Any]]:
     sums = {name: {"$sum": {"$cond": [{"$eq": ["$_id.bucket", name]}, "$amount", 0]}} for name in BUCKETS}
-    is_advance = {"$eq": ["$_id.bucket", _ADVANCES]}
-    none_open = dict.fromkeys((*BUCKETS, _ADVANCES), 0)
+    is_advance = {"$eq": ["$_id.bucket", ADVANCES]}
+    none_open = dict.fromkeys((*BUCKETS, ADVANCES), 0)
     return [
         {"$match": open_entries(req, direction, on)},
         {
             "$group": {
                 # grouped by stored values: expressions would take longer than the sum itself
-                "_id": {**{name: f"${name}" for name in PARTY_FIELDS}, "bucket": _bucket_of_entry(on)},
+                "_id": {**{name: f"${name}" for name in PARTY_FIELDS}, "bucket": bucket_of_entry(on)},
                 "amount": {"$sum": "$amount"},
             }
         },
@@ -224,7 +229,7 @@ def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, An
             "$group": {
                 "_id": party_of("$_id."),
                 **sums,
-                _ADVANCES: {"$sum": {"$cond": [is_advance, {"$multiply": ["$amount", -1]}, 0]}},
+                ADVANCES: {"$sum": {"$cond": [is_advance, {"$multiply": ["$amount", -1]}, 0]}},
                 "name": {"$max": "$_id.counterparty"},
             }
         },
@@ -242,12 +247,12 @@ def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, An
     ]
 
 
-def _bucket_of_entry(on: str) -> Mapping[str, Any]:
+def bucket_of_entry(on: str) -> Mapping[str, Any]:
     """Return the expression for the bucket of an entry: by its due day, or the bucket of advances."""
     today = date.fromisoformat(on)
     since = {name: (today - timedelta(days=days)).isoformat() for name, days in _LIMITS.items()}
     cases: list[tuple[Any, str]] = [
-        ({"$eq": ["$kind", ADVANCE]}, _ADVANCES),
+        ({"$eq": ["$kind", ADVANCE]}, ADVANCES),
         # null is less than any text: without a due day nothing is past due
         ({"$lte": ["$due_on", None]}, "current"),
         *(({"$gte": ["$due_on", day]}, name) for name, day in since.items()),
@@ -266,8 +271,8 @@ ROUTES: tuple[Route, ...] = (
             "Ageing",
             kind=choice(*DIRECTIONS, nullable=False, label=("方向", "Side")),
             day=day(label=("截止日期", "As of"), nullable=False),
-            items=array(obj("AgeingRow", {**PARTY, **_AMOUNTS}, nullable=False), max_items=5000, nullable=False),
-            totals=obj("AgeingTotals", _AMOUNTS, nullable=False, label=("合计", "Totals")),
+            items=array(obj("AgeingRow", {**PARTY, **AMOUNTS}, nullable=False), max_items=5000, nullable=False),
+            totals=obj("AgeingTotals", undescribed(AMOUNTS), nullable=False, label=("合计", "Totals")),
             **PAGE_FIELDS,
         ),
         collection=ENTRIES.name,

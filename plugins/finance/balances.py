@@ -28,7 +28,7 @@ from plugins.api import (
 )
 from plugins.api.data import page_of_rows, query_of_rows, rows_before
 from plugins.api.reports import report_list
-from plugins.finance.ageing import DIRECTIONS, PARTY, day_asked, signed_amount
+from plugins.finance.ageing import DIRECTIONS, PARTY, day_asked, signed_amount, undescribed
 from plugins.finance.entries import ENTRIES, RESCHEDULED, unsettled
 from plugins.finance.statements import LINES, READ
 
@@ -61,7 +61,7 @@ PARTY_LINES = Collection(
     title="PartyStatementLine",
     noun=Message("对账单明细", "statement line of a party"),
     plain=True,
-    fields={**_PARTIES, **LINES.fields},
+    fields={**_PARTIES, **undescribed(LINES.fields)},
 )
 _PERIOD: Mapping[str, Field] = {
     "kind": choice(*DIRECTIONS, default="receivable", nullable=False, label=("方向", "Side")),

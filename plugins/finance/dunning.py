@@ -7,6 +7,7 @@ parties with an entry that has no `rest` yet, all entries are added up. For an e
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -31,7 +32,7 @@ from plugins.api import (
     shape,
     text,
 )
-from plugins.api.business import Customers
+from plugins.api.business import RATES_TABLE, Customers, Rates, currency
 from plugins.api.data import rows_before
 from plugins.api.values import rounded
 from plugins.finance.ageing import (
@@ -43,8 +44,9 @@ from plugins.finance.ageing import (
     page_fields,
     party_asked,
     party_of,
+    undescribed,
 )
-from plugins.finance.entries import ENTRIES, PARTY_FIELDS, find_held_items, unsettled
+from plugins.finance.entries import ENTRIES, FOREIGN, PARTY_FIELDS, find_held_items, unsettled
 from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import OpenItem, OpenItemEntry
 
@@ -53,19 +55,21 @@ SHOWN_ITEMS = 100
 _MOST_UNSUMMED = 1000  # entries without a `rest`; if there are more, all entries are added up
 _PARTY: Mapping[str, str] = {name: f"${name}" for name in PARTY_FIELDS}
 _FIRST_PARTY = {name: {"$first": field} for name, field in _PARTY.items()}
+_THEIRS = ("currency", "currency_amount")
 _IS_OPEN = {"$gt": ["$amount", 0]}
 
 
 class Overdue(NamedTuple):
     """A page of parties, and the number of all parties and the amount that they have past due.
 
-    `items`: the items of each row, by its `key_of`.
+    `items`: the items of each row, by its `key_of`. `foreign`: all items in other currencies.
     """
 
     rows: Sequence[Record]
     total: int
     amount: Decimal
     items: Mapping[PartyKey, Record]
+    foreign: Sequence[Record] = ()
 
 
 async def read_overdue(req: Request, on: str) -> Overdue:
@@ -91,7 +95,10 @@ async def read_overdue(req: Request, on: str) -> Overdue:
     # the sums of all entries come last and win: the filter on rests may match some of their parties too
     for stages in (*_list_rest_items(req, on, kept), *_list_all_items(req, on, added_up, left_out)):
         items |= {key_of(row): row for row in await entries.aggregate(stages)}
-    return overdue._replace(items=items)
+    foreign = [
+        row for stages in _list_foreign(req, on, overdue.rows, left_out) for row in await entries.aggregate(stages)
+    ]
+    return overdue._replace(items=items, foreign=foreign)
 
 
 def key_of(row: Mapping[str, Any]) -> PartyKey:
@@ -196,8 +203,8 @@ def _late_rests(req: Request, on: str) -> Record:
     return {"direction": "out", "rest": {"$gt": 0}, "due_on": {"$lt": on}, **unsettled(on), **party_asked(req)}
 
 
-def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None) -> list[Record]:
-    """Return the stages that sum up what is open of each item for each due day that has passed.
+def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None, **further: Record) -> list[Record]:
+    """Return the stages that sum up what is open of each item for each due day that has passed; `further`: what else.
 
     All entries of an item have the same party, so that of the first one is taken.
     """
@@ -205,8 +212,26 @@ def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None)
     return [
         {"$match": {**open_entries(req, "out", on), "due_on": {"$lt": on}}},
         *([{"$match": among}] if among else []),
-        {"$group": {"_id": by_due_day, "amount": {"$sum": "$amount"}, **_FIRST_PARTY}},
+        {"$group": {"_id": by_due_day, "amount": {"$sum": "$amount"}, **_FIRST_PARTY, **further}},
     ]
+
+
+def _list_foreign(
+    req: Request, on: str, rows: Sequence[Mapping[str, Any]], left_out: Mapping[str, Any]
+) -> Iterator[list[Record]]:
+    """Yield the stages that list the items in other currencies of the parties of these rows, which few indexes hold."""
+    sums = {name: {"$sum": f"${name}"} for name in ("amount", "currency_amount")}
+    code: Record = {"currency": {"$first": "$currency"}}
+    by_item: Record = {"$group": {"_id": "$_id.open_item_id", **code, **sums, **_FIRST_PARTY}}
+    if rows:
+        among = {**_among(rows), **left_out, **FOREIGN}
+        late = _sum_due_days(req, on, among, **code, currency_amount=sums["currency_amount"])
+        yield [
+            *late,
+            {"$match": {"amount": {"$gt": 0}}},
+            by_item,
+            {"$set": {"_id": party_of("$"), "open_item_id": "$_id"}},
+        ]
 
 
 def _list_all_items(
@@ -284,9 +309,12 @@ _ITEM = obj(
         "resource_id": text(label=("来源单据", "Source record")),
         "number": text(label=("单据编号", "Document number")),
         **_OVERDUE,
+        "currency": currency().but(filter=False, description=None),
+        "currency_amount": ENTRIES.fields["currency_amount"].but(description="`amount` in this currency."),
     },
     nullable=False,
 )
+_IN_A_CURRENCY = {"currency": currency().but(filter=False), "amount": _OVERDUE["amount"]}
 _CONTACT = obj("DunningContact", {"name": text(), "phone": text(), "email": text()})
 ROW = obj(
     "DunningRow",
@@ -295,6 +323,13 @@ ROW = obj(
         **_OVERDUE,
         "count": integer(
             label=("逾期笔数", "Items overdue"), minimum=1, nullable=False, description="How many items are past due."
+        ),
+        "currencies": array(
+            obj("DunningCurrency", undescribed(_IN_A_CURRENCY)),
+            max_items=200,
+            label=("按币种", "By currency"),
+            only_with=RATES_TABLE,
+            description="Null: all is in the company's own.",
         ),
         "contact": _CONTACT.but(description="Whom to call; null if the caller may not see the customer."),
         "items": array(
@@ -314,6 +349,10 @@ async def list_overdue(req: Request) -> Record:
     on = day_asked(req)
     overdue = await req.service.database.snapshot(partial(read_overdue, req, on))
     items, contacts = await asyncio.gather(_find_items(req, overdue.items.values()), _find_contacts(req, overdue.rows))
+    base = await req.part(Rates).find_base()
+    foreign = defaultdict[PartyKey, dict[Any, Record]](dict)
+    for one in overdue.foreign:
+        foreign[key_of(one)][one["open_item_id"]] = one
     return {
         "day": on,
         "amount": rounded(overdue.amount),
@@ -323,16 +362,33 @@ async def list_overdue(req: Request) -> Record:
                 "counterparty": row["name"],
                 **_count_days(row, on),
                 "count": of_party["count"],
+                "currencies": _sum_currencies(row, theirs.values(), base),
                 "contact": contacts.get(row["_id"]["customer_id"]),
                 "items": [
-                    {**items.get(one["open_item_id"], {}), **one, **_count_days(one, on)} for one in of_party["items"]
+                    {
+                        **items.get(one["open_item_id"], {}),
+                        **one,
+                        **_count_days(one, on),
+                        **{name: theirs.get(one["open_item_id"], {}).get(name) for name in _THEIRS},
+                    }
+                    for one in of_party["items"]
                 ],
             }
             for row in overdue.rows
-            for of_party in (overdue.items[key_of(row)],)
+            for of_party, theirs in ((overdue.items[key_of(row)], foreign[key_of(row)]),)
         ],
         **page_fields(req, overdue.total),
     }
+
+
+def _sum_currencies(row: Mapping[str, Any], foreign: Iterable[Record], base: str | None) -> list[Record] | None:
+    """Return what a party has past due in each currency, the company's own first; None if all is in that."""
+    own, sums = exact(row["amount"]), defaultdict[str, Decimal](Decimal)
+    for one in foreign:
+        own -= exact(one["amount"])
+        sums[one["currency"]] += exact(one["currency_amount"])
+    others = [{"currency": code, "amount": sums[code]} for code in sorted(sums)]
+    return [*([{"currency": base, "amount": own}] if own else ()), *others] if others else None
 
 
 async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mapping[Any, Record]:

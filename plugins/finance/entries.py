@@ -55,6 +55,8 @@ OWED, PAID, ADVANCE, RESCHEDULED = "owed", "paid", "advance", "rescheduled"
 PAYMENT = "PAYMENT"  # the `biz_type` of entries of advances
 _OWN = ("INVOICE", "EXPENSE")  # what is owed for documents of this plugin
 PARTY_FIELDS = ("customer_id", "supplier_id", "counterparty")
+FOREIGN = {"currency": {"$gte": ""}}  # the filter on what is in another currency than the company's own
+_FOREIGN_ONLY = {"currency": {"$type": "string"}}
 _COPIED = ("direction", *PARTY_FIELDS, "biz_type", "resource_id", "number")
 
 ENTRIES: Collection[OpenItemEntry] = Collection(
@@ -127,6 +129,8 @@ ENTRIES: Collection[OpenItemEntry] = Collection(
         Index("supplier_id", "day", "id", "kind", "direction", "amount"),
         Index("customer_id", "settled_on", "direction", "due_on", "rest", "open_item_id", "supplier_id", "amount"),
         Index("open_item_id"),
+        Index("customer_id", where=_FOREIGN_ONLY),
+        Index("supplier_id", where=_FOREIGN_ONLY),
         Index("resource_id", where={"kind": ADVANCE}),
         Index("rest", "settled_on", "direction", "due_on", *PARTY_FIELDS),
     ),

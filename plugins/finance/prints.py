@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from plugins.api import Message, Record, Request, invalid, shape
+from plugins.api import Message, Record, Request, exact, invalid, shape, text
+from plugins.api.business import Rates, currency
 from plugins.api.reports import Printable
 from plugins.finance import dunning, statements
+from plugins.finance.ageing import ADVANCES, BUCKETS
 from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.entries import ENTRIES
 from plugins.finance.payment_records import PAYMENTS
@@ -18,8 +21,35 @@ _SUMS = ("amount", "tax", "total")
 _APPROVED, _CASHIER = Message("审核", "Approved by"), Message("出纳", "Cashier")
 
 
+_BY_CURRENCY = Message("按币种汇总", "By currency")
+_PRINTED = {
+    "stated_in": currency().but(
+        label=("合计币种", "Totals in"), description="Null: the company's own, as all is in it."
+    ),
+}
+
+
 async def _read_statement(req: Request) -> Record:
-    """Return a whole statement. Raises 40001 if it has more lines than one paper takes."""
+    """Return a whole statement; with amounts in other currencies, the lines of each are in it.
+
+    Raises 40001 if it has more lines than one paper takes.
+    """
+    whole = await _read_whole(req)
+    codes = [part["currency"] for part in whole["currencies"] or ()]
+    if not codes:
+        return whole
+    parts = [await _read_whole(replace(req, query={**req.query, "currency": code})) for code in codes]
+    lines = [{**line, "currency": code} for code, part in zip(codes, parts, strict=True) for line in part["items"]]
+    sums = {name: (parts[0] if len(parts) == 1 else whole)[name] for name in ("debit", "credit", "closing_balance")}
+    return {**whole, **sums, "opening_balance": None, "items": lines, "stated_in": await _find_common(req, codes)}
+
+
+async def _find_common(req: Request, codes: Sequence[str]) -> str | None:
+    """Return the only one of these currencies, or the company's own, in which sums of several are."""
+    return codes[0] if len(codes) == 1 else await req.part(Rates).find_base()
+
+
+async def _read_whole(req: Request) -> Record:
     whole = await statements.read_statement(replace(req, query={**req.query, "page_size": _MOST_LINES}))
     if whole["next_cursor"] is not None:
         raise invalid("from", "maxItems")
@@ -27,10 +57,25 @@ async def _read_statement(req: Request) -> Record:
 
 
 async def _read_dunning(req: Request) -> Record:
-    """Return what one customer has past due; nothing may be."""
+    """Return what one customer has past due, in the currencies in which it is; nothing may be."""
     listed = await dunning.list_overdue(replace(req, query={"page": 1, "page_size": 1, **req.query}))
     nothing = {"customer_id": req.query["customer_id"], "amount": listed["amount"], "days_overdue": 0, "items": []}
-    return {**(listed["items"] or [nothing])[0], "day": listed["day"]}
+    row: Record = {**(listed["items"] or [nothing])[0], "day": listed["day"]}
+    parts = row.get("currencies")
+    if not parts:
+        return row
+    base, sums = await req.part(Rates).find_base(), {part["currency"]: exact(part["amount"]) for part in parts}
+    items = [
+        {**one, "amount": one["currency_amount"] or one["amount"], "currency": one["currency"] or base}
+        for one in row["items"]
+    ]
+    return {
+        **row,
+        "amount": parts[0]["amount"] if len(parts) == 1 else row["amount"],
+        "items": sorted(items, key=lambda one: [*sums].index(one["currency"])),
+        "stated_in": await _find_common(req, [*sums]),
+        "owed": " + ".join(f"{amount:,.2f} {code}" for code, amount in sums.items()),
+    }
 
 
 PRINTS = (
@@ -124,11 +169,19 @@ PRINTS = (
         party=("customer_id", "supplier_id", "open_item_id"),
         facts=("from", "to", "opening_balance"),
         lines="items",
-        columns=("day", "kind", "number", "due_on", "debit", "credit", "balance"),
-        totals=("debit", "credit", "closing_balance"),
+        columns=("day", "kind", "number", "due_on", "currency", "debit", "credit", "balance"),
+        tables=(
+            (
+                _BY_CURRENCY,
+                "currencies",
+                ("currency", "opening_balance", "debit", "credit", "closing_balance"),
+            ),
+            (Message("账龄", "Ageing"), "currencies", ("currency", *BUCKETS, ADVANCES)),
+        ),
+        totals=("stated_in", "debit", "credit", "closing_balance"),
         signed_by=(Message("我方", "For us"), Message("贵方确认", "Confirmed by you")),
         query=statements.FILTERS,
-        shape=statements.STATEMENT,
+        shape=shape("PrintedStatement", **(statements.STATEMENT.fields or {}), **_PRINTED),
         read=_read_statement,
     ),
     Printable(
@@ -145,11 +198,17 @@ PRINTS = (
             "On {day} the amounts below were past due, {amount} in all. Please pay within seven days. If you have paid already, "
             "please disregard this letter and tell us the date of your payment.",
         ),
+        foreign_letter=Message(
+            "截至 {day}，贵方尚有下列款项逾期未付，合计 {owed}。请于收到本函后七日内付清；如已付款，请忽略本函并告知付款日期。",
+            "On {day} the amounts below were past due, {owed} in all. Please pay within seven days. If you have paid already, "
+            "please disregard this letter and tell us the date of your payment.",
+        ),
         lines="items",
-        columns=("number", "oldest_due_on", "days_overdue", "amount"),
-        totals=("amount",),
+        columns=("number", "oldest_due_on", "days_overdue", "currency", "amount"),
+        tables=((_BY_CURRENCY, "currencies", ("currency", "amount")),),
+        totals=("stated_in", "amount"),
         query={"customer_id": dunning.QUERY["customer_id"].but(required=True), "day": dunning.QUERY["day"]},
-        shape=shape("DunningLetter", day=dunning.QUERY["day"], **(dunning.ROW.fields or {})),
+        shape=shape("DunningLetter", day=dunning.QUERY["day"], owed=text(), **(dunning.ROW.fields or {}), **_PRINTED),
         read=_read_dunning,
     ),
 )

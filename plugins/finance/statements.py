@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from plugins.api import (
     ApiError,
@@ -24,6 +25,7 @@ from plugins.api import (
     integer,
     invalid,
     money,
+    obj,
     object_id,
     route,
     service_fields,
@@ -31,10 +33,20 @@ from plugins.api import (
     tables,
     text,
 )
+from plugins.api.business import RATES_TABLE, Rates, currency
 from plugins.api.data import RecordNames
 from plugins.api.values import rounded
-from plugins.finance.ageing import PARTY, day_asked, signed_amount
-from plugins.finance.entries import ENTRIES, RESCHEDULED
+from plugins.finance.ageing import (
+    ADVANCES,
+    AMOUNTS,
+    BUCKETS,
+    PARTY,
+    bucket_of_entry,
+    day_asked,
+    signed_amount,
+    undescribed,
+)
+from plugins.finance.entries import ENTRIES, FOREIGN, RESCHEDULED
 from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import OpenItemEntry
 
@@ -83,6 +95,7 @@ FILTERS: Mapping[str, Field] = {
     ),
     "from": day(label=("开始日期", "From"), nullable=False, description="From the beginning unless given."),
     "to": day(label=("结束日期", "To"), nullable=False, description="Today unless given."),
+    "currency": currency().but(filter=False, nullable=False, description="Amounts in this currency alone."),
 }
 _QUERY: Mapping[str, Field] = {
     **FILTERS,
@@ -101,7 +114,8 @@ class _Account:
     """The account of a customer, of a supplier, or of a company that is both, for the days that the query asks for.
 
     `open_item_id` limits it to the changes of one item, and `item_direction` is the direction of that item. Both are
-    None unless the query names an item.
+    None unless the query names an item. `of_currency` is the filter on the entries of the currency that the query names;
+    `counted` is the field of an entry with the amount that counts.
     """
 
     customer_id: Any
@@ -110,6 +124,8 @@ class _Account:
     item_direction: str | None
     since: str
     until: str
+    of_currency: Record
+    counted: Literal["amount", "currency_amount"]
 
     @property
     def entries(self) -> Record:
@@ -117,7 +133,7 @@ class _Account:
         parties = [{name: id} for name in _PARTIES if (id := getattr(self, name)) is not None]
         of_party = {"$or": parties} if len(parties) > 1 else parties[0] if parties else {}
         of_item = {"open_item_id": self.open_item_id} if self.open_item_id is not None else {}
-        return {**of_party, **of_item, "day": {"$lte": self.until}}
+        return {**of_party, **of_item, **self.of_currency, "day": {"$lte": self.until}}
 
     @property
     def side(self) -> str:
@@ -127,11 +143,11 @@ class _Account:
     @property
     def amount(self) -> Any:
         """The expression for what an entry adds to its balance."""
-        return signed_amount(self.side)
+        return signed_amount(self.side, f"${self.counted}")
 
     def amount_of(self, entry: OpenItemEntry) -> Decimal:
         """Return what an entry adds to its balance."""
-        amount = exact(entry["amount"])
+        amount = exact(entry[self.counted])
         return amount if entry["direction"] == self.side else -amount
 
 
@@ -145,25 +161,36 @@ async def _find_account(req: Request) -> _Account:
     since, until = req.query.get("from") or "", req.query.get("to") or day_asked(req)
     if until < since and req.query.get("to"):
         raise invalid("to", "minimum")
-    return _Account(customer_id, supplier_id, item_id, direction, since, until)
+    code = req.query.get("currency")
+    own = code in (None, await req.part(Rates).find_base())
+    of_currency: Record = {} if code is None else {"currency": None if own else code}
+    counted: Literal["amount", "currency_amount"] = "amount" if own else "currency_amount"
+    return _Account(customer_id, supplier_id, item_id, direction, since, until, of_currency, counted)
 
 
 async def read_statement(req: Request) -> Record:
     """Return a page of a statement, with the balances before the first day and after the last."""
     account = await _find_account(req)
-    page, sums = await _read_page(req, account, named=True)
+    (page, sums), currencies = await asyncio.gather(_read_page(req, account, named=True), _sum_currencies(req, account))
+    return {
+        **{name: req.query.get(name) for name in (*_OF, "from")},
+        "to": account.until,
+        **_describe(account, sums),
+        "currencies": currencies,
+        "items": page.items,
+        "page_size": page.page_size,
+        "next_cursor": page.next_cursor,
+    }
+
+
+def _describe(account: _Account, sums: Mapping[str, Decimal]) -> Record:
+    """Return the balances and the sums of both sides as the response has them."""
     debit, credit = (sums["more"], -sums["less"]) if account.side == "out" else (-sums["less"], sums["more"])
     return {
-        **{name: req.query.get(name) for name in _OF},
-        "from": req.query.get("from"),
-        "to": account.until,
         "opening_balance": sums["opening"],
         "debit": debit,
         "credit": credit,
         "closing_balance": sums["closing"],
-        "items": page.items,
-        "page_size": page.page_size,
-        "next_cursor": page.next_cursor,
     }
 
 
@@ -206,22 +233,51 @@ async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> lis
 
 async def _sum_up(req: Request, account: _Account, place: tuple[str, Any] | None) -> dict[str, Decimal]:
     """Return the balances before the first day, before the page and after the last day, and the sums of both sides."""
-    earlier = {"$lt": ["$day", account.since]}
-    before: Record = earlier
+    before: Record = {"$lt": ["$day", account.since]}
     if place is not None:
         same_day = {"$and": [{"$eq": ["$day", place[0]]}, {"$lte": ["$_id", place[1]]}]}
         before = {"$or": [{"$lt": ["$day", place[0]]}, same_day]}
-    counted = [{"$gte": ["$day", account.since]}, {"$ne": ["$kind", RESCHEDULED]}]
-    tests = {
-        "opening": earlier,
-        "before": before,
-        "more": {"$and": [*counted, {"$gt": [account.amount, 0]}]},
-        "less": {"$and": [*counted, {"$lt": [account.amount, 0]}]},
-        "closing": True,
-    }
-    sums = {name: {"$sum": {"$cond": [test, account.amount, 0]}} for name, test in tests.items()}
+    sums = _sums(account, account.amount, before=before)
     found = await req.store(ENTRIES).aggregate([{"$match": account.entries}, {"$group": {"_id": None, **sums}}])
-    return {name: rounded(exact(found[0][name]) if found else Decimal(0)) for name in tests}
+    return {name: rounded(exact(found[0][name]) if found else Decimal(0)) for name in sums}
+
+
+def _sums(account: _Account, amount: Any, **further: Record) -> Record:
+    """Return the sums over the entries of an account, of an amount: the balances, both sides, and where `further` holds."""
+    counted = [{"$gte": ["$day", account.since]}, {"$ne": ["$kind", RESCHEDULED]}]
+    tests: Record = {
+        "opening": {"$lt": ["$day", account.since]},
+        "more": {"$and": [*counted, {"$gt": [amount, 0]}]},
+        "less": {"$and": [*counted, {"$lt": [amount, 0]}]},
+        "closing": True,
+        **further,
+    }
+    return {name: {"$sum": {"$cond": [test, amount, 0]}} for name, test in tests.items()}
+
+
+async def _sum_currencies(req: Request, account: _Account) -> list[Record] | None:
+    """Return the sums in each currency, the company's own first, with the ageing on the last day; None if all is in that."""
+    entries = req.store(ENTRIES)
+    if not await entries.find({"$and": [account.entries, FOREIGN]}, limit=1, fields=("day",)):
+        return None
+    amount = signed_amount(account.side, {"$ifNull": ["$currency_amount", "$amount"]})
+    key = {"currency": {"$ifNull": ["$currency", ""]}, "bucket": bucket_of_entry(account.until)}
+    grouped = {"$group": {"_id": key, **_sums(account, amount)}}
+    rows: defaultdict[str, dict[str, Record]] = defaultdict(dict)
+    for row in await entries.aggregate([{"$match": account.entries}, grouped]):
+        rows[row["_id"]["currency"]][row["_id"]["bucket"]] = row
+    base = await req.part(Rates).find_base()
+    found = {code or base: _describe_currency(account, rows[code]) for code in sorted(rows)}
+    return [{"currency": code, **sums} for code, sums in found.items() if any(sums.values())] or None
+
+
+def _describe_currency(account: _Account, rows: Mapping[str, Record]) -> Record:
+    """Return the sums in a currency from the sums of each bucket."""
+    names = ("opening", "more", "less", "closing")
+    sums = {name: rounded(sum((exact(row[name]) for row in rows.values()), _ZERO)) for name in names}
+    aged = {name: rounded(exact(rows[name]["closing"]) if name in rows else _ZERO) for name in (*BUCKETS, ADVANCES)}
+    total = sum((aged[name] for name in BUCKETS), _ZERO)
+    return {**_describe(account, sums), **aged, "total": total, ADVANCES: -aged[ADVANCES]}
 
 
 def _read_cursor(cursor: str | None) -> tuple[str, Any] | None:
@@ -235,27 +291,41 @@ def _read_cursor(cursor: str | None) -> tuple[str, Any] | None:
         raise invalid("cursor", "cursor") from error
 
 
+_SUMS: Mapping[str, Field] = {
+    "opening_balance": money(
+        label=("期初余额", "Opening balance"), nullable=False, description="What was open before the first day."
+    ),
+    "debit": money(
+        label=("借方", "Debit"),
+        nullable=False,
+        description="The sum of the debit side from the first day to the last.",
+    ),
+    "credit": money(
+        label=("贷方", "Credit"),
+        nullable=False,
+        description="The sum of the credit side from the first day to the last.",
+    ),
+    "closing_balance": money(
+        label=("期末余额", "Closing balance"), nullable=False, description="What is open after the last day."
+    ),
+}
+_IN_A_CURRENCY = {
+    "currency": currency().but(filter=False, description=None),
+    **undescribed({**_SUMS, **AMOUNTS}),
+}
 STATEMENT = shape(
     "Statement",
     **{name: PARTY[name] for name in _PARTIES},
     open_item_id=object_id(label=("应收应付款项", "Open item"), ref=OPEN_ITEMS.name),
     **{"from": day(label=("开始日期", "From"), description="Null: from the beginning.")},
     to=day(label=("结束日期", "To"), nullable=False),
-    opening_balance=money(
-        label=("期初余额", "Opening balance"), nullable=False, description="What was open before the first day."
-    ),
-    debit=money(
-        label=("借方", "Debit"),
-        nullable=False,
-        description="The sum of the debit side from the first day to the last.",
-    ),
-    credit=money(
-        label=("贷方", "Credit"),
-        nullable=False,
-        description="The sum of the credit side from the first day to the last.",
-    ),
-    closing_balance=money(
-        label=("期末余额", "Closing balance"), nullable=False, description="What is open after the last day."
+    **_SUMS,
+    currencies=array(
+        obj("StatementCurrency", _IN_A_CURRENCY),
+        max_items=200,
+        label=("按币种", "By currency"),
+        only_with=RATES_TABLE,
+        description="With the ageing on the last day. Null: all is in the company's own.",
     ),
     items=array(LINES.read, max_items=1000, nullable=False, label=("明细", "Lines")),
     page_size=integer(minimum=1, nullable=False),

@@ -25,6 +25,7 @@ _YES, _NO = Message("是", "Yes"), Message("否", "No")
 _BETWEEN: Mapping[Language, tuple[str, str]] = {"zh": ("，", "；"), "en": (", ", "; ")}  # fields, and objects
 _DIGEST_CHARACTERS = 24
 _CENT = Decimal("0.01")
+_STATED_IN = "stated_in"
 
 
 class Named(TypedDict):
@@ -43,6 +44,14 @@ class Column(TypedDict):
     numeric: bool
 
 
+class Further(TypedDict):
+    """A table below the lines."""
+
+    title: str
+    columns: list[Column]
+    rows: list[dict[str, str]]
+
+
 class Content(TypedDict):
     """What templates get of a record as `paper`; `values` are all of its fields, `rows` all fields of its lines."""
 
@@ -55,6 +64,7 @@ class Content(TypedDict):
     facts: list[Named]
     columns: list[Column]
     rows: list[dict[str, str]]
+    tables: list[Further]
     totals: list[Named]
     notes: list[Named]
     signed_by: list[str]
@@ -113,27 +123,32 @@ def _write_amount(field: Field, amount: Decimal) -> str:
 
 async def content_of(req: Request, printable: Printable, record: ReadOnlyRecord, language: Language) -> Content:
     """Return what the paper of a record says, in a language."""
-    shape, line = printable.printed, _line_of(printable)
+    shape = printable.printed
     shown: dict[str, Any] = project(shape, record)
     await name_references(replace(req, language=language, names={}), shape, [shown])
     entries = await req.part(Dictionaries).current()
     words = _Words(req.part(Catalogue), entries, language, req.service.settings.zone)
-    rows = shown.get(printable.lines) or [] if printable.lines else []
-    values = words.texts(shape, {**shown, printable.lines: None})
-    return _fill(printable, language, values, [words.texts(line, row) for row in rows])
+    lists = {
+        name: [words.texts(line, row) for row in shown.get(name) or ()] for name, line in _lists_of(printable).items()
+    }
+    values = words.texts(shape, {**shown, **dict.fromkeys(lists)})
+    return _fill(printable, language, values, lists)
 
 
 def example_of(printable: Printable, language: Language) -> Content:
     """Return a paper with examples in the place of values, to try a template with."""
-    values, row = (
-        {name: str(field.example or "100.00") for name, field in (shape.fields or {}).items()}
-        for shape in (printable.printed, _line_of(printable))
-    )
-    return _fill(printable, language, values, [row, row] if printable.lines else [])
+
+    def filled(shape: Field) -> dict[str, str]:
+        return {name: str(field.example or "100.00") for name, field in (shape.fields or {}).items()}
+
+    lists = {name: [filled(line)] * 2 for name, line in _lists_of(printable).items()}
+    return _fill(printable, language, filled(printable.printed), lists)
 
 
-def _fill(printable: Printable, language: Language, values: dict[str, str], rows: list[dict[str, str]]) -> Content:
-    fields, inside = printable.printed.fields or {}, _line_of(printable).fields or {}
+def _fill(
+    printable: Printable, language: Language, values: dict[str, str], lists: Mapping[str, list[dict[str, str]]]
+) -> Content:
+    fields, inside = printable.printed.fields or {}, _lists_of(printable)
 
     def label(name: str, field: Field) -> str:
         return field.label.text(language) if field.label is not None else name
@@ -141,19 +156,25 @@ def _fill(printable: Printable, language: Language, values: dict[str, str], rows
     def named(names: Iterable[str]) -> list[Named]:
         return [{"name": one, "label": label(one, fields[one]), "value": values[one]} for one in names]
 
+    def columns(rows: str, names: Iterable[str]) -> list[Column]:
+        of = inside[rows].fields or {} if rows else {}
+        return [{"name": one, "label": label(one, of[one]), "numeric": of[one].kind in _NUMERIC} for one in names]
+
+    letter = printable.foreign_letter if values.get(_STATED_IN) and printable.foreign_letter else printable.letter
     return {
         "kind": printable.name,
         "language": language,
         "title": printable.title.text(language),
         "number": values.get(printable.number, ""),
-        "letter": printable.letter.text(language, **values) if printable.letter is not None else "",
+        "letter": letter.text(language, **values) if letter is not None else "",
         "party": named(printable.party),
         "facts": named(printable.facts),
-        "columns": [
-            {"name": one, "label": label(one, inside[one]), "numeric": inside[one].kind in _NUMERIC}
-            for one in printable.columns
+        "columns": columns(printable.lines, printable.columns),
+        "rows": lists.get(printable.lines, []),
+        "tables": [
+            {"title": title.text(language), "columns": columns(rows, names), "rows": lists[rows]}
+            for title, rows, names in printable.tables
         ],
-        "rows": rows,
         "totals": named(printable.totals),
         "notes": named(printable.notes),
         "signed_by": [one.text(language) for one in printable.signed_by],
@@ -161,15 +182,15 @@ def _fill(printable: Printable, language: Language, values: dict[str, str], rows
     }
 
 
-def _line_of(printable: Printable) -> Field:
-    """Return the shape of a line; an empty one for a paper without lines."""
-    lines = (printable.printed.fields or {}).get(printable.lines)
-    return lines.items if lines is not None and lines.items is not None else NOTHING
+def _lists_of(printable: Printable) -> Mapping[str, Field]:
+    """Return the lists of a paper by name: of its lines and of the rows of its tables, with the shape of one of them."""
+    names, fields = (printable.lines, *(rows for _, rows, _ in printable.tables)), printable.printed.fields or {}
+    return {name: fields[name].items or NOTHING for name in names if name}
 
 
 def digest_of(content: Content) -> str:
     """Return the digest of what the declaration prints; other fields, such as what is paid, do not count."""
-    columns = [column["name"] for column in content["columns"]]
     said = [[one["name"], one["value"]] for part in ("party", "facts", "totals", "notes") for one in content[part]]
-    said += [[row[name] for name in columns] for row in content["rows"]]
+    for table in (content, *content["tables"]):
+        said += [[row[column["name"]] for column in table["columns"]] for row in table["rows"]]
     return hashlib.sha256(orjson.dumps([content["number"], said])).hexdigest()[:_DIGEST_CHARACTERS]

@@ -35,7 +35,9 @@ class Printable:
     `read` as its reader. `query`: the parameters that say what is read, besides the id in the path.
     All others name fields of the shape: `number` and `total` are what somebody compares who holds the paper; `party` is
     whom it is for, `facts` are shown beside that, `lines` is the list of rows with these `columns`, `totals` come below
-    it, `notes` are texts below these. `letter` is printed before the lines; `signed_by`: who signs.
+    it, `notes` are texts below these. Lines with a `currency` are in a table for each. `tables` come below the lines: the title
+    of each, the list of its rows, and its columns; one without rows is left out. `letter` is printed before the lines, or
+    `foreign_letter` if the record has a `stated_in`, the currency of its totals. `signed_by`: who signs.
     """
 
     name: str
@@ -49,9 +51,11 @@ class Printable:
     facts: tuple[str, ...] = ()
     lines: str = ""
     columns: tuple[str, ...] = ()
+    tables: tuple[tuple[Message, str, tuple[str, ...]], ...] = ()
     totals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     letter: Message | None = None
+    foreign_letter: Message | None = None
     signed_by: tuple[Message, ...] = ()
     query: Mapping[str, Field] = field(default_factory=dict)
     shape: Field | None = None
@@ -72,7 +76,7 @@ class Printable:
     @property
     def names(self) -> Iterator[str]:
         """All names of fields of the shape."""
-        single = (one for one in (self.number, self.total, self.lines) if one)
+        single = (one for one in (self.number, self.total, self.lines, *(rows for _, rows, _ in self.tables)) if one)
         yield from (*single, *self.party, *self.facts, *self.totals, *self.notes)
 
 
