@@ -12,7 +12,7 @@ import pytest
 
 from plugins.boot.runtime import Running
 from plugins.finance import dunning
-from plugins.finance.entries import ENTRIES, mark_settled
+from plugins.finance.entries import ENTRIES, FOREIGN, mark_settled
 from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.testing import Client, expect, unique
 from tests.api.crm.sales import PAYMENTS, PLANS, in_force
@@ -164,7 +164,7 @@ async def test_where_all_is_added_up_one_entry_of_each_document_is_read_by_an_in
         page = expect(await admin.get(f"{AT}/dunning?day=2031-01-01&page_size=200"))
     sums = [read for read in reads if ENTRIES.name in read["ns"] and "aggregate" in read["command"]]
     foreign = [read for read in sums if "'currency': {'$gte'" in str(read["command"]["pipeline"])]
-    assert [read["planSummary"] for read in foreign] == ["IXSCAN { deleted: 1, customer_id: 1, _id: 1 }"]
+    assert [read["docsExamined"] <= await database.store(ENTRIES).count(FOREIGN) for read in foreign] == [True]
     sums = [read for read in sums if read not in foreign]
     assert len(sums) > 1
     assert all("'rest': {'$gt'" in str(read["command"]["pipeline"]) for read in sums)
