@@ -41,7 +41,7 @@ async function until(condition, what) {
     const found = condition();
     if (found) return found;
   }
-  const faults = all("[class*=-Form-item].has-error").map((one) => `${one.dataset.amisName} ${said(one.querySelector("[class*=-Form-feedback]"))}`);
+  const faults = all("[class*=-Form-item]:is(.has-error, .is-error)").map((one) => `${one.dataset.amisName} ${said(one.querySelector("[class*=-Form-feedback]"))}`);
   throw new Error(`${what}: ${faults.join("; ")} ${said(document.getElementById("notices"))}`);
 }
 

@@ -91,6 +91,29 @@ async def test_lines_are_entered_with_keys_and_come_to_what_the_server_counts(
     assert all("status of 400" in one for one in await do(console.complaints))
 
 
+async def test_a_part_of_an_order_is_invoiced_by_its_lines_and_not_by_the_sum_that_is_open(
+    console: Console, company: Running, admin: Client
+) -> None:
+    goods = await Goods.stocked(admin, 4)
+    order = await goods.sale(4, "5.00")
+    expect(await goods.deliver(order, 3))
+    await do(console.visit, company.url, admin)
+    await do(lambda: console.robot("open", address="#/finance.invoice", tab="Receivables"))
+    row = (
+        f"[...document.querySelectorAll('main tbody tr')].find((one) => one.textContent.includes('{order['number']}'))"
+    )
+    new = f"[...{row}.querySelectorAll('button, a')].find((one) => one.textContent === 'New invoice…').click()"
+    await do(console.browser.execute_script, new)
+    await do(console.until, lambda: console.value(".antd-Drawer [name=amount]") == "20.00")
+    await do(console.press, ".antd-Drawer [data-amis-name=kind] .antd-Select")
+    await do(console.press, ".antd-Select-option:nth-child(3)")  # a part
+    await do(console.until, lambda: not console.count(".antd-Drawer [name=amount]"))
+    await do(console.press, CONFIRM)
+    await do(console.until, lambda: not console.count(".antd-Drawer"))
+    (made,) = expect(await admin.get("/api/v1/finance/invoices?page_size=1&sort=-created_at"))["items"]
+    assert (made["kind"], made["amount"], made["lines"][0]["order_line"]) == ("part", "20.00", 1)
+
+
 async def test_files_are_attached_to_a_record_and_a_refusal_says_why(
     console: Console, company: Running, admin: Client, tmp_path: Path
 ) -> None:

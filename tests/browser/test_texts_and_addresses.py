@@ -6,11 +6,13 @@ import pytest
 
 from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
+from tests.api.hrm.staff import AT, Staff, create
+from tests.api.hrm.week import MONTH, at, day
 from tests.browser.browser import Console, do
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 MARKUP = "<b data-made=1>bold</b>"
-CUSTOMERS = "/api/v1/crm/customers"
+CUSTOMERS, SHEETS = "/api/v1/crm/customers", f"{AT}/attendance/sheets"
 
 
 async def test_texts_that_a_filter_shows_make_no_element(console: Console, company: Running, admin: Client) -> None:
@@ -25,16 +27,18 @@ async def test_texts_that_a_filter_shows_make_no_element(console: Console, compa
     assert await do(console.count, "[data-made]") == 0
 
 
-async def test_what_is_counted_by_codes_is_shown_by_their_words(
+async def test_leave_of_a_type_that_the_company_made_is_shown_by_its_name(
     console: Console, company: Running, admin: Client
 ) -> None:
-    await do(console.visit, company.url, admin, "#/crm.customer")
-    show = """
-    const [given, done] = arguments, place = document.createElement("p");
-    import("/console/values.js").then(({ namedValues }) => { namedValues(place).update(given); done(place.textContent); }, (error) => done(String(error)));
-    """
-    given = {"name": "days", "map": {"parental": "育儿假"}, "data": {"days": {"parental": "0.5", "other": "1"}}}
-    assert await do(console.browser.execute_async_script, show, given) == "育儿假: 0.5\nother: 1"
+    name = unique("leave")
+    type = await create(admin, "leave-types", code=unique("type").replace("-", "_"), name=name)
+    staff = await Staff.hire(admin, attends_from=day())
+    await staff.leave(at(9), at(18), "submit", "approve", type=type["code"])
+    expect(await admin.post(f"{SHEETS}/ask", {"month": MONTH, "group_ids": [staff.group["id"]]}))
+    (sheet,) = expect(await admin.get(f"{SHEETS}?month={MONTH}&employee_id={staff.employee['id']}"))["items"]
+    await do(console.visit, company.url, admin, f"#/records/hrm.attendance.sheets/{sheet['id']}")
+    await do(console.until, lambda: f"{name}: 1" in console.shown("main"))
+    assert type["code"] not in await do(console.shown, "main")
 
 
 @pytest.mark.parametrize("id", ["..%2f..%2fsystem%2fusers%2f80%23", "..", "a%2f..", "a%23", "a?b", "%5c..%5cx"])

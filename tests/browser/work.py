@@ -51,11 +51,11 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "hrm.requests": {"kind": "Outside duty", "starts_at": "2031-03-05 09:00", "ends_at": "2031-03-05 18:00"},
     "hrm.punches": {"lng": "121.47", "lat": "31.23"},
     "inventory.transfers": {"to_warehouse_id": "1"},
-    # required where no customer or supplier is chosen
+    # required where no customer or supplier is chosen, and where no lines come to it
     "inventory.purchase-orders": {"product_id": "1", "quantity": "1", "price": "1"},
     "inventory.quotations": {"customer_name": "A customer", "product_id": "1", "quantity": "1"},
     "inventory.sales-orders": {"customer_name": "A customer", "product_id": "1", "quantity": "1"},
-    "finance.invoices": {"counterparty": "A party"},
+    "finance.invoices": {"counterparty": "A party", "amount": "1"},
     "notifications": {"user_ids": "王经理"},
     "notifications.announcements": {"users": "王经理"},
 }

@@ -24,7 +24,7 @@ export function totals(place, properties) {
   let asked = "", waiting = 0;
   const rows = () => [...place.closest(FORM).querySelectorAll(".lines [class*=Combo-item]:has(> [class*=Combo-itemInner])")];
   const table = () => place.closest(FORM).querySelector(".lines"), more = button(say("moreCells"), () => table().classList.toggle("extended"));
-  const show = (values) => place.replaceChildren(...(table()?.querySelector(ASIDE) ? [more] : []), ...values.flatMap(([label, value]) => [element("span", { textContent: label }), element("b", { textContent: filters.amount(value) })]));
+  const show = (values) => place.replaceChildren(...(table()?.querySelector(ASIDE) ? [more] : []), ...values.map(([label, value]) => element("span", {}, `${label} `, element("b", { textContent: filters.amount(value) }))));
   const extend = () => { if ([...table()?.querySelectorAll(`${ASIDE} :is(input, textarea)`) ?? []].some((cell) => cell.value)) table().classList.add("extended"); };
   const sums = ({ data, lines, sums: columns }) => {
     extend();
