@@ -307,12 +307,13 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
 
 
 def _becomes(viewer: Viewer, subject: Subject, route: Route) -> str:
-    """Return what an action does: its effect, or the state to which it leads; empty if it depends."""
+    """Return what an action does: its effect, or the state to which it leads; empty if it depends, or stays the same."""
     if route.effect is not None:
         return viewer.say(Message(*route.effect))
     machine, names = _moves(subject, route)
-    states = {machine.transitions[name].target for name in names} if machine is not None else set()
-    if machine is None or len(states) != 1:
+    moves = [machine.transitions[name] for name in names] if machine is not None else []
+    states = {one.target for one in moves}
+    if machine is None or len(states) != 1 or all(states == set(one.sources) for one in moves):
         return ""
     return viewer.word("becomes", state=viewer.say(machine.states[states.pop()]))
 

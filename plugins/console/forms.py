@@ -43,10 +43,13 @@ def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: 
         if name in own and name not in with_control and not field.read_only:  # such as JSON of any shape
             made.append({"name": name, "label": viewer.label(name, field), **own[name]})
     known = _known(viewer, [*fields], made)
-    parts = grouped(viewer, view, [(str(one["name"]), {**one, **known.get(str(one["type"]), {})}) for one in made])
+    parts = [*grouped(viewer, view, [(str(one["name"]), {**one, **known.get(str(one["type"]), {})}) for one in made])]
+    alone = sum(len(nodes) for heading, nodes in parts if heading) == 1  # one control needs no heading
     folded = {viewer.say(Message(*heading)) for heading in (view.folded if view is not None else ())}
     below = (
-        [node("fieldset", title=heading, body=[*nodes], **(_FOLDED if heading in folded else {}))] if heading else nodes
+        [node("fieldset", title=heading, body=[*nodes], **(_FOLDED if heading in folded else {}))]
+        if heading and (not alone or heading in folded)
+        else nodes
         for heading, nodes in parts
     )
     return [*(one for nodes in below for one in nodes), *totals(viewer, shape, made)]

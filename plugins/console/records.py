@@ -185,7 +185,8 @@ def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]
         }
         within = replace(view, widgets={one: of for one, of in parts.items() if of}) if view is not None else None
         columns = [{**one, "visibleOn": in_some(name, str(one["name"]))} for one in columns_of(viewer, seen, within)]
-        table = node("table", source=f"${{{name}}}", columns=columns, visibleOn=f"${{{name} && {name}.length}}")
+        some = f"${{{name} && {name}.length}}"
+        table = node("table", source=f"${{{name}}}", columns=columns, visibleOn=some, columnsTogglable=False)
         if name in flows:
             drawn = {**flows[name], "fixed": True, "label": False}
             table = node("form", wrapWithPanel=False, actions=[], body=[drawn])

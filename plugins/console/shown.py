@@ -86,7 +86,11 @@ def _holds_files(field: Field) -> bool:
 
 def in_some(lines: str, name: str) -> str:
     """Return a condition: some row has a value of this name."""
-    return f"${{ARRAYSOME({lines}, one => one.{name} || one.{name} === 0 || one.{name} === false)}}"
+    return f"${{{_some(lines, name)}}}"
+
+
+def _some(lines: str, name: str) -> str:
+    return f"ARRAYSOME({lines}, one => one.{name} || one.{name} === 0 || one.{name} === false)"
 
 
 def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str, Field]]]:
@@ -192,12 +196,13 @@ def properties(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
 
 
 def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
-    """Yield a table for each list of objects that has a label."""
+    """Yield a table for each list of objects that has a label, without the columns that are empty in all of its rows."""
     for name, field, inside in lines(fields):
-        columns = columns_of(viewer, inside) if field.label is not None and not viewer.hides(field) else []
+        found = columns_of(viewer, inside) if field.label is not None and not viewer.hides(field) else []
+        columns = [{**one, "visibleOn": f"${{!{name}.length || {_some(name, str(one['name']))}}}"} for one in found]
         if columns:
-            seen = {"visibleOn": f"${{{name}}}"} if field.only_with is not None else {}
-            yield node("table", title=viewer.label(name, field), source=f"${{{name}}}", columns=columns, **seen)
+            title, seen = viewer.label(name, field), {"visibleOn": f"${{{name}}}"} if field.only_with is not None else {}
+            yield node("table", title=title, source=f"${{{name}}}", columns=columns, columnsTogglable=False, **seen)
 
 
 def columns_of(viewer: Viewer, fields: Mapping[str, Field], view: View | None = None) -> list[Node]:

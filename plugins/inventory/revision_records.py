@@ -171,7 +171,7 @@ CHANGES = array(
             "revision": _NUMBER.but(description="The version that it made; null until it is in force."),
             "line": LINE_NUMBER.but(description="Null: a value of the order itself."),
             "product_id": PRODUCT.but(required=False, nullable=True),
-            "field": text(label=("字段", "Field"), max_length=64, nullable=False),
+            "field": text(label=("字段", "Field"), max_length=64, nullable=False, named_by="label"),
             "label": text(label=("变更项", "What"), max_length=100, nullable=False),
             "before": text(label=("变更前", "Before"), description="As responses have it."),
             "after": text(label=("变更后", "After")),
