@@ -69,5 +69,8 @@ VIEWS = (
         PURCHASE_ORDER_REVISIONS,
         columns=("number", "order_id", "reason", "change", "amount", "status", "revision", "day"),
     ),
-    *(View(one, proposals={"returns": _propose_open("returned")}) for one in (RECEIPTS, DELIVERIES)),
+    *(
+        View(one, widgets={"lines.line": _LINES["lines.line"]}, proposals={"returns": _propose_open("returned")})
+        for one in (RECEIPTS, DELIVERIES)
+    ),
 )
