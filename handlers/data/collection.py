@@ -53,7 +53,8 @@ _SUM = "Amounts whose sums over all matching records `sums` answers; null where 
 _SORT = "Fields to sort by, separated by commas; `-` before a field sorts it in descending order. Any of"
 MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
-_RANGES = ("timestamp", "day", "money", "quantity", "number")
+_TIMES = ("timestamp", "day")
+_RANGES = (*_TIMES, "money", "quantity", "number")
 _SETS = ("integer", "object_id")
 _OWNER_DEPARTMENT = integer(
     label=("负责部门", "Owner's department"), minimum=1, read_only=True, filter=True, ref=THE_DEPARTMENTS
@@ -421,12 +422,13 @@ def _filter_parameters(name: str, child: Field) -> dict[str, Field]:
         label=None, required=False, nullable=False, read_only=False, default=None, description=None, ref=None
     )
     if value.kind in _RANGES:
+        more, less = ("a later", "an earlier") if value.kind in _TIMES else ("a larger", "a smaller")
         return {
-            f"{name}_from": value.but(description=f"Only records with this or a later or larger `{name}`."),
-            f"{name}_to": value.but(description=f"Only records with this or an earlier or smaller `{name}`."),
+            f"{name}_from": value.but(description=f"Only records with this or {more} `{name}`."),
+            f"{name}_to": value.but(description=f"Only records with this or {less} `{name}`."),
         }
     # without a pattern, the values of a dictionary may contain commas
     if value.kind in _SETS or "enum" in value.rules or (value.dictionary and "pattern" in value.rules):
-        several = "One value, or several separated by commas."
+        several = "One value, or several with commas."
         return {name: array(value, min_items=1, max_items=50, description=several, nullable=False)}
     return {name: value}
