@@ -84,6 +84,11 @@ def with_left(payment: FinancePayment, more: Decimal) -> FinancePayment:
     return {**payment, "unallocated": store_money(exact(payment["unallocated"]) + more)}
 
 
+def with_paid(item: OpenItem, more: Decimal) -> OpenItem:
+    """Return an item of which this much more is paid."""
+    return {**item, "paid": store_money(exact(item["paid"]) + more)}
+
+
 async def _take_number(req: Request, voucher: Voucher) -> str:
     if await PAYMENT_NUMBERS.has_own_format(req):
         return await PAYMENT_NUMBERS.take(req)
@@ -130,11 +135,15 @@ async def take_back(req: Request, payment: FinancePayment, voucher: Voucher, day
         await repay(req, payment, -exact(payment["amount"]), day)
     await enter_advance(req.service, {**payment, "unallocated": _ZERO}, -exact(payment["unallocated"]), day)
     for row in payment["allocations"] or ():
+        item_id, amount = row["open_item_id"], exact(row["amount"])
         if settled:
-            await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
-            payment = with_left(payment, exact(row["amount"]))
-        elif await find_least_paid(req, row["open_item_id"], day) < 0:
+            await settle(req, payment, voucher, item_id, amount, day, undo=True)
+        elif await find_least_paid(req, item_id, day) < 0:
             raise invalid("day", "minimum")  # some of it was paid back since, so less than nothing would be paid
+        else:
+            item = await req.system_store(OPEN_ITEMS).get(item_id)
+            await realise(req, payment, with_paid(item, amount), amount, day, undo=True)
+        payment = with_left(payment, amount)
 
 
 async def _check_reversal_day(req: Request, payment: Mapping[str, Any], day: str) -> None:
@@ -171,16 +180,23 @@ async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
     """Enter a payment that another plugin has counted: its open item includes it already."""
     req = payload["request"]
     item = await find_item(req, payload["biz_type"], payload["resource_id"])
-    copied = ("direction", "account_id", "amount", "day", "method", "reference", "remark", *_PARTY)
+    copied = ("direction", "account_id", "amount", "currency", "rate", "day", "method", "reference", "remark", *_PARTY)
     values = {
         **{name: payload.get(name) for name in copied},
         "biz_type": payload["source_type"],
         "resource_id": payload["source_id"],
     }
-    parts = [(item, exact(payload["amount"]))] if item is not None else []
+    amount, day = exact(payload["amount"]), payload["day"]
+    parts = [(item, amount)] if item is not None else []
     links = {"category": "sales" if payload["direction"] == "in" else "purchase"}
     payments = req.system_store(PAYMENTS)
-    await in_period(req, payload["day"], lambda: enter(req, payments, {**values, **links}, parts, links))
+
+    async def work() -> None:
+        payment, _ = await enter(req, payments, {**values, **links}, parts, links)
+        if item is not None:
+            await realise(req, with_left(payment, amount), with_paid(item, -amount), amount, day)
+
+    await in_period(req, day, work)
 
 
 async def return_from_event(_: Service, payload: Mapping[str, Any]) -> None:
