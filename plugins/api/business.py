@@ -18,14 +18,20 @@ from plugins.business.currencies import (
     RATE_PLACES as RATE_PLACES,  # the decimals of an exchange rate
     RATES_TABLE as RATES_TABLE,  # the collection that has records where there is another currency
     Rates as Rates,  # port: the exchange rates, and the company's own currency
+    base_amount as base_amount,  # the field with what the amount of a record is worth in the company's currency
+    base_expression as base_expression,  # as `in_base`, for sums that are made in the database
+    cents_expression as cents_expression,  # an amount rounded to the cent there
+    choose_currency as choose_currency,  # the currency and rate of a draft, by default those of its party and day
     complete_currency as complete_currency,  # the currency and rate of a document, as they are stored
     currency as currency,  # the field with the code of a currency
+    currency_amount as currency_amount,  # the field with an amount in the currency of a document, beside its worth
     currency_fields as currency_fields,  # the fields of a document with its currency and rate
-    find_party_currency as find_party_currency,  # the currency of new documents of a customer or supplier
+    find_party_currency as find_party_currency,  # the currency of new documents of a contract, customer or supplier
     in_base as in_base,  # an amount of a document in the company's currency
     limit_in_base as limit_in_base,  # refuse what is worth too much in the company's currency
     rate as rate,  # the field with an exchange rate
     replace_currency as replace_currency,  # a change of the currency of a document
+    value_for_limits as value_for_limits,  # a document at the rate of the day, for limits, if a lower one was typed
 )
 from plugins.business.events import (
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
@@ -86,7 +92,7 @@ from plugins.business.ports import (
     BilledOrder as BilledOrder,  # what they bill of it
     Books as Books,  # port: closed months, and what is owed
     Contact as Contact,  # whom to call at a customer
-    Contracts as Contracts,  # port: drafts of contracts
+    Contracts as Contracts,  # port: drafts of contracts, and their currency
     Customers as Customers,  # port: terms, credit and contacts of customers
     PricedLines as PricedLines,  # port: lines with prices and taxes, and those of orders
     ShippedLine as ShippedLine,  # what was shipped of a line of an order

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from handlers.request import Request
 from handlers.schema.errors import invalid
 from handlers.schema.fields import Field, HasSettings, money, text
 from handlers.schema.money import exact, store_price, times
 from handlers.schema.values import ReadOnlyRecord, Record
-from handlers.service import Port
+from handlers.service import Port, Service
 from plugins.business.lines import MAX_AMOUNT
-from plugins.business.ports import Customers, Suppliers
+from plugins.business.ports import Contracts, Customers, Suppliers
 
 RATE_PLACES = 8
 MAX_RATE = "999999.99"
@@ -78,6 +79,21 @@ def currency_fields() -> dict[str, Field]:
     return {"currency": currency(), "rate": rate()}
 
 
+def base_amount() -> Field:
+    """Return the field with what the `amount` of a record is worth in the company's own currency."""
+    return money(
+        label=("本位币金额", "Amount in own currency"),
+        read_only=True,
+        only_with=RATES_TABLE,
+        description="`amount` in the company's currency; null where it is in that.",
+    )
+
+
+def currency_amount() -> Field:
+    """Return the field with an amount in the currency of a document, beside what it is worth in the company's own."""
+    return money(label=("原币金额", "Amount in its currency"), only_with=RATES_TABLE)
+
+
 async def complete_currency(
     req: Request,
     values: ReadOnlyRecord,
@@ -117,8 +133,35 @@ async def _follows_day(req: Request, draft: ReadOnlyRecord, dated: str) -> bool:
     return exact(draft["rate"]) == await req.part(Rates).find_rate(draft["currency"], draft[dated])
 
 
+async def choose_currency(
+    req: Request, values: ReadOnlyRecord, day: str, before: ReadOnlyRecord | None = None, *, dated: str = "day"
+) -> Record:
+    """Return the currency and rate of a draft: those that it names, or else those of `find_party_currency` and of its `day`.
+
+    `values` are those of the body, `before` is the draft that they change, which keeps its own until it is given others; a rate
+    of its day, the field `dated`, follows that. Raises 40001 for what `complete_currency` refuses.
+    """
+    draft = {**(before or {}), **values}
+    kept = {name: draft.get(name) for name in _OWN}
+    if before is None and kept["currency"] is None:
+        kept["currency"] = await find_party_currency(req, draft)
+    return await complete_currency(req, kept, day, draft=before, dated=dated)
+
+
+async def value_for_limits(service: Service, record: ReadOnlyRecord, day: str) -> Record:
+    """Return a document with the rate at which limits compare it: that of `day` if its own, which anybody may type, is lower."""
+    code = record["currency"]
+    known = await service.part(Rates).find_rate(code, day) if code is not None else None
+    return {
+        **record,
+        "rate": record["rate"] if known is None else store_price(max(known, exact(record["rate"])), RATE_PLACES),
+    }
+
+
 async def find_party_currency(req: Request, document: ReadOnlyRecord) -> str | None:
-    """Return the currency of new documents of the customer or supplier of a document; None: the company's own."""
+    """Return the currency of new documents of the contract, customer or supplier of a document; None: the company's own."""
+    if document.get("contract_id") is not None:
+        return await req.part(Contracts).find_currency(document["contract_id"])
     if document.get("supplier_id") is not None:
         return await req.part(Suppliers).find_currency(document["supplier_id"])
     if document.get("customer_id") is not None:
@@ -141,3 +184,14 @@ def in_base(amount: Decimal, record: ReadOnlyRecord) -> Decimal:
     """Return an amount of a document in the company's currency, rounded to the cent: the amount itself if it has no rate."""
     stored = record.get("rate")
     return amount if stored is None else times(amount, exact(stored))
+
+
+def cents_expression(amount: object) -> dict[str, Any]:
+    """Return the expression of MongoDB that rounds an amount above zero to the cent, half a cent up as in Python."""
+    # `$round` rounds half to even
+    return {"$trunc": [{"$add": [amount, {"$toDecimal": "0.005"}]}, 2]}
+
+
+def base_expression(amount: object) -> dict[str, Any]:
+    """Return the expression of MongoDB for `in_base` of an amount above zero of a record with a `rate`."""
+    return {"$cond": [{"$lte": ["$rate", None]}, amount, cents_expression({"$multiply": [amount, "$rate"]})]}

@@ -109,9 +109,13 @@ class Contracts(Port):
     async def draft(self, req: Request, values: Record) -> RecordId | None:
         """Create a draft and return its id; None without a plugin that keeps contracts.
 
-        `values` has `customer_id`, `opportunity_id`, `name`, `amount` and `reference`. Raises 40001 for a customer or an
-        opportunity that the caller does not see or that does not fit, and 40300 for one that they may only read.
+        `values` has `customer_id`, `opportunity_id`, `name`, `amount`, `currency`, `rate` and `reference`. Raises 40001 for a
+        customer or an opportunity that the caller does not see or that does not fit, and 40300 for one that they may only read.
         """
+        return None
+
+    async def find_currency(self, contract_id: RecordId) -> str | None:
+        """Return the currency of a contract, or None for the company's own."""
         return None
 
 

@@ -201,7 +201,10 @@ def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
         found = columns_of(viewer, inside) if field.label is not None and not viewer.hides(field) else []
         columns = [{**one, "visibleOn": f"${{!{name}.length || {_some(name, str(one['name']))}}}"} for one in found]
         if columns:
-            title, seen = viewer.label(name, field), {"visibleOn": f"${{{name}}}"} if field.only_with is not None else {}
+            title, seen = (
+                viewer.label(name, field),
+                {"visibleOn": f"${{{name}}}"} if field.only_with is not None else {},
+            )
             yield node("table", title=title, source=f"${{{name}}}", columns=columns, columnsTogglable=False, **seen)
 
 

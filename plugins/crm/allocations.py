@@ -39,6 +39,7 @@ def _describe(req: Request, contract: Contract, payload: Mapping[str, Any]) -> d
     return {
         "contract_id": contract["id"],
         "amount": payload["amount"],
+        "rate": payment["rate"],
         "paid_at": moment_on(req, payload["day"]),
         "method": payment["method"],
         "reference": payment["reference"],

@@ -19,7 +19,8 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.crm.contract_records import CONTRACTS, OF_CONTRACT, SALESPERSON
+from plugins.api.business import RATES_TABLE
+from plugins.crm.contract_records import CONTRACTS, OF_CONTRACT, OF_CURRENCY, SALESPERSON
 from plugins.crm.messages import AMENDED
 from plugins.crm.record_types import ContractAmendment
 from plugins.crm.records import EDITORS, FOLLOWS_CUSTOMER
@@ -66,6 +67,7 @@ AMENDMENTS: Collection[ContractAmendment] = Collection(
             "Not before the contract was signed, nor before an earlier amendment takes effect.",
         ),
         **{name: _changed(name) for name in TERMS},
+        "currency": OF_CURRENCY,
         "description": text(
             label=("变更说明", "What is agreed"),
             max_length=5000,
@@ -84,6 +86,12 @@ AMENDMENTS: Collection[ContractAmendment] = Collection(
             label=("金额增减", "Change of the amount"),
             read_only=True,
             description="By how much more the contract comes to; below zero: less. Null until it takes effect.",
+        ),
+        "base_change": money(
+            label=("本位币金额增减", "Change in own currency"),
+            read_only=True,
+            only_with=RATES_TABLE,
+            description="`change` in the company's currency; null where it is in that.",
         ),
         "booked_on": day(
             label=("入账日期", "Booked on"),
@@ -108,7 +116,7 @@ AMENDMENTS: Collection[ContractAmendment] = Collection(
         Index("owner_id", "-created_at"),
         Index("status", "effective_on"),
         # these cover the queries of the dashboards by day
-        Index("status", "-booked_on", "change", "salesperson_id", "owner_id"),
+        Index("status", "-booked_on", "change", "base_change", "salesperson_id", "owner_id"),
         Index("taken_off_on", where={"taken_off_on": {"$type": "string"}}),
     ),
     internal=(EDITORS, "blocked"),
@@ -142,6 +150,7 @@ def _sums(*names: tuple[str, str, str]) -> dict[str, Field]:
 EFFECT = shape(
     "AmendmentEffect",
     effective_on=AMENDMENTS.fields["effective_on"].but(read_only=True, description=None),
+    currency=OF_CURRENCY,
     before=obj("TermsBefore", _TERMS, label=("变更前", "Before"), nullable=False),
     after=obj("TermsAfter", _TERMS, label=("变更后", "After"), nullable=False),
     **_sums(
@@ -162,7 +171,7 @@ EFFECT = shape(
             ("excess", "超出额度", "Over the limit"),
         ),
         label=("信用", "Credit"),
-        description="What the customer owes beside the credit limit; null without one.",
+        description="What the customer owes beside the credit limit, in the company's currency; null without one.",
     ),
     forecast=array(
         obj(

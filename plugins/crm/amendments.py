@@ -36,7 +36,7 @@ from plugins.api import (
     transitions,
     utc_now,
 )
-from plugins.api.business import Books, find_booked_on
+from plugins.api.business import Books, currency_amount, find_booked_on, in_base, value_for_limits
 from plugins.api.errors import STALE
 from plugins.api.records import change_state
 from plugins.api.values import ReadOnlyRecord
@@ -44,6 +44,7 @@ from plugins.crm import customer_children, receivables
 from plugins.crm.amendment_records import AMENDMENTS, EFFECT, REHEARSAL_BODY, RENEWAL, TERMS, VERSIONS
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PLANS, VERSION_BODY
+from plugins.crm.currencies import limit_worth
 from plugins.crm.messages import (
     AMENDMENT_BLOCKED,
     AMENDMENT_FIXED,
@@ -74,7 +75,7 @@ async def create(req: Request) -> ContractAmendment:
         counted = {"$inc": {"amendments": 1}}
         numbered = await req.system_store(CONTRACTS).update_unversioned({"_id": contract["id"]}, counted)
         sequence = numbered.get("amendments") if numbered is not None else None
-        named = {**values, "number": f"{contract['number'] or ''}-{sequence}"}
+        named = {**values, "number": f"{contract['number'] or ''}-{sequence}", "currency": contract["currency"]}
         return await customer_children.insert(req, AMENDMENTS, named, customer, contract["owner_id"])
 
     return await req.transaction(work)
@@ -105,6 +106,7 @@ async def _complete(req: Request, contract: Contract, body: ReadOnlyRecord) -> R
     renews = body.get("kind") == RENEWAL
     ended = contract["end_date"]
     after = _apply(contract, body)
+    limit_worth(after["amount"], contract, "amount")
     if renews and body.get("end_date") is None:
         raise invalid("end_date", "required")
     if renews and ended is not None and after["end_date"] <= ended:
@@ -186,14 +188,20 @@ async def _describe_effect(req: Request, contract: Contract, amendment: ReadOnly
     months = sorted({*came, *comes}, key=lambda month: month or "~")
     return {
         "effective_on": amendment["effective_on"],
+        "currency": contract["currency"],
         "before": before,
         "after": after,
         **{name: store_money(value) for name, value in sums.items()},
-        "credit": await _describe_credit(req, contract, change),
+        "credit": await _describe_credit(req, contract, _count_change(contract, before, after)),
         "forecast": [
             {"month": month, "before": store_money(came[month]), "after": store_money(comes[month])} for month in months
         ],
     }
+
+
+def _count_change(contract: Contract, before: Record, after: Record) -> Decimal:
+    """Return by how much more a contract comes to in the company's currency: such changes add up to its worth."""
+    return in_base(exact(after["amount"]), contract) - in_base(exact(before["amount"]), contract)
 
 
 def _forecast(plans: Sequence[Any], terms: Record, received: Decimal) -> defaultdict[str | None, Decimal]:
@@ -273,9 +281,11 @@ async def _take_effect(step: Step[ContractAmendment]) -> ContractAmendment:
     change, on = exact(after["amount"]) - exact(before["amount"]), amendment["effective_on"] or step.today
     added = store_money(exact(contract["amended_amount"]) + change)
     await contracts.update(contract["id"], {**after, "amended_amount": added})
+    worth = store_money(_count_change(contract, before, after)) if contract["rate"] is not None else None
     values = {
         "before": before,
         "change": store_money(change),
+        "base_change": worth,
         "booked_on": await find_booked_on(step.service, on),
         "salesperson_id": contract["owner_id"],
     }
@@ -327,11 +337,21 @@ async def _tell_blocked(service: Service, amendment: ContractAmendment, error: A
 
 
 async def _describe(step: Step[ContractAmendment]) -> Record:
-    """Return the contract and the customer, which approvers may not be allowed to look up, and the change."""
+    """Return the contract and the customer, which approvers may not be allowed to look up, and the change.
+
+    The amounts, which conditions compare, are in the company's currency; `currency_amount` is the new one of a contract in
+    another one.
+    """
     contract = await step.store(CONTRACTS).get(step.record["contract_id"])
     customer = await step.store(CUSTOMERS).get(contract["customer_id"])
-    amounts = exact(contract["amount"]), exact(_apply(contract, step.record)["amount"])
+    after = exact(_apply(contract, step.record)["amount"])
+    worth = await value_for_limits(step.service, contract, step.today)
+    amounts = in_base(exact(contract["amount"]), worth), in_base(after, worth)
+    own = {"currency_amount": f"{after:.2f}"} if contract["currency"] is not None else {}
+    changed = {"amount": f"{amounts[1]:.2f}"} if own and step.record["amount"] is not None else {}
     return {
+        **own,
+        **changed,
         "customer": customer["name"],
         "contract": contract["name"],
         "amount_before": f"{amounts[0]:.2f}",
@@ -408,6 +428,7 @@ ROUTES: tuple[Route, ...] = (
                 "amount_before": money(),
                 "amount_after": money(),
                 "change": money(),
+                "currency_amount": currency_amount(),
             },
         ),
         refusals=(REFUSES_READERS,),

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from plugins.api import Message, exact
-from plugins.api.business import Debt, Due
+from plugins.api.business import Debt, Due, in_base
 from plugins.api.reports import Audit, Difference, Piece, Remark, compare, difference
 from plugins.crm.amendment_records import AMENDMENTS
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
@@ -38,14 +38,17 @@ async def check_plans(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_payments(piece: Piece) -> AsyncIterator[Difference | Remark]:
-    """Check that each payment has a contract. Payments without an account are remarked on, unless reversed."""
+    """Check that each payment has a contract and its worth. Payments without an account are remarked on, unless reversed."""
     ids = {"_id": {"$in": list({payment["contract_id"] for payment in piece.records})}}
     contracts = {one["id"] for one in await piece.store(CONTRACTS).find(ids, fields=["number"])}
     for payment in piece.records:
         if payment["contract_id"] not in contracts:
             yield difference(PAYMENTS, payment, "contract_id", _NO_CONTRACT)
+        worth = in_base(exact(payment["amount"]), payment)
+        for found in compare(PAYMENTS, payment, {"base_amount": worth}) if payment["rate"] is not None else ():
+            yield found
         if payment.get("account_id") is None and payment.get("reversed_at") is None:
-            yield Remark(exact(payment["amount"]))
+            yield Remark(worth)
 
 
 async def owed_on_contracts(piece: Piece) -> Mapping[Any, Due]:

@@ -17,6 +17,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.api.business import base_amount, currency, currency_fields, rate
 from plugins.api.records import VERSION, hold_fields
 from plugins.crm.messages import PLAN_PAID
 from plugins.crm.record_types import Contract, Payment, PaymentPlan
@@ -27,6 +28,7 @@ _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_c
 OF_CONTRACT = object_id(
     label=("客户", "Customer"), read_only=True, filter=True, description="The contract's customer.", ref="crm_customers"
 )
+OF_CURRENCY = currency().but(read_only=True, filter=False, description="That of the contract; null: the company's own.")
 _REFERENCE = text(
     label=("参考号", "Reference"), max_length=100, filter=True, description="A number or text of your own."
 )
@@ -66,6 +68,7 @@ CONTRACTS: Collection[Contract] = Collection(
             filter=True,
             example="120000.00",
         ),
+        **currency_fields(),
         "signed_date": day(
             label=("签订日期", "Signed on"), sort=True, filter=True, description="Defaults to the day of approval."
         ),
@@ -115,8 +118,8 @@ CONTRACTS: Collection[Contract] = Collection(
         Index("customer_id", "-created_at"),
         Index("owner_id", "-created_at"),
         # these cover the queries of the dashboards by day
-        Index("status", "-booked_on", "amount", "amended_amount", "salesperson_id", "owner_id"),
-        Index("status", "-signed_date", "booked_on", "amount", "amended_amount", "salesperson_id", "owner_id"),
+        Index("status", "-booked_on", "amount", "amended_amount", "rate", "salesperson_id", "owner_id"),
+        Index("status", "-signed_date", "booked_on", "amount", "amended_amount", "rate", "salesperson_id", "owner_id"),
         Index("taken_off_on", where={"taken_off_on": {"$type": "string"}}),
         Index("opportunity_id"),
         Index("on_hold", "-created_at"),
@@ -148,6 +151,7 @@ PLANS: Collection[PaymentPlan] = Collection(
         "amount": money(
             label=("计划金额", "Planned amount"), minimum="0.01", required=True, sort=True, example="40000.00"
         ),
+        "currency": OF_CURRENCY,
         "due_date": day(
             label=("计划回款日期", "Due date"), required=True, sort=True, filter=True, example="2027-01-31"
         ),
@@ -189,6 +193,9 @@ PAYMENTS: Collection[Payment] = Collection(
             example="40000.00",
             description="Above zero; negative in refunds and reversals.",
         ),
+        "currency": OF_CURRENCY,
+        "rate": rate(),
+        "base_amount": base_amount(),
         "paid_at": timestamp(
             label=("回款时间", "Paid at"), past=True, sort=True, filter=True, description="Defaults to now."
         ),
@@ -244,7 +251,7 @@ PAYMENTS: Collection[Payment] = Collection(
         Index("owner_id", "-paid_at"),
         Index("-paid_at"),
         # covers the queries of the dashboards by day
-        Index("-paid_at", "amount", "salesperson_id", "owner_id", "account_id"),
+        Index("-paid_at", "amount", "base_amount", "salesperson_id", "owner_id", "account_id"),
         Index("account_id", "-paid_at", where={"account_id": {"$type": "objectId"}}),
         Index("reverses_id", where={"reverses_id": {"$type": "objectId"}}),
     ),

@@ -6,7 +6,7 @@ Approval flows decide on them; without a flow, whoever holds `crm:contract:appro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plugins.api import (
@@ -17,6 +17,7 @@ from plugins.api import (
     Record,
     Request,
     Route,
+    Service,
     Step,
     conflicts,
     crud,
@@ -26,7 +27,7 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.api.business import Contracts, find_booked_on
+from plugins.api.business import Contracts, currency_amount, find_booked_on, replace_currency, value_for_limits
 from plugins.api.errors import DUPLICATE, STALE
 from plugins.api.records import holds
 from plugins.api.reports import Printable
@@ -34,6 +35,7 @@ from plugins.crm import amendments, customer_children, receivables
 from plugins.crm.amendment_records import AMENDMENTS
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY
+from plugins.crm.currencies import choose_contract_currency, find_worth
 from plugins.crm.messages import CONTRACT_FIXED
 from plugins.crm.options import CONTRACT_NUMBERS
 from plugins.crm.ownership import (
@@ -58,6 +60,7 @@ async def create(req: Request) -> Contract:
     owner_id = await resolve_child_owner(req, req.body, customer)
     nothing = store_money(amount_of(None))
     values = {**req.body, "received_amount": nothing, "planned_amount": nothing}
+    values |= await choose_contract_currency(req, req.body)
 
     async def work() -> Contract:
         number = values.get("number") or await _next_number(req)
@@ -66,12 +69,20 @@ async def create(req: Request) -> Contract:
     return await req.transaction(work)
 
 
+@dataclass(frozen=True)
 class DraftedContracts(Contracts):
     """The contracts that crm keeps."""
+
+    service: Service
 
     async def draft(self, req: Request, values: Record) -> Any:
         """Create a draft in the data scope of the caller, and return its id."""
         return (await create(replace(req, body=values)))["id"]
+
+    async def find_currency(self, contract_id: Any) -> str | None:
+        """Return the currency of a contract, or None for the company's own."""
+        contract = await self.service.database.store(CONTRACTS).find_one({"_id": contract_id})
+        return contract["currency"] if contract is not None else None
 
 
 async def _next_number(req: Request) -> str:
@@ -87,7 +98,9 @@ async def _next_number(req: Request) -> str:
 async def update(req: Request) -> Contract:
     """Change a draft or a rejected contract."""
     values, version = customer_children.split_version(req)
+    values = replace_currency(values)
     before = await get_editable(req, CONTRACTS, req.path["id"])
+    values |= await choose_contract_currency(req, values, before)
     await _check(
         req, {name: value for name, value in values.items() if value != before.get(name)}, {**before, **values}
     )
@@ -96,6 +109,8 @@ async def update(req: Request) -> Contract:
         raise invalid("amount", "minimum")
     if "amount" in values:
         where["$expr"] = {"$gte": [values["amount"], "$planned_amount"]}
+    if values["currency"] != before["currency"]:
+        where["planned_amount"] = before["planned_amount"]
 
     async def work() -> Contract:
         changed = await customer_children.update(
@@ -159,9 +174,18 @@ async def _publish(step: Step[Contract]) -> None:
     await receivables.publish(step.service, step.request, step.record["id"])
 
 
-async def _customer_name(step: Step[Contract]) -> Record:
-    """Return the name of the customer, because approvers may not be allowed to see the customer itself."""
-    return {"customer": (await step.store(CUSTOMERS).get(step.record["customer_id"]))["name"]}
+async def _describe(step: Step[Contract]) -> Record:
+    """Return the name of the customer, because approvers may not be allowed to see the customer itself.
+
+    The amount, which conditions compare, is in the company's currency; `currency_amount` is that of a contract in another one.
+    """
+    contract = step.record
+    customer = (await step.store(CUSTOMERS).get(contract["customer_id"]))["name"]
+    worth = find_worth(contract["amount"], await value_for_limits(step.service, contract, step.today))
+    if worth is None:
+        return {"customer": customer}
+    own = f"{amount_of(contract['amount']):.2f}"
+    return {"customer": customer, "amount": f"{amount_of(worth):.2f}", "currency_amount": own}
 
 
 ROUTES: tuple[Route, ...] = (
@@ -227,7 +251,7 @@ ROUTES: tuple[Route, ...] = (
         ),
         find=get_editable,
         after=_publish,
-        approval=Approval(record=_customer_name, fields={"customer": text()}),
+        approval=Approval(record=_describe, fields={"customer": text(), "currency_amount": currency_amount()}),
         errors=(DUPLICATE,),
         refusals=(REFUSES_READERS,),
     ),
@@ -251,7 +275,7 @@ PRINTS = (
         number="number",
         total="amount",
         party=("customer_id", "name"),
-        facts=("signed_date", "start_date", "end_date", "reference", "salesperson_id"),
+        facts=("signed_date", "currency", "start_date", "end_date", "reference", "salesperson_id"),
         totals=("amount",),
         notes=("remark",),
         signed_by=(Message("甲方", "Customer"), Message("乙方", "Supplier")),

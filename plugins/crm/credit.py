@@ -81,5 +81,5 @@ class KeptCustomers(Customers):
 async def start(service: Service) -> AsyncIterator[None]:
     """Provide the customers, and contracts with them."""
     service.provide(Customers, KeptCustomers(service))
-    service.provide(Contracts, DraftedContracts())
+    service.provide(Contracts, DraftedContracts(service))
     yield

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Collection, Field, Message, Request, exact
+from plugins.api.business import base_expression
 from plugins.api.data import Filter, RecordNames
 from plugins.api.records import Dictionaries
 from plugins.api.reports import ByTime, ByValue, Dashboard, Figures, Period, period_of, summed
@@ -21,10 +22,11 @@ from plugins.crm.states import OPPORTUNITY_STAGES
 Part = dict[str, Any]
 _NONE = Message("未填写", "Unspecified")
 _TOTAL: Mapping[str, object] = {"amount": "$amount", "count": 1}
+_WORTH: Mapping[str, Any] = {"$ifNull": ["$base_amount", "$amount"]}  # in the company's currency, as all figures are
 # a reversal has an amount below zero, and so counts as minus one: it cancels the payment that it reverses
-_RECEIVED: Mapping[str, object] = {"amount": "$amount", "count": {"$cmp": ["$amount", 0]}}
+_RECEIVED: Mapping[str, object] = {"amount": _WORTH, "count": {"$cmp": ["$amount", 0]}}
 # a payment to an account is in the books, where its voucher counts instead
-_NOT_IN_BOOKS: Mapping[str, Any] = {"$cond": [{"$gt": ["$account_id", None]}, 0, "$amount"]}
+_NOT_IN_BOOKS: Mapping[str, Any] = {"$cond": [{"$gt": ["$account_id", None]}, 0, _WORTH]}
 # records of earlier versions have only an owner
 _SELLER = {"$ifNull": ["$salesperson_id", "$owner_id"]}
 
@@ -48,30 +50,31 @@ def _paid(period: Period) -> Filter:
 
 
 # an amendment counts by itself, on its own day
-_AS_SIGNED: Mapping[str, Any] = {"$subtract": ["$amount", {"$ifNull": ["$amended_amount", 0]}]}
+_AS_SIGNED = base_expression({"$subtract": ["$amount", {"$ifNull": ["$amended_amount", 0]}]})
+_CHANGE: Mapping[str, Any] = {"$ifNull": ["$base_change", "$change"]}
 
 
 @dataclass(frozen=True)
 class _Counted:
     """Contracts that match `where`, and that figures count by the day in `field`, as more or as less.
 
-    With `change` it is amendments, which add that to an amount and are no contracts of their own.
+    With `amends` it is amendments, which change an amount and are no contracts of their own.
     """
 
     where: Filter
     field: str
     less: bool = False
-    change: str = ""
+    amends: bool = False
 
     @property
     def collection(self) -> Collection:
         """What is counted."""
-        return AMENDMENTS if self.change else CONTRACTS
+        return AMENDMENTS if self.amends else CONTRACTS
 
     @property
     def sums(self) -> Mapping[str, object]:
         """What one record adds to the figures."""
-        amount, count = (self.change, 0) if self.change else (_AS_SIGNED, 1)
+        amount, count = (_CHANGE, 0) if self.amends else (_AS_SIGNED, 1)
         return {
             "amount": {"$subtract": [0, amount]} if self.less else amount,
             "count": {"$literal": -count if self.less else count},
@@ -98,9 +101,9 @@ _CONTRACTS = (
     _Counted({**_IS_AGREED, "$and": [{"booked_on": {"$not": {"$gt": ""}}}]}, "signed_date"),
     _Counted(_WAS_TAKEN_OFF, "booked_on"),
     _Counted(_WAS_TAKEN_OFF, "taken_off_on", less=True),
-    _Counted({"status": "in_force"}, "booked_on", change="$change"),
-    _Counted(_WAS_ENDED, "booked_on", change="$change"),
-    _Counted(_WAS_ENDED, "taken_off_on", less=True, change="$change"),
+    _Counted({"status": "in_force"}, "booked_on", amends=True),
+    _Counted(_WAS_ENDED, "booked_on", amends=True),
+    _Counted(_WAS_ENDED, "taken_off_on", less=True, amends=True),
 )
 
 
@@ -118,8 +121,8 @@ def _agreed(period: Period) -> Filter:
 OVERVIEW = (
     Figures(CUSTOMERS, {"customers": 1}, where=_created),
     Figures(OPPORTUNITIES, {"opportunities": 1}, where=_created),
-    Figures(CONTRACTS, {"contract_amount": "$amount"}, where=_agreed),
-    Figures(PAYMENTS, {"received_amount": "$amount"}, where=_paid),
+    Figures(CONTRACTS, {"contract_amount": base_expression("$amount")}, where=_agreed),
+    Figures(PAYMENTS, {"received_amount": _WORTH}, where=_paid),
 )
 SALES_TREND = Figures(PAYMENTS, _RECEIVED, by=ByTime("paid_at", "date", moment=True))
 # payments received that are not in the books; the others count by their vouchers

@@ -50,6 +50,8 @@ async def announce_money(req: Request, payment: Payment, counterparty: str, day:
         direction="in",
         account_id=payment["account_id"],
         amount=payment["amount"],
+        currency=payment["currency"],
+        rate=payment["rate"],
         day=day,
         biz_type=BIZ_TYPE,
         resource_id=str(payment["contract_id"]),

@@ -25,7 +25,7 @@ from plugins.crm import customer_children, receivables
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import OVERPLANNED, PLAN_PAID, WRONG_STATE
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
-from plugins.crm.record_types import PaymentPlan
+from plugins.crm.record_types import Contract, PaymentPlan
 from plugins.crm.records import CUSTOMERS
 from plugins.crm.states import PLAN_STATES
 
@@ -60,12 +60,17 @@ async def create(req: Request) -> Record:
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
 
     async def work() -> PaymentPlan:
-        await _add_planned(req, contract["id"], req.body["amount"])
-        values = {"paid_amount": store_money(exact(None)), "settled": False, **req.body}
+        planned = await _add_planned(req, contract["id"], req.body["amount"])
+        values = {
+            "paid_amount": store_money(exact(None)),
+            "settled": False,
+            **req.body,
+            "currency": planned["currency"],
+        }
         values["sequence"] = values.get("sequence") or await _next_sequence(req, contract["id"])
-        planned = await customer_children.insert(req, PLANS, values, customer, contract["owner_id"])
+        plan = await customer_children.insert(req, PLANS, values, customer, contract["owner_id"])
         await receivables.publish(req.service, req, contract["id"])
-        return planned
+        return plan
 
     return _with_status(await req.transaction(work), _today(req))
 
@@ -106,8 +111,8 @@ async def delete(req: Request) -> None:
     await req.transaction(work)
 
 
-async def _add_planned(req: Request, contract_id: RecordId, amount: StoredAmount) -> None:
-    """Add `amount` to the planned amount of a contract.
+async def _add_planned(req: Request, contract_id: RecordId, amount: StoredAmount) -> Contract:
+    """Add `amount` to the planned amount of a contract, and return the contract.
 
     One conditional update ensures that the sum stays within the amount of the contract. Raises 40901 if it would not,
     or if the contract has ended.
@@ -118,6 +123,7 @@ async def _add_planned(req: Request, contract_id: RecordId, amount: StoredAmount
     if planned is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
         raise ApiError(CONFLICT, WRONG_STATE if contract["status"] in _ENDED else OVERPLANNED)
+    return planned
 
 
 async def _next_sequence(req: Request, contract_id: RecordId) -> int:

@@ -23,13 +23,14 @@ from plugins.api import (
     route,
     store_money,
 )
-from plugins.api.business import DATED, MONEY_MOVED, MONEY_RETURNED
+from plugins.api.business import DATED, MONEY_MOVED, MONEY_RETURNED, complete_currency
 from plugins.api.data import new_id
 from plugins.api.errors import STALE
 from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount, Typed, Values, start_of
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REVERSE_PAYMENT
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
+from plugins.crm.currencies import find_worth, limit_worth
 from plugins.crm.messages import ENTERED_IN_FINANCE, NOT_PAYABLE, OVERPAID, PAYMENT_REVERSED, REFUNDED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.payment_accounts import announce_money, announce_return, find_account
@@ -44,7 +45,7 @@ OVERPAYMENT = conflicts(OVERPAID, NOT_PAYABLE)
 ALLOCATION_REFUSALS = (*OVERPAYMENT, *conflicts(REFUNDED))
 _COPIED_BY_REVERSALS = (
     *("contract_id", "customer_id", "plan_id", "method", "reference", "account_id", "remark"),
-    *("owner_id", "salesperson_id", "finance_payment_id", "shared_with", EDITORS),
+    *("currency", "rate", "owner_id", "salesperson_id", "finance_payment_id", "shared_with", EDITORS),
 )
 
 
@@ -55,10 +56,14 @@ async def create(req: Request) -> Payment:
     if body.get("plan_id") is not None:
         await find_reference(req, PLANS, "plan_id", body["plan_id"], contract_id=contract["id"])
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
-    values = {**body, "paid_at": body.get("paid_at") or req.now, "account_id": await find_account(req)}
+    paid_at = body.get("paid_at") or req.now
+    on = day_of(paid_at, req.service.settings.zone).isoformat()
+    stated = await complete_currency(req, {**body, "currency": contract["currency"]}, on, "rate")
+    limit_worth(body["amount"], stated, "rate")
+    values = {**body, **stated, "paid_at": paid_at, "account_id": await find_account(req)}
 
     async def work() -> Payment:
-        day = await _announce_day(req, values, day_of(values["paid_at"], req.service.settings.zone).isoformat())
+        day = await _announce_day(req, values, on)
         payment, paid = await receive(req, contract, customer, values)
         await receivables.announce(req.service, req, paid, customer, day)
         await announce_money(req, payment, customer["name"], day)
@@ -70,13 +75,14 @@ async def create(req: Request) -> Payment:
 async def receive(req: Request, contract: Contract, customer: Customer, values: Values) -> tuple[Payment, Contract]:
     """Add a payment to its contract and plan, store it, and return the payment and the updated contract.
 
-    A payment below zero is a refund. Raises 40901 if the payment exceeds the open amount, or if more is refunded than
-    was received.
+    A payment below zero is a refund. `values` has its `rate`, None in the company's currency. Raises 40901 if the payment
+    exceeds the open amount, or if more is refunded than was received.
     """
     paid = await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
     # not looked up: this transaction has written both, so neither can be deleted before it ends
     changed = ("contract_id", "plan_id")
-    owned = {**values, "salesperson_id": contract["owner_id"]}
+    owned = {**values, "salesperson_id": contract["owner_id"], "currency": contract["currency"]}
+    owned["base_amount"] = find_worth(values["amount"], values)
     payment = await customer_children.insert(req, PAYMENTS, owned, customer, contract["owner_id"], changed)
     await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
     return payment, paid
@@ -136,7 +142,8 @@ async def enter_reversal(
         reason=PAYMENT_REVERSED,
     )
     creator = Actor(user_id=payment["creator_id"], department_id=payment["creator_department_id"])
-    opposite = {"amount": store_money(-exact(payment["amount"])), "paid_at": moment_on(req, day)}
+    amount = store_money(-exact(payment["amount"]))
+    opposite = {"amount": amount, "base_amount": find_worth(amount, payment), "paid_at": moment_on(req, day)}
     copied = {name: payment.get(name) for name in _COPIED_BY_REVERSALS}
     values = {**copied, **opposite, **marks, "reverses_id": payment["id"]}
     await req.service.database.store(PAYMENTS, creator).create(values, id=id)

@@ -51,6 +51,8 @@ async def announce(
             "day": day or _day_of_status(service, contract),
             "amount": contract["received_amount"] if ended else contract["amount"],
             "paid": contract["received_amount"],
+            "currency": contract["currency"],
+            "rate": contract["rate"],
             **_schedule(plans),
             "creator_id": contract["creator_id"],
             "creator_department_id": contract["creator_department_id"],

@@ -222,6 +222,8 @@ class Contract(TypedDict):
     opportunity_id: StoredId | None
     name: str
     amount: StoredAmount
+    currency: str | None
+    rate: StoredAmount | None
     signed_date: str | None
     booked_on: str | None
     taken_off_on: str | None
@@ -282,10 +284,12 @@ class ContractAmendment(TypedDict):
     amount: StoredAmount | None
     start_date: str | None
     end_date: str | None
+    currency: str | None
     description: str | None
     status: Literal["draft", "pending", "approved", "in_force", "rejected", "cancelled", "ended"]
     before: ContractTerms | None
     change: StoredAmount | None
+    base_change: StoredAmount | None
     booked_on: str | None
     taken_off_on: str | None
     owner_id: int | None
@@ -316,6 +320,7 @@ class PaymentPlan(TypedDict):
     customer_id: StoredId | None
     sequence: int | None
     amount: StoredAmount
+    currency: str | None
     due_date: str
     remark: str | None
     status: Literal["pending", "partial", "paid", "overdue"] | None
@@ -344,6 +349,9 @@ class Payment(TypedDict):
     customer_id: StoredId | None
     plan_id: StoredId | None
     amount: StoredAmount
+    currency: str | None
+    rate: StoredAmount | None
+    base_amount: StoredAmount | None
     paid_at: datetime | None
     method: str | None
     reference: str | None

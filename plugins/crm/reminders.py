@@ -61,7 +61,8 @@ async def _remind_of_payments(service: Service, days: Mapping[str, str], stage: 
         contract = await _store(service, CONTRACTS).get(row["contract_id"])
         if contract["status"] not in PAYABLE:
             continue
-        text = sentence.filled(contract=contract["name"], day=row["due_date"], amount=f"{exact(row['amount']):,.2f}")
+        amount = " ".join(filter(None, (f"{exact(row['amount']):,.2f}", row["currency"])))
+        text = sentence.filled(contract=contract["name"], day=row["due_date"], amount=amount)
         data = {"plan_id": str(row["id"]), "contract_id": str(contract["id"])}
         message = {"kind": "payment_reminder", "title": text, "link": f"/crm/contracts/{contract['id']}", "data": data}
         await _send(service, PLANS, row, due, {"reminded": stage}, message)

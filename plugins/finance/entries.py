@@ -41,7 +41,7 @@ from plugins.api import (
     store_money,
     text,
 )
-from plugins.api.business import RATES_TABLE, currency, in_base
+from plugins.api.business import currency, currency_amount, in_base
 from plugins.api.records import Catalogue
 from plugins.finance.books import find_open_day
 from plugins.finance.payment_records import ADJUSTMENT_KINDS, OPEN_ITEMS
@@ -95,12 +95,7 @@ ENTRIES: Collection[OpenItemEntry] = Collection(
         "counterparty": COUNTERPARTY.but(read_only=True, filter=False, search=False),
         "due_on": day(label=("到期日", "Due date"), read_only=True, description="Null: not agreed."),
         "currency": currency().but(read_only=True, filter=False),
-        "currency_amount": money(
-            label=("原币金额", "Amount in its currency"),
-            read_only=True,
-            only_with=RATES_TABLE,
-            description="The amount in this currency.",
-        ),
+        "currency_amount": currency_amount().but(read_only=True, description="The amount in this currency."),
         "settled_on": day(
             label=("结清日期", "Settled on"),
             read_only=True,

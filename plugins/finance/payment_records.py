@@ -18,7 +18,15 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import RATES_TABLE, currency, currency_fields, discount_fields, rate, terms_fields
+from plugins.api.business import (
+    RATES_TABLE,
+    base_amount,
+    currency,
+    currency_fields,
+    discount_fields,
+    rate,
+    terms_fields,
+)
 from plugins.api.records import Numbering
 from plugins.finance.messages import ACCOUNT_USED
 from plugins.finance.record_types import Adjustment, FinancePayment, OpenItem
@@ -105,12 +113,7 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
         ),
         "paid": SUM.but(label=("已结算金额", "Paid"), description="How much of the amount is paid."),
         **{name: field.but(read_only=True) for name, field in currency_fields().items()},
-        "base_amount": money(
-            label=("本位币金额", "Amount in own currency"),
-            read_only=True,
-            only_with=RATES_TABLE,
-            description="`amount` in the company's currency; null where it is in that.",
-        ),
+        "base_amount": base_amount(),
         "base_paid": money(
             label=("本位币已结算金额", "Paid in own currency"),
             read_only=True,

@@ -30,6 +30,7 @@ from plugins.api.business import (
     MOST_LINES,
     RATES_TABLE,
     TAX_RATE,
+    base_amount,
     copied_fields,
     currency,
     currency_fields,
@@ -153,12 +154,7 @@ VOUCHERS: Collection[Voucher] = Collection(
         ),
         "currency": currency().but(read_only=True, description="That of the account; null: the company's own."),
         "rate": rate(),
-        "base_amount": money(
-            label=("本位币金额", "Amount in own currency"),
-            read_only=True,
-            only_with=RATES_TABLE,
-            description="`amount` in the company's currency; null where it is in that.",
-        ),
+        "base_amount": base_amount(),
         "day": day(
             label=("凭证日期", "Voucher date"), past=True, filter=True, sort=True, description="Today unless given."
         ),

@@ -5,33 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from plugins.api import Record, Request, Service, exact, invalid, store_money
-from plugins.api.business import MAX_PRICE, RATE_PLACES, Rates, complete_currency, find_party_currency, in_base
+from plugins.api import Record, Request, exact, invalid, store_money
+from plugins.api.business import MAX_PRICE, RATE_PLACES, Contracts, Rates, choose_currency, in_base
 from plugins.api.data import Filter
 from plugins.api.values import ReadOnlyRecord, StoredAmount, store_price, times
 from plugins.inventory.trades import Drafts, get_today
 
-_FIELDS = ("currency", "rate")
 _LINE_SUMS = ("net", "tax", "amount", "discount_amount")
 _MOST_PRICE = Decimal(MAX_PRICE)
 
 
-async def choose_currency(
+async def choose_order_currency(
     req: Request, trade: Drafts, values: ReadOnlyRecord, before: ReadOnlyRecord | None = None
 ) -> Record:
-    """Return the currency and rate of a draft: those that it names, or else that of its customer or supplier.
+    """Return the currency and rate of a draft as `choose_currency` does.
 
-    `values` are those of the body, `before` is the draft that they change, which keeps its own until it is given others; a
-    rate of its day follows that. Raises 40001 for what `complete_currency` refuses, for a currency under a contract, and for
-    another one without its prices.
+    Raises 40001 also for another currency than that of its contract, and for another one without its prices.
     """
     order = {**(before or {}), **values}
-    kept = {name: order.get(name) for name in _FIELDS}
-    if before is None and kept["currency"] is None and order.get("contract_id") is None:
-        kept["currency"] = await find_party_currency(req, order)
-    on = order.get(trade.dated) or get_today(req)
-    chosen = await complete_currency(req, kept, on, draft=before, dated=trade.dated)
-    if chosen["currency"] is not None and order.get("contract_id") is not None:
+    chosen = await choose_currency(req, values, order.get(trade.dated) or get_today(req), before, dated=trade.dated)
+    of_contract = order.get("contract_id")
+    if of_contract is not None and chosen["currency"] != await req.part(Contracts).find_currency(of_contract):
         raise invalid("currency", "invalid")
     if before is not None and chosen["currency"] != before.get("currency") and "lines" not in values:
         raise invalid("lines", "required")
@@ -39,21 +33,11 @@ async def choose_currency(
 
 
 async def find_rate_of(req: Request, quotation: ReadOnlyRecord, day: str) -> StoredAmount | None:
-    """Return the rate of an order of a quotation that is made on `day`: of that day, or else that of the quotation."""
+    """Return the rate of what is made of a quotation on `day`: of that day, or else that of the quotation."""
     code = quotation["currency"]
     found = await req.part(Rates).find_rate(code, day) if code is not None else None
     rate: StoredAmount | None = quotation["rate"]
     return rate if found is None else store_price(found, RATE_PLACES)
-
-
-async def value_for_limits(service: Service, order: ReadOnlyRecord, day: str) -> Record:
-    """Return an order with the rate at which limits compare it: that of `day` if its own, which anybody may type, is lower."""
-    code = order["currency"]
-    known = await service.part(Rates).find_rate(code, day) if code is not None else None
-    return {
-        **order,
-        "rate": order["rate"] if known is None else store_price(max(known, exact(order["rate"])), RATE_PLACES),
-    }
 
 
 async def filter_lists(req: Request, order: ReadOnlyRecord) -> Filter:

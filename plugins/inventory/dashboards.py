@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from plugins.api import Collection, Request
+from plugins.api.business import base_expression, cents_expression
 from plugins.api.data import Filter
 from plugins.api.reports import ByTime, ByValue, Dashboard, Figures, Period, period_of, summed
 from plugins.inventory.order_records import PURCHASE_ORDER_CHANGES, PURCHASE_ORDERS, SALES_ORDER_CHANGES, SALES_ORDERS
@@ -32,19 +33,14 @@ async def stock_value_by_warehouse(req: Request) -> Part:
 def _sum_shipped(done: str) -> Part:
     """Return the expression for the shipped amount of an order of an earlier version, by the rules of `amounts.py`."""
     value, whole = _line_value(f"$$line.{done}"), _line_value("$$line.quantity")
-    part = _to_cents({"$divide": [{"$multiply": ["$$line.amount", value]}, whole]})
+    part = cents_expression({"$divide": [{"$multiply": ["$$line.amount", value]}, whole]})
     parts = {"$cond": [{"$eq": [whole, 0]}, 0, part]}
     return {"$sum": {"$map": {"input": "$lines", "as": "line", "in": parts}}}
 
 
 def _line_value(quantity: str) -> Part:
     kept = {"$subtract": [1, {"$ifNull": ["$$line.discount", 0]}]}
-    return _to_cents({"$multiply": [quantity, "$$line.price", kept]})
-
-
-def _to_cents(amount: Part) -> Part:
-    # half a cent up, as shipments are priced; `$round` rounds half to even
-    return {"$trunc": [{"$add": [amount, {"$toDecimal": "0.005"}]}, 2]}
+    return cents_expression({"$multiply": [quantity, "$$line.price", kept]})
 
 
 def _not_closed(period: Period) -> Filter:
@@ -69,17 +65,13 @@ def _ordered(orders: Collection, name: str, done: str) -> tuple[Figures, ...]:
     shipped = {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}
     amount = {"$add": ["$amount", {"$ifNull": ["$shipped_difference", 0]}]}
     less_returns = ((_not_closed, _less_returns(amount)), (_closed, _less_returns(shipped)))
-    live = (*((where, _in_base(one)) for where, one in less_returns), (_cancelled_later, 0))
+    live = (*((where, base_expression(one)) for where, one in less_returns), (_cancelled_later, 0))
     by = ByTime("ordered_on", "month")
     return tuple(Figures(orders, {name: _as_booked(amount)}, where=where, by=by) for where, amount in live)
 
 
 def _less_returns(amount: object) -> Part:
     return {"$subtract": [amount, {"$ifNull": ["$returned_amount", 0]}]}
-
-
-def _in_base(amount: Part) -> Part:
-    return {"$cond": [{"$lte": ["$rate", None]}, amount, _to_cents({"$multiply": [amount, "$rate"]})]}
 
 
 def _as_booked(amount: object) -> Part:

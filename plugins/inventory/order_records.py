@@ -350,9 +350,7 @@ AMOUNTS_BODY = shape(
     **{name: PURCHASE_ORDERS.fields[name] for name in (*sorted(TERMS), *currency_fields())},
     supplier_id=PURCHASE_ORDERS.fields["supplier_id"].but(required=False, nullable=True),
     customer_id=SALES_ORDERS.fields["customer_id"],
-    contract_id=SALES_ORDERS.fields["contract_id"].but(
-        description="Orders of contracts are in the company's currency."
-    ),
+    contract_id=SALES_ORDERS.fields["contract_id"].but(description="Orders of a contract are in its currency."),
     ordered_on=SALES_ORDERS.fields["ordered_on"].but(
         description="By which day price lists are chosen; today unless given."
     ),

@@ -29,7 +29,6 @@ from plugins.api import (
     crud,
     exact,
     invalid,
-    money,
     route,
     store_money,
     text,
@@ -41,7 +40,6 @@ from plugins.api.business import (
     CREDIT_REFUSALS,
     DATED,
     DELIVERY,
-    RATES_TABLE,
     ROUNDINGS,
     TERMS,
     TEXT,
@@ -52,17 +50,19 @@ from plugins.api.business import (
     compute_amounts,
     compute_part,
     copy_terms,
+    currency_amount,
     in_base,
     limit_in_base,
     replace_currency,
     replace_terms,
+    value_for_limits,
 )
 from plugins.api.data import RecordNames, restore
 from plugins.api.ports import OptionValues
 from plugins.api.records import holds
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord, store_quantity
-from plugins.inventory.currencies import choose_currency, convert_sums, value_for_limits
+from plugins.inventory.currencies import choose_order_currency, convert_sums
 from plugins.inventory.order_records import (
     AMOUNTS,
     AMOUNTS_BODY,
@@ -123,7 +123,7 @@ def make_create_handler(trade: Drafts) -> Handler:
         values |= copy_terms(await _find_terms(req, values), values)
         values |= await choose_delivery_address(req, trade, values)
         values["tax_rounding"] = await find_rounding(req)
-        values |= await choose_currency(req, trade, values)
+        values |= await choose_order_currency(req, trade, values)
         lines = await complete_lines(req, trade, values["lines"], values)
         values |= compute_amounts(lines, values, values["tax_rounding"])
         limit_in_base(exact(values["amount"]), values, "rate")
@@ -150,7 +150,7 @@ def make_update_handler(trade: Drafts) -> Handler:
         values |= await choose_delivery_address(req, trade, values, before)
         if trade.dated in values:
             values[trade.dated] = values[trade.dated] or get_today(req)
-        values |= await choose_currency(req, trade, values, before)
+        values |= await choose_order_currency(req, trade, values, before)
         after, lines = {**before, **values}, before["lines"]
         if "lines" in values:
             lines = await complete_lines(req, trade, values["lines"], after, before=before["lines"])
@@ -205,7 +205,7 @@ def amounts_route(endpoint: str, trade: Drafts, access: str, body: Field = AMOUN
     """Return the route that counts an order which is not kept, as the creation of one would."""
 
     async def count(req: Request) -> Record:
-        terms = {**req.body, **await choose_currency(req, trade, req.body)}
+        terms = {**req.body, **await choose_order_currency(req, trade, req.body)}
         lines = await complete_lines(req, trade, [_fill(line) for line in req.body["lines"]], terms, entering=True)
         return {**compute_amounts(lines, terms, await find_rounding(req)), "currency": terms["currency"]}
 
@@ -353,7 +353,6 @@ def compute_undelivered(order: ReadOnlyRecord) -> Decimal:
 
 
 _SUMS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
-_IN_CURRENCY = money(label=("原币金额", "Amount in its currency"), only_with=RATES_TABLE)
 
 
 async def describe(step: Step[PurchaseOrder]) -> Record:
@@ -453,7 +452,7 @@ ROUTES: tuple[Route, ...] = (
             refusals=conflicts(*SHIP_REFUSALS, WAREHOUSE_GONE),
         ),
         approval=Approval(
-            done="confirm", record=describe, fields={"supplier": text(), "currency_amount": _IN_CURRENCY}
+            done="confirm", record=describe, fields={"supplier": text(), "currency_amount": currency_amount()}
         ),
     ),
     *holds(

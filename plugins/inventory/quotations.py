@@ -20,7 +20,7 @@ from plugins.api import (
     invalid,
     transitions,
 )
-from plugins.api.business import BY_DOCUMENT, Contracts, compute_amounts, limit_in_base
+from plugins.api.business import BY_DOCUMENT, Contracts, Rates, compute_amounts, limit_in_base
 from plugins.api.values import ReadOnlyRecord, RecordId
 from plugins.inventory.currencies import find_rate_of
 from plugins.inventory.numbers import QUOTATION_NUMBERS
@@ -148,17 +148,18 @@ class Contracted:
 async def make_contract(step: Step[Quotation]) -> None:
     """Have the plugin that keeps contracts draft one over the amount of the quotation, for its customer."""
     await refuse_expired(step)
-    quotation = step.record
+    req, quotation = step.req, step.record
     if quotation["contract_id"] is not None:
         raise ApiError(CONFLICT, HAS_CONTRACT)
     if quotation["customer_id"] is None:
         raise invalid("customer_id", "required")
-    if quotation["currency"] is not None:  # contracts are in the company's own
-        raise invalid("currency", "invalid")
     name = step.body.get("name") or f"{quotation['number']} {quotation['customer_name']}"
     values = {"name": name[:200], "reference": quotation["number"]}
     values |= {one: quotation[one] for one in ("customer_id", "opportunity_id", "amount")}
-    made = await step.req.part(Contracts).draft(step.req, values)
+    # the company's own by its code, for the customer may have another one
+    values["currency"] = quotation["currency"] or await req.part(Rates).find_base()
+    values["rate"] = await find_rate_of(req, quotation, step.today)
+    made = await req.part(Contracts).draft(req, values)
     if made is None:
         raise ApiError(CONFLICT, NO_CONTRACTS)
     step.keep(Contracted(made))

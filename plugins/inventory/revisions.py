@@ -39,12 +39,12 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.api.business import CREDIT_REFUSALS, TEXT, in_base, limit_in_base, replace_terms
+from plugins.api.business import CREDIT_REFUSALS, TEXT, in_base, limit_in_base, replace_terms, value_for_limits
 from plugins.api.events import APPROVAL_CANCELLED
 from plugins.api.records import ON_HOLD, change_state
 from plugins.api.requests import as_json
 from plugins.api.values import ReadOnlyRecord
-from plugins.inventory.currencies import convert_sums, value_for_limits
+from plugins.inventory.currencies import convert_sums
 from plugins.inventory.lines import count_unfinished, number_lines
 from plugins.inventory.order_records import ASKED_LINE, PURCHASE_ORDERS, REJECT_BODY, SALES_ORDERS
 from plugins.inventory.orders import choose_delivery_address, compute_undelivered, find_excess, name_products

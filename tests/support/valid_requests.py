@@ -45,7 +45,7 @@ _INSTEAD = {
 }
 # among the addresses of a customer, of which a new one has none
 _CHOSEN = ("billing_address_name", "delivery_address_name")
-# what belongs to a contract is in the company's currency
+# what belongs to a contract is in the currency of that
 _IN_CURRENCY = ("currency", "rate")
 HandMade = Callable[["Maker", Route], Awaitable[Exercise]]
 

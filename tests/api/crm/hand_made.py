@@ -99,7 +99,8 @@ HAND_MADE: Mapping[str, HandMade] = {
     f"GET {CRM}/customers/duplicates": duplicates,
     f"POST {CRM}/follow-ups": without("opportunity_id", "contact_id"),
     f"PATCH {CRM}/follow-ups/{{id}}": without("opportunity_id", "contact_id"),
-    f"POST {CRM}/contracts": without("opportunity_id"),
+    # what belongs to a contract is in its currency, and so would need a rate of today
+    f"POST {CRM}/contracts": without("opportunity_id", "currency", "rate"),
     f"PATCH {CRM}/contracts/{{id}}": without("opportunity_id"),
     f"POST {CRM}/contracts/{{id}}/withdraw": in_state("submit"),
     f"POST {CRM}/contracts/{{id}}/approve": in_state("submit"),

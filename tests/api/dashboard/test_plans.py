@@ -30,8 +30,9 @@ async def test_payments_of_some_days_are_counted_by_the_index(path: str, tradewi
         expect(await admin.get(f"/api/dashboard/{path}"))
     # at midnight a job reads payments too, but none of its reads is of some days
     of_days = [read for read in reads if PAYMENTS.name in read["ns"] and "paid_at" in repr(read["command"])]
+    covered = ", ".join(f"{name}: 1" for name in ("amount", "base_amount", "salesperson_id", "owner_id", "account_id"))
     assert [(read["planSummary"], read["docsExamined"]) for read in of_days] == [
-        ("IXSCAN { deleted: 1, paid_at: -1, amount: 1, salesperson_id: 1, owner_id: 1, account_id: 1, _id: 1 }", 0)
+        (f"IXSCAN {{ deleted: 1, paid_at: -1, {covered}, _id: 1 }}", 0)
     ]
 
 

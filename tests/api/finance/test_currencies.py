@@ -259,6 +259,8 @@ async def test_a_company_without_exchange_rates_sees_no_currency_on_its_pages(ad
         "records/inventory.receipts",
         "pages/inventory.price-list",
         "records/crm.customers",
+        "records/crm.contracts",
+        "records/crm.payments",
     )
     pages += (f"{AT}/invoices/template?format=csv", f"{AT}/payments/template?format=csv")
     assert await shown(*pages) == [False] * len(pages)

@@ -132,7 +132,8 @@ async def test_what_is_less_after_its_month_was_closed_is_less_in_the_companys_c
 @pytest.mark.usefixtures("rates")
 async def test_what_has_no_rate_no_prices_or_a_contract_in_another_currency_is_refused(admin: Client) -> None:
     goods, customer = await Goods.fresh(admin), await party(admin, f"{CRM}/customers", "NOK")
-    contract = expect(await admin.post(f"{CRM}/contracts", {"customer_id": customer, "name": "c", "amount": "1.00"}))
+    contract = {"customer_id": customer, "name": "c", "amount": "1.00", "currency": "CNY"}
+    contract = expect(await admin.post(f"{CRM}/contracts", contract))
     line = {"product_id": goods.product_id, "quantity": "1", "price": "999999999.99"}
     good = {"customer_id": customer, "ordered_on": DAY, "lines": [line]}
     for body, field in (
@@ -256,12 +257,16 @@ async def test_conditions_on_a_revision_compare_what_it_is_worth_to_the_company(
 
 
 @pytest.mark.usefixtures("rates")
-async def test_an_order_of_a_quotation_has_its_currency_and_the_rate_of_its_own_day(admin: Client) -> None:
+async def test_what_is_made_of_a_quotation_has_its_currency_and_the_rate_of_its_own_day(admin: Client) -> None:
     goods, customer = await Goods.fresh(admin), await party(admin, f"{CRM}/customers", None)
     lines = [{"product_id": goods.product_id, "quantity": "2", "price": "10.00"}]
     body = {"customer_id": customer, "currency": "DKK", "rate": "1.5", "lines": lines}
     at = f"{QUOTATIONS}/{expect(await admin.post(QUOTATIONS, body))['id']}"
     expect(await admin.post(f"{at}/send"))
-    assert (await admin.post(f"{at}/contract")).fields == {"currency"}
+    of_contract = expect(await admin.post(f"{at}/contract"))["contract_id"]
+    contract = expect(await admin.get(f"{CRM}/contracts/{of_contract}"))
     order = expect(await admin.post(f"{at}/order"))
-    assert [order[name] for name in ("currency", "rate", "amount")] == ["DKK", "2.00", "20.00"]
+    for made in (contract, order):
+        assert [made[name] for name in ("currency", "rate", "amount")] == ["DKK", "2.00", "20.00"]
+    change = {"remark": "x", "version": order["version"]}
+    assert expect(await admin.patch(f"{SALES}/{order['id']}", change))["contract_id"] == of_contract

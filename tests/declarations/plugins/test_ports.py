@@ -50,6 +50,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
     (Customers, "find_credit_excess"): ({"customer_id": 7, "requested": Decimal(9), "ordered": Decimal(9)}, None),
     (Customers, "find_contacts"): ({"req": None, "customer_ids": [7]}, {}),
     (Contracts, "draft"): ({"req": None, "values": {}}, None),
+    (Contracts, "find_currency"): ({"contract_id": 7}, None),
     (Suppliers, "find_terms"): ({"supplier_id": 7}, None),
     (Suppliers, "find_payment_terms"): ({"supplier_id": 7}, PaymentTerms()),
     (Suppliers, "find_currency"): ({"supplier_id": 7}, None),
