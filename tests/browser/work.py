@@ -46,6 +46,7 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
         "starts_at": "2031-03-03 09:00",
         "ends_at": "2031-03-04 18:00",
     },
+    "crm.contract-amendments": {"description": "Other terms"},  # what changes no field needs words
     "hrm.shifts": {"start": "09:00", "end": "18:00"},
     "hrm.leaves": {"starts_at": "2031-03-03 09:00", "ends_at": "2031-03-04 18:00"},
     "hrm.requests": {"kind": "Outside duty", "starts_at": "2031-03-05 09:00", "ends_at": "2031-03-05 18:00"},
@@ -55,7 +56,7 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "inventory.purchase-orders": {"product_id": "1", "quantity": "1", "price": "1"},
     "inventory.quotations": {"customer_name": "A customer", "product_id": "1", "quantity": "1"},
     "inventory.sales-orders": {"customer_name": "A customer", "product_id": "1", "quantity": "1"},
-    "finance.invoices": {"counterparty": "A party", "amount": "1"},
+    "finance.invoices": {"direction": "Sent", "counterparty": "A party", "amount": "1"},
     "notifications": {"user_ids": "王经理"},
     "notifications.announcements": {"users": "王经理"},
 }

@@ -61,12 +61,12 @@ def _make(console: Console, work: Work, typed: Mapping[str, str]) -> str:
 
 
 async def _prepared(work: Work, person: Client, admin: Client) -> dict[str, str]:
-    """What is to be chosen in the form, after it was made: a list for prices, a contract that something can be paid of."""
+    """What is to be chosen in the form, after it was made: a list for prices, a contract in force."""
     if work.subject.name == "inventory.prices":
         made = {"code": unique("list"), "name": unique("list")}
         expect(await person.post("/api/v1/inventory/price-lists", made))
         return {"price_list_id": made["name"]}
-    if work.subject.name not in ("crm.payment-plans", "crm.payments"):
+    if work.subject.name not in ("crm.contract-amendments", "crm.payment-plans", "crm.payments"):
         return {}
     customer = expect(await person.post("/api/v1/crm/customers", {"name": unique("customer")}))
     body = {"customer_id": customer["id"], "name": unique("contract"), "amount": "1000000.00"}
