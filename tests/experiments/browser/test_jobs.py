@@ -36,11 +36,14 @@ AT_THE_DESK = (
     orders.sale_to_return,
     orders.payment_allocated,
     orders.quotation_printed,
+    orders.order_revised,
+    orders.e_invoice_entered,
     office.leave_approved,
     office.claim_approved,
     office.flow_by_amount,
     office.person_created,
     office.keys_alone,
+    orders.sale_in_a_currency,  # after what a company with one currency does
 )
 ON_THE_PHONE = (
     jobs.lead_to_contract,
@@ -48,6 +51,9 @@ ON_THE_PHONE = (
     jobs.month_of_attendance,
     office.leave_approved,
     office.claim_approved,
+    orders.order_revised,
+    orders.e_invoice_entered,
+    orders.sale_in_a_currency,
 )
 
 

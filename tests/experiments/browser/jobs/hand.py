@@ -22,7 +22,7 @@ from plugins.console.nodes import WORDS
 from tests.browser.browser import Console
 from tests.browser.work import SITE
 
-DESK, PHONE = (1440, 900), (390, 844)
+DESK, PHONE = (1280, 800), (390, 844)
 _TRIES, _COLOURS, _STILL_SECONDS = 5, 64, 1.5
 _WORDS_OF_THE_SHELL = Path(__file__).parents[4] / "plugins" / "console" / "static" / "words.js"
 # what is on top: an open form or question, a panel, or else the page; then what is seen there and matches
@@ -36,6 +36,11 @@ const said = (one) => (one.innerText || one.ariaLabel || one.title || "").replac
 const found = places.flatMap((place) => [...place.querySelectorAll(selector)]).filter((one) => seen(one) && !one.disabled && !one.matches(".is-disabled"));
 const named = text ? found.filter((one) => said(one) === text) : found;
 return (named.length || !text || whole ? named : found.filter((one) => said(one).includes(text)))[0] ?? null;
+"""
+# whether an element stays where it is: forms and questions come into sight
+_STAYS = """
+const [one] = arguments, place = () => JSON.stringify(one.getBoundingClientRect()), before = place();
+return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(place() === before))));
 """
 _PRESSED = "button, a, summary, [role=tab], [role=button], label"
 
@@ -105,6 +110,7 @@ class Hand:
             try:
                 one = find()
                 self.browser.execute_script("arguments[0].scrollIntoView({ block: 'nearest' })", one)
+                self.console.until(lambda one=one: self.browser.execute_script(_STAYS, one))
                 one.click()
                 break
             except (ElementClickInterceptedException, StaleElementReferenceException) as error:
@@ -284,12 +290,18 @@ class Hand:
         """Keep a picture, for whoever asks for it."""
         if self.folder is None:
             return
-        at = self.folder / self.language / f"{name}.webp"
+        at = self.folder / self.language / f"{name}{'-phone' if self.phone else ''}.webp"
         at.parent.mkdir(parents=True, exist_ok=True)
         with Image.open(BytesIO(picture)) as taken:
             taken.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).convert("RGB").save(
                 at, lossless=True, method=6
             )
+
+    def spent(self) -> float:
+        """For how many seconds the page has been at work, by the clock of its own thread: nothing else slows that down."""
+        self.browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+        metrics = self.browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 
     def save(self, english: str) -> bytes:
         """Press a button of the record's page that saves a PDF; returns the file."""

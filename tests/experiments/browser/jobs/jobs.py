@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zoneinfo import ZoneInfo
 
 from PIL import Image, ImageDraw
 from selenium.webdriver.common.keys import Keys
@@ -175,7 +177,7 @@ def picture(text: str) -> Iterator[Path]:
 
 
 def month_of_attendance(desk: Desk) -> None:
-    """An employee punches with the position of the phone; HR reads the sheet of the month."""
+    """An employee punches with the position of the phone; HR reads the sheet of the month before."""
     hand = desk.sit_down("staff")
     hand.go("hrm.punch")
     hand.press("Punch")
@@ -188,6 +190,8 @@ def month_of_attendance(desk: Desk) -> None:
     hand.go("hrm.attendance")
     hand.shot("attendance")
     hand.tab("Monthly report")
+    hand.day("month", f"{datetime.now(ZoneInfo('Asia/Shanghai')).replace(day=1) - timedelta(days=1):%Y-%m}")
+    hand.console.robot("rest")
     hand.shot("month")
 
 

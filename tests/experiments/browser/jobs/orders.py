@@ -15,9 +15,12 @@ from selenium.webdriver.common.keys import Keys
 from plugins.testing import unique
 from tests.experiments.browser.jobs.hand import Hand
 from tests.experiments.browser.jobs.jobs import Desk
+from tests.support.e_invoice_files import digitalised, fresh_number
 
 _LEAST_INK = 1000  # dark points of a page that says something
 PRODUCTS = [f"P-100{number}" for number in range(1, 8)] + ["P-2001", "P-2002", "P-3001"]
+_BRACKET = "铝合金支架"
+_TOTALS = ".antd-Drawer .totals"
 
 
 def purchase_to_stock(desk: Desk) -> None:
@@ -28,6 +31,7 @@ def purchase_to_stock(desk: Desk) -> None:
     hand.pick("supplier_id", "华东金属")
     hand.pick("warehouse_id", "上海仓")
     lines(hand, [(sku, "20", "12.50") for sku in PRODUCTS])
+    hand.console.until(lambda: "2,500.00" in hand.console.shown(_TOTALS))
     hand.shot("order-lines")
     hand.confirm()
     hand.click("main tbody tr a")
@@ -123,6 +127,107 @@ def enter_lines(hand: Hand, rows: Sequence[Sequence[str]]) -> None:
         hand.fields += 1 + len(cells)
         while number < len(rows) - 1 and "combobox" not in hand.browser.execute_script(focus):
             hand.console.keys(Keys.ENTER)
+
+
+def _line(hand: Hand, product: str, quantity: str) -> None:
+    """Enter one line as with the mouse, or on the phone."""
+    if not hand.console.count(".antd-Drawer .lines [name=quantity]"):
+        hand.click(".lines .antd-Combo-addBtn")
+    hand.pick("product_id", product)
+    hand.type("quantity", quantity)
+
+
+def order_revised(desk: Desk) -> None:
+    """The customer of a confirmed order wants more: the manager revises it, and reads what the versions are."""
+    hand = desk.sit_down("sales")
+    hand.go("inventory.sales-order")
+    hand.press("Create")
+    hand.pick("customer_id", "晨光科技")
+    hand.pick("warehouse_id", "上海仓")
+    _line(hand, _BRACKET, "2")
+    hand.type("price", "30")
+    hand.confirm()
+    hand.click("main tbody tr a")
+    hand.shown()
+    order = hand.title()
+    hand = desk.sit_down("manager")
+    hand.go("inventory.sales-order")
+    hand.row(order)
+    hand.act("Confirm")
+    hand.confirm()
+    hand.act(desk.say("变更", "Revise"))  # quotations have another Chinese word for it
+    hand.type("reason", why := desk.say("客户追加三件", "The customer wants three more"))
+    hand.type("quantity", "5")
+    hand.console.until(lambda: "150.00" in hand.console.shown(_TOTALS))
+    hand.shot("revision-form")
+    hand.confirm()
+    hand.tab(desk.say("订单版本", "Versions"))
+    hand.sees(why)
+    hand.shot("order-versions")
+
+
+def sale_in_a_currency(desk: Desk) -> None:
+    """An administrator enters a rate and prices in a currency; somebody who sells quotes by them, and has it ordered."""
+    code, prices = desk.say("USD", "EUR"), unique(desk.say("出口价目", "Export prices"))
+    hand = desk.sit_down("admin")
+    hand.go("finance.exchange-rate")
+    hand.press("Create")
+    hand.type("currency", code)
+    hand.day("day", "2026-11-01")
+    hand.type("rate", desk.say("7.12", "7.85"))
+    hand.confirm()
+    hand.go("inventory.price-list")
+    hand.press("Create")
+    hand.type("code", unique("EXP"))
+    hand.type("name", prices)
+    hand.click('[data-amis-name="for_all"] .antd-Switch')
+    hand.type("currency", code)
+    hand.confirm()
+    hand.row(prices)
+    hand.tab("Prices")
+    hand.press("Create")
+    hand.pick("product_id", _BRACKET)
+    hand.type("price", "3.25")
+    hand.confirm()
+    hand.sees(_BRACKET)
+    hand.shot("price-list")
+    hand = desk.sit_down("sales")
+    hand.go("inventory.quotation")
+    hand.press("Create")
+    hand.pick("customer_id", "晨光科技")
+    hand.pick("warehouse_id", "上海仓")
+    hand.type("currency", code)
+    _line(hand, _BRACKET, "40")
+    hand.console.until(lambda: "130.00" in hand.console.shown(_TOTALS))  # at the price of the list, which nobody typed
+    hand.shot("quotation-currency")
+    hand.confirm()
+    hand.click("main tbody tr a")
+    hand.shown()
+    for action in ("Send", "Accept", "Order"):
+        hand.act(action)
+        hand.confirm()
+    hand.tab("Sales orders")
+    hand.row("SO-")
+    hand.sees(code)
+    hand.shot("order-currency")
+
+
+def e_invoice_entered(desk: Desk) -> None:
+    """The accountant makes a draft of an e-invoice that a supplier sent; the file is attached to it."""
+    hand, number = desk.sit_down("admin"), fresh_number()
+    hand.go("finance.invoice")
+    hand.press(desk.say("从电子发票新增", "New from an e-invoice"))
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "invoice.xml")
+        file.write_bytes(digitalised(number))
+        hand.choose(file, part=".antd-Drawer .stored-file")
+        hand.console.until(lambda: file.name in hand.console.shown(".antd-Drawer .stored-file"))
+    hand.shot("e-invoice-form")
+    hand.confirm()
+    hand.row(number)
+    hand.shot("e-invoice")
+    hand.tab("Files")
+    hand.sees(file.name)
 
 
 def quotation_printed(desk: Desk) -> None:
