@@ -58,6 +58,7 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "inventory.sales-orders": {"customer_name": "A customer", "product_id": "1", "quantity": "1"},
     "finance.invoices": {"direction": "Sent", "counterparty": "A party", "amount": "1"},
     "notifications": {"user_ids": "王经理"},
+    "notifications.templates": {"kind": "Approval task"},
     "notifications.announcements": {"users": "王经理"},
 }
 # an action that a new record allows, where no state says which, and what is typed into its form
