@@ -62,7 +62,7 @@ def longest(subject: Subject) -> int:
 
 
 def dealt(attacks: Sequence[str], places: Mapping[str, Subject]) -> dict[str, list[str]]:
-    """The attacks of each place in turn, where they fit: lists with longer names get more."""
+    """The attacks of each place in turn, where they fit: lists with longer names get more, each at least one."""
     turns = [name for name, subject in sorted(places.items()) for _ in range(longest(subject) // SHORT)]
     hands: dict[str, list[str]] = {name: [] for name in places}
     for at, attack in enumerate(attacks):
@@ -70,7 +70,8 @@ def dealt(attacks: Sequence[str], places: Mapping[str, Subject]) -> dict[str, li
         fits = next((name for name in order if len(spaced(attack)) < longest(places[name]) - MARKED), None)
         if fits is not None:
             hands[fits].append(attack)
-    return hands
+    short = min(attacks, key=len)
+    return {name: hand or [short] for name, hand in hands.items()}
 
 
 def see(console: Console, subject: Subject, label: str, mark: str, record: str, texts: Sequence[str]) -> None:
@@ -86,4 +87,4 @@ def see(console: Console, subject: Subject, label: str, mark: str, record: str, 
     console.press("main .antd-Flex button")
     field = f".antd-Drawer [name={label}]"
     console.until(lambda: console.value(field))
-    assert texts[-1] in spaced(console.value(field))
+    assert texts[-1] in spaced(console.value(field)), subject.name
