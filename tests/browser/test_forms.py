@@ -207,6 +207,20 @@ def look_beside(console: Console, name: str) -> None:
     console.until(lambda: console.shown("main .trail").startswith("Customers") and not console.count(".antd-Drawer"))
 
 
+async def test_a_tab_counts_what_is_made_in_it(console: Console, company: Running, admin: Client) -> None:
+    customer = expect(await admin.post("/api/v1/crm/customers", {"name": unique("counted")}))
+    links = "[...document.querySelectorAll('main [class*=Tabs-link]')]"
+    count = f"return {links}.find((one) => one.textContent.trim() === 'Contacts')?.dataset.count"
+    await do(console.visit, company.url, admin, f"#/records/crm.customers/{customer['id']}")
+    await do(console.until, lambda: console.browser.execute_script(count) == "0")
+    await do(console.click, "Contacts")
+    await do(console.press, "main .antd-Tabs-pane.is-active .antd-Crud-toolbar button")
+    await do(console.until, lambda: console.count(".antd-Drawer [name=name]"))
+    await do(console.type, ".antd-Drawer [name=name]", unique("contact"))
+    await do(console.press, ".antd-Drawer [class*=Drawer-footer] button[class*=primary]")
+    await do(console.until, lambda: console.browser.execute_script(count) == "1")
+
+
 async def test_what_a_record_refers_to_is_shown_beside_it_before_its_page_is_opened(
     console: Console, company: Running, admin: Client
 ) -> None:

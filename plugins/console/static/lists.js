@@ -112,10 +112,10 @@ export function registerLists({ Renderer, evalExpression, filter }, { createElem
   for (const [type, part] of Object.entries({ reference, acts, maker, more, trail })) Renderer({ type })(part);
 }
 
-/** The number of records in each list of a record, beside the title of its tab; counted anew once the record has changed. */
-export function counts() {
-  let begun = false, counted;
-  const count = async ({ data, lists }) => {
+/** The number of records in each list of a record, beside the title of its tab; counted anew after each write. */
+export function counts(_, properties) {
+  const count = async () => {
+    const { data, lists } = properties();
     for (const [title, { url }] of Object.entries(lists)) {
       const [path, query = ""] = url.replace(/[?&]sum=[^&]*$/, "").split("?"), fill = (text) => text.replace(/\$\{record_id[^}]*\}/g, encodeURIComponent(data.record_id));
       const reply = await call(`${fill(path)}?${fill(query)}${query && "&"}page_size=1&with_total=true`);
@@ -123,12 +123,9 @@ export function counts() {
       if (tab && reply.data?.total !== undefined) tab.dataset.count = reply.data.total;
     }
   };
-  return { update(given) {
-    const { version } = given.data, changed = counted !== undefined && version !== counted;
-    counted = version ?? counted;
-    if (!begun || changed) count(given);
-    begun = true;
-  } };
+  count();
+  addEventListener("written", count);
+  return { end: () => removeEventListener("written", count) };
 }
 
 /** The active filters of a list, each with a button that takes it away; `listOf` returns the list with an id. */
