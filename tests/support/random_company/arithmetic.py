@@ -44,6 +44,7 @@ def price(lines: Sequence[Row], with_tax: bool, discount: Decimal) -> list[Row]:
         agreed = {
             "quantity": line["quantity"],
             "net": net,
+            "tax": tax,
             "amount": net + tax,
             "share": value(line, line["quantity"]) - value_left,
         }
@@ -52,7 +53,7 @@ def price(lines: Sequence[Row], with_tax: bool, discount: Decimal) -> list[Row]:
 
 
 def part(line: Row, name: str, units: Decimal) -> Decimal:
-    """What some units of a line of an order have of its `net` or `amount`, as it was agreed when nothing was settled."""
+    """What some units of a line of an order have of its `net`, `tax` or `amount`, as it was agreed when nothing was settled."""
     agreed = line["agreed"]
     return share(agreed[name], value(line, units), value(line, agreed["quantity"]))
 
@@ -60,10 +61,7 @@ def part(line: Row, name: str, units: Decimal) -> Decimal:
 def rescale(line: Row, quantity: Decimal) -> Row:
     """A line with another quantity whose units cost what they did."""
     amount = part(line, "amount", quantity)
-    agreed = line["agreed"]
-    whole = {**line["agreed"], "tax": agreed["amount"] - agreed["net"]}
-    tax = part({**line, "agreed": whole}, "tax", quantity)
-    return {**line, "quantity": quantity, "net": amount - tax, "amount": amount, "ended": False}
+    return {**line, "quantity": quantity, "net": amount - part(line, "tax", quantity), "amount": amount, "ended": False}
 
 
 def taxes(lines: Sequence[Row], left: Sequence[Decimal], with_tax: bool) -> list[Decimal]:

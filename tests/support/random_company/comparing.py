@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.testing import eventually, expect
-from tests.support.random_company.arithmetic import ZERO, share, value
+from tests.support.random_company.arithmetic import ZERO, part
 from tests.support.random_company.goods import amount_of
 from tests.support.random_company.office import CRM, FINANCE, INVENTORY, Office, Person
 from tests.support.random_company.rounds import Tally
@@ -49,7 +49,7 @@ async def differences(office: Office, tally: Tally, *, audit: bool = True) -> li
 
 
 async def _compared(office: Office) -> Any:
-    for part in (
+    for compare in (
         _of_balances,
         _of_stock,
         _of_items,
@@ -61,7 +61,7 @@ async def _compared(office: Office) -> Any:
         _of_taxes,
         _of_margins,
     ):
-        async for one in part(office):
+        async for one in compare(office):
             yield one
 
 
@@ -250,8 +250,7 @@ def _net(order: Mapping[str, Any], product: str | None, units: Decimal) -> Decim
     if product is None:
         return Decimal(order["freight"] * units)
     line = next(one for one in order["lines"] if one["product"] == product)
-    part, whole = value(line, units), value(line, line["quantity"])
-    return share(line["amount"], part, whole) - share(line["amount"] - line["net"], part, whole)
+    return part(line, "amount", units) - part(line, "tax", units)
 
 
 def _ordered(office: Office, order: Mapping[str, Any]) -> Decimal:
