@@ -113,7 +113,7 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
     download(named ? decodeURIComponent(named[1] ?? named[2]) : "export", reply.file);
     return { status: 200, data: { status: 0, msg: "", data: {} } };
   }
-  if (reply.code === 0 && method.toUpperCase() !== "GET") dispatchEvent(new Event("written"));
+  if (reply.code === 0 && method.toUpperCase() !== "GET") dispatchEvent(new CustomEvent("written", { detail: path }));
   if (reply.code === 0 && method.toUpperCase() === "POST") {
     forget(path);
     pick(path, reply.data);

@@ -112,20 +112,32 @@ export function registerLists({ Renderer, evalExpression, filter }, { createElem
   for (const [type, part] of Object.entries({ reference, acts, maker, more, trail })) Renderer({ type })(part);
 }
 
-/** The number of records in each list of a record, beside the title of its tab; counted anew after each write. */
+/** The number of records in each list of a record, beside the title of its tab; counted anew once the record or such a list has changed. */
 export function counts(_, properties) {
+  let begun = false, counted;
+  const addressed = (text) => text.replace(/\$\{record_id[^}]*\}/g, encodeURIComponent(properties().data.record_id));
   const count = async () => {
-    const { data, lists } = properties();
-    for (const [title, { url }] of Object.entries(lists)) {
-      const [path, query = ""] = url.replace(/[?&]sum=[^&]*$/, "").split("?"), fill = (text) => text.replace(/\$\{record_id[^}]*\}/g, encodeURIComponent(data.record_id));
-      const reply = await call(`${fill(path)}?${fill(query)}${query && "&"}page_size=1&with_total=true`);
+    for (const [title, { url }] of Object.entries(properties().lists)) {
+      const [path, query = ""] = addressed(url.replace(/[?&]sum=[^&]*$/, "")).split("?");
+      const reply = await call(`${path}?${query}${query && "&"}page_size=1&with_total=true`);
       const tab = [...document.querySelectorAll("main [class*=Tabs-link]")].find((one) => one.textContent.trim() === title);
       if (tab && reply.data?.total !== undefined) tab.dataset.count = reply.data.total;
     }
   };
-  count();
-  addEventListener("written", count);
-  return { end: () => removeEventListener("written", count) };
+  const follow = ({ detail: path }) => {
+    const { data, lists } = properties(), isIn = ({ url }) => path.startsWith(addressed(url.split("?")[0]));
+    if (!path.endsWith(`/${data.record_id}`) && Object.values(lists).some(isIn)) count();
+  };
+  addEventListener("written", follow);
+  return {
+    update({ data: { version } }) {
+      const changed = counted !== undefined && version !== counted;
+      counted = version ?? counted;
+      if (!begun || changed) count();
+      begun = true;
+    },
+    end: () => removeEventListener("written", follow),
+  };
 }
 
 /** The active filters of a list, each with a button that takes it away; `listOf` returns the list with an id. */
