@@ -69,7 +69,7 @@ def rate() -> Field:
         maximum=MAX_RATE,
         places=RATE_PLACES,
         only_with=RATES_TABLE,
-        description="What a unit is worth; that of the day unless given.",
+        description="Units of the company's currency for one unit; that of the day unless given.",
         example="7.1234",
     )
 
