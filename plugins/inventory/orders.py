@@ -311,7 +311,7 @@ async def end_sale(step: Step[Any]) -> None:
     await count_again(step.req, step.record)
 
 
-_OF_CREDIT = ("lines", "amount", "shipped_amount", "shipped_difference", "rate")
+_OF_CREDIT = ("lines", "amount", "shipped_amount", "shipped_difference", "currency", "rate")
 _WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
 
 
@@ -337,8 +337,9 @@ async def find_excess(step: Step[Any], order: ReadOnlyRecord, requested: Decimal
         return None
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
     waiting = await step.store(SALES_ORDERS).find(others, fields=_OF_CREDIT)
-    requested = in_base(requested, await value_for_limits(step.service, order, step.today))
-    ordered = sum((in_base(compute_undelivered(one), one) for one in waiting), Decimal(0))
+    requested, ordered = in_base(requested, await value_for_limits(step.service, order, step.today)), Decimal(0)
+    for one in waiting:
+        ordered += in_base(compute_undelivered(one), await value_for_limits(step.service, one, step.today))
     customers = step.service.part(Customers)
     return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
 

@@ -235,8 +235,9 @@ async def test_a_typed_rate_lowers_neither_what_an_approval_compares_nor_what_a_
     expect(await admin.delete(f"{DEFINITIONS}/{flow['id']}"))
     assert [one["key"] for one in tried["nodes"]] == ["boss"]
     customer = await party(admin, f"{CRM}/customers", None, credit_limit="50.00")
-    order = expect(await admin.post(SALES, {"customer_id": customer, "lines": [line], **typed}))
-    assert expect(await admin.post(f"{SALES}/{order['id']}/confirm"))["credit_excess"] == "10.00"
+    for excess in ("10.00", "70.00"):  # the first order counts beside the second as it did by itself
+        order = expect(await admin.post(SALES, {"customer_id": customer, "lines": [line], **typed}))
+        assert expect(await admin.post(f"{SALES}/{order['id']}/confirm"))["credit_excess"] == excess
 
 
 @pytest.mark.usefixtures("rates")
