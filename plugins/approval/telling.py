@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import NOTIFY, Collection, Message, Service
+from plugins.api import NOTIFY, Actor, Collection, Message, Service
 from plugins.api.records import Catalogue, approving_route
 from plugins.approval.engine import ApprovalContext
 from plugins.approval.messages import LEFT_TASKS, NO_FLOW, WAITS_FOR
@@ -14,11 +14,15 @@ from plugins.rbac.api import Directory, Policy, people_permitted
 
 REASSIGN = "approval:instance:reassign"
 _MOST = 200  # requests whose initiators are told; people who are told of a request without a flow
+_LOOKED_AT = 1_000  # people of whom it is found out whether they see a request without a flow
 _READ = ("title", "biz_type", "resource_id", "initiator_id")
 
 
 async def tell_permitted(context: ApprovalContext, payload: Mapping[str, Any]) -> None:
-    """Notify whoever may approve the record of a request to which no flow applies, and sees it: 200 people at most."""
+    """Notify whoever may approve the record of a request to which no flow applies, and sees it.
+
+    Of more than 200 people the super administrators are left out first.
+    """
     service, catalogue = context.service, context.service.part(Catalogue)
     collection = catalogue.biz_types.get(payload["biz_type"])
     route = approving_route(catalogue.routes, collection) if collection is not None else None
@@ -30,7 +34,7 @@ async def tell_permitted(context: ApprovalContext, payload: Mapping[str, Any]) -
     words = title if isinstance(title, Message) else Message(str(title), str(title))
     await context.emit(
         NOTIFY,
-        user_ids=[one for one in people[:_MOST] if await _sees(service, one, collection, id)],
+        user_ids=await _who_see(service, people[:_LOOKED_AT], collection, id),
         kind="approval_task",
         title=Message(NO_FLOW.zh.replace("{title}", words.zh), NO_FLOW.en.replace("{title}", words.en)),
         link=route.path.removeprefix("/api/v1").rpartition("/")[0].replace("{id}", id),
@@ -38,10 +42,19 @@ async def tell_permitted(context: ApprovalContext, payload: Mapping[str, Any]) -
     )
 
 
-async def _sees(service: Service, user_id: int, collection: Collection, id: str) -> bool:
-    actor = await service.part(Directory).actor_of(user_id)
-    if actor is None:
-        return False
+async def _who_see(service: Service, people: Sequence[int], collection: Collection, id: str) -> list[int]:
+    """Return at most `_MOST` of these people who see the record."""
+    seeing, supers = list[int](), list[int]()
+    for user_id in people:
+        if len(seeing) == _MOST:
+            break
+        actor = await service.part(Directory).actor_of(user_id)
+        if actor is not None and (actor.is_super or await _sees(service, actor, collection, id)):
+            (supers if actor.is_super else seeing).append(user_id)
+    return [*seeing, *supers][:_MOST]
+
+
+async def _sees(service: Service, actor: Actor, collection: Collection, id: str) -> bool:
     scope = await service.part(Policy).scope_of(actor)
     store = service.database.store(collection, actor, scope)
     return await store.find_one({"_id": collection.parse_id(id)}) is not None

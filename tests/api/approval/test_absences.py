@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from plugins.api import utc_now
+from plugins.approval import telling
 from plugins.approval.records import DELEGATIONS
 from plugins.approval.standing_in import settle_due
 from plugins.boot.runtime import Running
@@ -17,6 +18,8 @@ from tests.api.crm.sales import CONTRACTS, contract
 from tests.api.notification.inboxes import titles
 
 pytestmark = pytest.mark.gen_test(timeout=60)
+SELLING = ["crm:contract:create", "crm:contract:submit", "crm:contract:read", "crm:customer:create"]
+DECIDING = ["crm:contract:list", "crm:contract:read", "crm:contract:approve"]
 
 
 async def delegation(client: Client, to: Client, starts_at: str = PAST) -> str:
@@ -86,11 +89,9 @@ async def test_the_initiator_and_those_who_can_reassign_hear_of_a_disabled_appro
 # -- records to which no flow applies
 
 
-async def test_permitted_approvers_in_scope_are_notified_that_no_flow_applies(admin: Client, people: People) -> None:
-    selling = [f"crm:{one}" for one in ("contract:create", "contract:submit", "contract:read", "customer:create")]
-    deciding = ["crm:contract:list", "crm:contract:read", "crm:contract:approve"]
+async def test_permitted_approvers_in_scope_are_notified_that_no_flow_applies(people: People) -> None:
     maker, boss, stranger = [
-        await people.person(codes, scope) for codes, scope in ((selling, "self"), (deciding, "all"), (deciding, "self"))
+        await people.person(codes, scope) for codes, scope in ((SELLING, "self"), (DECIDING, "all"), (DECIDING, "self"))
     ]
     made = await contract(maker, "12.00")
     reply = await maker.post(f"{CONTRACTS}/{made['id']}/submit")
@@ -100,6 +101,24 @@ async def test_permitted_approvers_in_scope_are_notified_that_no_flow_applies(ad
     assert (len(told), await titles(stranger), await titles(maker)) == (1, [], [])
     listed = expect(await boss.get(f"{CONTRACTS}?status=pending&page_size=200"))["items"]
     assert made["id"] in [row["id"] for row in listed]
+
+
+async def test_neither_who_does_not_see_the_record_nor_super_administrators_take_the_place_of_who_decides(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker, stranger, boss = [
+        await people.person(codes, scope) for codes, scope in ((SELLING, "self"), (DECIDING, "self"), (DECIDING, "all"))
+    ]
+
+    async def permitted(*_: object) -> list[int]:
+        return [id_of(stranger), 1, id_of(boss)]
+
+    monkeypatch.setattr(telling, "people_permitted", permitted)
+    monkeypatch.setattr(telling, "_MOST", 1)
+    made = await contract(maker, "12.00")
+    expect(await maker.post(f"{CONTRACTS}/{made['id']}/submit"))
+    told = [[made["number"] in title for title in await titles(one)] for one in (stranger, boss)]
+    assert told == [[], [True]]
 
 
 async def test_a_record_that_a_flow_takes_answers_with_its_approval(admin: Client, people: People) -> None:
