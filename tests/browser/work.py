@@ -51,6 +51,8 @@ _SPECIAL: Mapping[str, Mapping[str, str]] = {
     "hrm.leaves": {"starts_at": "2031-03-03 09:00", "ends_at": "2031-03-04 18:00"},
     "hrm.requests": {"kind": "Outside duty", "starts_at": "2031-03-05 09:00", "ends_at": "2031-03-05 18:00"},
     "hrm.punches": {"lng": "121.47", "lat": "31.23"},
+    # an open shift, for a day after the months that are closed
+    "hrm.rosters": {"day": "2026-12-24", "shift_id": "0"},
     "inventory.transfers": {"to_warehouse_id": "1"},
     # required where no customer or supplier is chosen, and where no lines come to it
     "inventory.purchase-orders": {"product_id": "1", "quantity": "1", "price": "1"},

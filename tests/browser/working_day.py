@@ -33,7 +33,10 @@ async def work_through(console: Console, company: Running, username: str, works:
     person, admin = await person_of(company, username), await person_of(company, "admin")
     await do(console.visit, company.url, person)
     for work in works:
-        await do(labour, console, work, await _prepared(work, person, admin))
+        try:
+            await do(labour, console, work, await _prepared(work, person, admin))
+        except AssertionError as error:
+            raise AssertionError(f"{work.subject.name}: {error}") from error
         await do(console.check, work.subject.name)
 
 
