@@ -71,7 +71,8 @@ VIEWS = (
             "prepayment_rate": {"visibleOn": f"${{kind == '{PREPAYMENT}'}}", "clearValueOnHidden": True},
             "amount": _SUMS,
             "tax": _SUMS,
-            "lines": {"visibleOn": f"${{kind != '{PREPAYMENT}'}}"},  # which the service makes then
+            # the service makes the lines of a prepayment
+            "lines": {"visibleOn": f"${{kind != '{PREPAYMENT}'}}", "clearValueOnHidden": True},
             # which have no picker, as they are of a plugin that need not be there
             "shipment_ids": {"type": "hidden"},
             "lines.shipment_id": {"type": "hidden"},

@@ -114,6 +114,34 @@ async def test_a_part_of_an_order_is_invoiced_by_its_lines_and_not_by_the_sum_th
     assert (made["kind"], made["amount"], made["lines"][0]["order_line"]) == ("part", "20.00", 1)
 
 
+async def test_a_prepayment_is_asked_for_although_lines_were_begun(
+    console: Console, company: Running, admin: Client
+) -> None:
+    goods = await Goods.stocked(admin, 4)
+    order = await goods.sale(4, "5.00")
+    expect(await goods.deliver(order, 1))
+    await do(console.visit, company.url, admin)
+    await do(lambda: console.robot("open", address="#/finance.invoice", tab="Receivables"))
+    row = (
+        f"[...document.querySelectorAll('main tbody tr')].find((one) => one.textContent.includes('{order['number']}'))"
+    )
+    new = f"[...{row}.querySelectorAll('button, a')].find((one) => one.textContent === 'New invoice…').click()"
+    await do(console.browser.execute_script, new)
+    await do(console.until, lambda: console.value(".antd-Drawer [name=amount]") == "20.00")
+    await do(console.type, ".antd-Drawer [name=amount]", Keys.CONTROL, "a")
+    await do(console.type, ".antd-Drawer [name=amount]", "10.00")
+    await do(console.press, ".lines .antd-Combo-addBtn")
+    await do(console.until, lambda: console.count(".lines [name=quantity]"))
+    await do(console.type, ".lines [name=quantity]", "2")
+    await do(console.press, ".antd-Drawer [data-amis-name=kind] .antd-Select")
+    await do(console.press, ".antd-Select-option:nth-child(2)")
+    await do(console.until, lambda: not console.count(".antd-Drawer [data-amis-name=lines]"))
+    await do(console.press, CONFIRM)
+    await do(console.until, lambda: not console.count(".antd-Drawer"))
+    (made,) = expect(await admin.get("/api/v1/finance/invoices?page_size=1&sort=-created_at"))["items"]
+    assert (made["kind"], made["amount"], len(made["lines"])) == ("prepayment", "10.00", 1)
+
+
 async def test_files_are_attached_to_a_record_and_a_refusal_says_why(
     console: Console, company: Running, admin: Client, tmp_path: Path
 ) -> None:
