@@ -47,13 +47,14 @@ def totals(viewer: Viewer, shape: Field, controls: Sequence[Node]) -> Iterator[N
         sums = [inner for inner, of in amounts.items() if of.places == _CENTS]
         last = _AMOUNT if _AMOUNT in sums else sums[-1]
         cells, asked = tables[name]["items"], [*known]
+        seen = {one: tables[name][one] for one in ("visibleOn",) if one in tables[name]}
         if isinstance(cells, list):
             asked = [one["name"] for one in cells if one["name"] in known]
             cells.append(node("counted", label=viewer.label(last, counted[last]), className="cell amount"))
         kept = {one: of for one, of in (counter.returns.fields or {}).items() if of.kind == "money"}
         figures = {one: viewer.label(one, of) for one, of in kept.items()}
         sent = [one for one in counter.body.fields or {} if one != name]
-        yield node("totals", lines=name, count=counter.path, sent=sent, asked=asked, cell=last, figures=figures)
+        yield node("totals", lines=name, count=counter.path, sent=sent, asked=asked, cell=last, figures=figures, **seen)
 
 
 def _counter(viewer: Viewer, shape: Field) -> Route | None:

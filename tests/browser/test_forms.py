@@ -135,7 +135,7 @@ async def test_a_prepayment_is_asked_for_although_lines_were_begun(
     await do(console.type, ".lines [name=quantity]", "2")
     await do(console.press, ".antd-Drawer [data-amis-name=kind] .antd-Select")
     await do(console.press, ".antd-Select-option:nth-child(2)")
-    await do(console.until, lambda: not console.count(".antd-Drawer [data-amis-name=lines]"))
+    await do(console.until, lambda: not console.count(".antd-Drawer :is([data-amis-name=lines], .totals)"))
     await do(console.press, CONFIRM)
     await do(console.until, lambda: not console.count(".antd-Drawer"))
     (made,) = expect(await admin.get("/api/v1/finance/invoices?page_size=1&sort=-created_at"))["items"]
