@@ -64,6 +64,9 @@ from plugins.records.transitions import (
     is_withdrawal as is_withdrawal,  # whether such a route takes back what was submitted for approval
     transitions_of as transitions_of,  # the transitions that such a route may make
 )
+from plugins.records.wording import (
+    plural_of as plural_of,  # the English plural of a noun
+)
 
 if not TYPE_CHECKING:
     __getattr__ = partial(find_moved, __name__, ("business",))

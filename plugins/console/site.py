@@ -9,7 +9,7 @@ from functools import cached_property
 
 from plugins.api import SIGNED_IN, Collection, Field, Menu, Message, Route, View
 from plugins.api.fields import fields_in
-from plugins.api.records import Catalogue, transitions_of
+from plugins.api.records import Catalogue, plural_of, transitions_of
 
 DASHBOARDS = "dashboard:chart"
 _DASHBOARD = "/api/dashboard/"
@@ -298,7 +298,7 @@ class Site:
             return declared
         if subject.collection is not None:
             noun = subject.collection.noun
-            return Message(noun.zh, noun.en[:1].upper() + noun.en[1:])
+            return Message(noun.zh, plural_of(noun.en[:1].upper() + noun.en[1:]))
         return self.catalogue.summaries[one.name]
 
     def action_title(self, action: Route) -> Message:
