@@ -372,7 +372,7 @@ ROUTES: tuple[Route, ...] = (
             after=_complete,
             refusals=_REFUSED_AGAIN,
         ),
-        approval=Approval(title=_title, record=_describe, fields=_DESCRIBED),
+        approval=Approval(title=_title, record=_describe, fields=_DESCRIBED, tells=False),
     ),
     route(
         "POST /api/v1/hrm/requests/enter",

@@ -324,6 +324,6 @@ ROUTES: tuple[Route, ...] = (
             after=_complete,
             refusals=conflicts(CLOSED),
         ),
-        approval=Approval(title=_title, record=_describe, fields=_DESCRIBED),
+        approval=Approval(title=_title, record=_describe, fields=_DESCRIBED, tells=False),
     ),
 )

@@ -21,7 +21,7 @@ from handlers.schema.fields import Field, text
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record
 from handlers.service import Service
-from plugins.records.shared_events import APPROVAL_CANCELLED, APPROVAL_REQUESTED
+from plugins.records.shared_events import APPROVAL_CANCELLED, APPROVAL_REQUESTED, NOTIFY
 from plugins.records.steps import Step
 
 NO_FLOW_HEADER = "X-Approval"
@@ -39,7 +39,8 @@ class Approval:
     `submit` is the action that asks for it; its outcome leads to the actions `done`, `refused` and `withdrawn`.
     `record` returns what approvers and conditions see besides the record, such as names that the approvers may not look
     up, and `fields` declares them, so that conditions may name them. `title` makes the title of a request from all of
-    this; by default it is the code and the name of the record.
+    this; by default it is the code and the name of the record. Who is behind a record is told of a decision that is
+    made at the record itself, unless `tells` is false, for hooks that tell more.
     """
 
     submit: str = "submit"
@@ -49,6 +50,7 @@ class Approval:
     title: Callable[[ReadOnlyRecord], str | Message] | None = None
     record: Callable[[Step[Any]], Awaitable[ReadOnlyRecord]] | None = None
     fields: Mapping[str, Field] = field(default_factory=dict)
+    tells: bool = True
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -76,7 +78,7 @@ class Approval:
         A listener may decide at once.
         """
         shown = await self.describe(step)
-        title = self.title(shown) if self.title else _title_of(step.collection, shown)
+        title = self._name(step, shown)
         own = people_behind(step.record)
         about = refer_to(step)
         await step.emit(APPROVAL_REQUESTED, title=title, record=shown, own=own, **about)
@@ -86,8 +88,26 @@ class Approval:
         return found
 
     async def cancel(self, step: Step) -> None:
-        """End the approval of a record that was decided or withdrawn by its own action."""
+        """End the approval of a record that was decided or withdrawn by its own action, and tell who is behind it."""
         await step.emit(APPROVAL_CANCELLED, reason=step.reason, **refer_to(step))
+        people = people_behind(step.record) - {step.by}
+        if not (self.tells and people and step.action in (self.done, self.refused)):
+            return
+        machine, name = step.collection.machine, self._name(step, await self.describe(step))
+        words = name if isinstance(name, Message) else Message(name, name)
+        outcome = machine.states[step.record[machine.field]]
+        await step.emit(
+            NOTIFY,
+            user_ids=sorted(people),
+            kind="approval_result",
+            title=Message(f"{words.zh}：{outcome.zh}", f"{words.en}: {outcome.en.lower()}"),
+            body=step.reason,
+            link=_link_of(step),
+            data=refer_to(step),
+        )
+
+    def _name(self, step: Step, shown: ReadOnlyRecord) -> str | Message:
+        return self.title(shown) if self.title else _title_of(step.collection, shown)
 
 
 def refer_to(step: Step) -> Record:
@@ -101,6 +121,14 @@ def is_about(service: Service, payload: Payload, collection: Collection) -> bool
     """Return whether an event is about a record of this collection."""
     found = service.part(Catalogue).biz_types.get(payload["biz_type"])
     return found is not None and found.name == collection.name
+
+
+def _link_of(step: Step) -> str | None:
+    """Return where clients show the record: the path that reads it."""
+    for route in step.service.part(Catalogue).routes:
+        if route.method == "GET" and route.collection == step.collection.name and route.path.endswith("/{id}"):
+            return str(route.path.removeprefix("/api/v1").replace("{id}", str(step.record["id"])))
+    return None
 
 
 def _title_of(collection: Collection, shown: ReadOnlyRecord) -> str:

@@ -64,6 +64,18 @@ async def test_a_claim_that_was_not_approved_is_not_paid(admin: Client) -> None:
     expect(await books.pay_claim(await books.claim("submit")), 40901)
 
 
+async def test_who_claims_is_told_of_a_decision_that_no_flow_made(admin: Client, people: People) -> None:
+    clerk = await people.person([f"finance:expense-claim:{action}" for action in ("create", "submit", "read")])
+    line = {"day": "2018-03-01", "category": "office", "amount": "8.00"}
+    claim = expect(await clerk.post(CLAIMS, {"title": "pens", "lines": [line]}))
+    expect(await clerk.post(f"{CLAIMS}/{claim['id']}/submit"))
+    expect(await admin.post(f"{CLAIMS}/{claim['id']}/reject", {"reason": "no receipt"}))
+    (told,) = expect(await clerk.get("/api/v1/notifications"))["items"]
+    assert told["title"] == f"{claim['number']} pens：已驳回"
+    assert (told["kind"], told["body"]) == ("approval_result", "no receipt")
+    assert told["link"] == f"/finance/expense-claims/{claim['id']}"
+
+
 async def test_a_rejected_claim_is_changed_and_submitted_again(admin: Client) -> None:
     books = await Books.fresh(admin)
     claim = await books.claim("submit")
