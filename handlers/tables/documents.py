@@ -14,6 +14,7 @@ from typing import Any
 
 from handlers.request import Request
 from handlers.schema.errors import FieldError, ValidationFailed
+from handlers.schema.messages import Message
 from handlers.schema.values import Record
 from handlers.service import Service
 from handlers.tables.columns import TableColumn
@@ -23,6 +24,11 @@ from handlers.tables.rows import YIELD_EVERY, RecordWriter, TableReferences, han
 from handlers.tables.table import Table
 from handlers.tables.values import ValueLabels
 
+_LIKE_A_LINE = Message(
+    "表中没有“{column}”列，每行各为一张单据；本行与上一行除明细外相同",
+    'The table has no column "{column}", so each row is a document of its own; this one says the same as the row before, '
+    "but for its line",
+)
 _IN_LINE = re.compile(r"\[(\d+)\]\.?([^.\[]*)")
 Rows = Sequence[tuple[int, Record]]  # of a document: numbers and values
 
@@ -38,6 +44,7 @@ class DocumentWriter(RecordWriter):
         body = self._create.body if self._create is not None else None
         self._numbered = body is not None and self._key in (body.fields or {})
         self._first_rows: dict[str, int] = {}  # of the documents so far, by what names them
+        self._before: Record | None = None  # what the document before says besides its lines
 
     async def write(self, req: Request, rows: Sequence[tuple[int, Any]], *, dry_run: bool) -> ImportReport:
         """Write these documents, as `RowWriter` describes."""
@@ -60,8 +67,21 @@ class DocumentWriter(RecordWriter):
                 report.add_failure(document[0][0], failure, self._columns)
             else:
                 report.counts["created"] += 1
+            self._warn(report, *document[0])
         self._dry_run.end()
         return report
+
+    def _warn(self, report: ImportReport, number: int, row: Record) -> None:
+        """Warn of a document that may have been meant as a line of the one before, where no column joins rows."""
+        if any(column.name == self._key for column in self._columns):
+            return
+        whole = {name: value for name, value in row.items() if name.partition(".")[0] != self._lines}
+        if whole and whole == self._before:
+            (key,) = [column for column in self._table.columns.all if column.name == self._key]
+            named = {"zh": key.label.zh, "en": key.label.en}
+            words = Message(*(_LIKE_A_LINE.text(one, column=named[one]) for one in ("zh", "en")))
+            report.add_warning(number, "", "possible_line", words)
+        self._before = whole
 
     async def _find_taken(self, req: Request, keys: Sequence[str]) -> set[str]:
         found = await req.system_store(self._table.collection).find(

@@ -58,7 +58,8 @@ _PROGRESS = {
         default=[],
         nullable=False,
         history=False,
-        description=f"Rows that look like duplicates of others, at most the first {MAX_FAULTS}. They are written.",
+        description=f"Rows that look like duplicates of others, or documents that look like lines of the one before, at most the "
+        f"first {MAX_FAULTS}. They are written.",
     ),
     "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True),
 }

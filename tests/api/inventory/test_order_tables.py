@@ -56,6 +56,16 @@ async def test_rows_that_name_the_same_document_are_one_order(admin: Client) -> 
     assert first["number"] != "A"
 
 
+async def test_rows_that_no_column_joins_are_told_to_be_orders_of_their_own(admin: Client) -> None:
+    sku, reference = await sku_of(await Goods.fresh(admin)), unique("R")
+    rows = [[name, reference, sku, "2", "1.25"] for name in ("first", "first", "second")]
+    told = await load(admin, [HEADERS[1:], *rows], dry_run="true")
+    assert (told["created"], [(one["row"], one["rule"]) for one in told["warnings"]]) == (3, [(3, "possible_line")])
+    assert "“单据编号”" in told["warnings"][0]["message"]
+    joined = await load(admin, [HEADERS, *[["A", *rows[0]]] * 2], dry_run="true")
+    assert (joined["created"], joined["warnings"]) == (1, [])
+
+
 async def test_purchase_orders_come_in_by_the_labels_of_a_language(admin: Client) -> None:
     goods, reference = await Goods.fresh(admin), unique("R")
     supplier = expect(await admin.get(f"{AT}/suppliers/{await goods.supplier()}"))["code"]
