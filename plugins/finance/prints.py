@@ -94,7 +94,10 @@ PRINTS = (
             *("category", "reference", "open_item_id", "delivery_address"),
         ),
         lines="lines",
-        columns=("product_id", "description", "reference", "quantity", "price", "discount", "tax_rate", "net"),
+        columns=(
+            *("product_id", "description", "reference", "quantity", "price", "price_per"),
+            *("discount", "discount_amount", "tax_rate", "net"),
+        ),
         totals=_SUMS,
         notes=("remark",),
     ),

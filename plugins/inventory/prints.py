@@ -14,12 +14,12 @@ from plugins.inventory.quotation_records import QUOTATIONS
 _AT = "/api/v1/inventory"
 _SELLER, _BUYER = Message("供方", "Seller"), Message("需方", "Buyer")
 _ORDER_COLUMNS = (
-    *("product_id", "description", "reference", "quantity", "price", "price_per"),
+    *("product_id", "description", "reference", "quantity", "unit", "price", "price_per"),
     *("discount", "discount_amount", "tax_rate", "amount"),
 )
 _AGREED = ("expected_on", *vars(PaymentTerms()))
 _ORDER_TOTALS = ("order_discount", "freight", "net_amount", "tax_amount", "amount")
-_MOVED = ("product_id", "description", "quantity")
+_MOVED = ("product_id", "description", "quantity", "unit")
 
 
 def _shape_with(shipments: Collection[Any], orders: Collection[Any], party: str) -> Field:

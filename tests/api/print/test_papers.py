@@ -83,6 +83,34 @@ async def test_the_paper_of_an_invoice_says_its_instalments_and_until_when_there
     assert reply.status == 200, reply.body.decode()
 
 
+async def test_the_lines_on_a_paper_say_in_which_units_they_count_and_for_how_many_a_price_is(admin: Client) -> None:
+    goods, name = await Goods.fresh(admin), unique("per")
+    product = f"{AT}/products/{goods.product_id}"
+    boxes = {"version": expect(await admin.get(product))["version"], "units": [{"unit": "box", "factor": "10"}]}
+    expect(await admin.patch(product, boxes))
+    line = {"product_id": goods.product_id, "quantity": "3", "unit": "box", "price": "80.125", "price_per": "100"}
+    order = expect(await admin.post(f"{AT}/sales-orders", {"customer_name": name, "lines": [line]}))
+    told = {"description": "screws", "quantity": "333", "price": "80.125", "price_per": "100", "discount_amount": "0.82"}
+    bill = {"direction": "out", "counterparty": name, "lines": [told]}
+    invoice = expect(await admin.post("/api/v1/finance/invoices", bill))
+    papers = (
+        ("sales-order", printed(order, language="zh", template=name), {"unit": "箱", "price_per": "100"}),
+        (
+            "invoice",
+            f"/api/v1/finance/invoices/{invoice['id']}/print?language=zh&template={name}",
+            {"price_per": "100", "discount_amount": "0.82", "net": "266.00"},
+        ),
+    )
+    for paper, path, said in papers:
+        saying = "#let paper = json(bytes(sys.inputs.paper))\n" + f'#if repr(paper).contains("{name}") {{\n'
+        for column, value in said.items():
+            saying += f'  assert(paper.columns.any(one => one.name == "{column}"))\n'
+            saying += f'  assert.eq(paper.rows.first().{column}, "{value}")\n'
+        expect(await template(admin, saying + "}\nx", name=name, paper=paper))
+        reply = await admin.get(path)
+        assert reply.status == 200, reply.body.decode()
+
+
 async def test_the_code_on_a_paper_tells_equal_older_and_altered_and_nothing_else(
     admin: Client, anonymous: Client
 ) -> None:
