@@ -155,7 +155,10 @@ RULES: dict[str, Message] = {
     "permission": Message(
         "该记录已存在，您没有修改权限", "belongs to an existing record that you are not permitted to change"
     ),
-    "policy": Message("不符合密码策略", "does not meet the password policy"),
+    "policy": Message(
+        "过短，或所含字符种类过少（大写字母、小写字母、数字、符号）",
+        "is too short, or has too few kinds of characters: upper case, lower case, digits, symbols",
+    ),
     "reused": Message("不能与最近使用过的密码相同", "must differ from recently used passwords"),
     "uncovered": Message("有取值不符合任何分支", "does not cover all values"),
     "unreachable": Message("没有取值会进入该分支", "has a part that no value leads to"),

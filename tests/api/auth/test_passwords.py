@@ -59,6 +59,7 @@ async def test_a_password_has_ten_characters_of_four_kinds(people: People, passw
     if not meets:
         assert reply.data["errors"][0]["field"] == "password"
         assert reply.data["errors"][0]["rule"] == "policy"
+        assert "大写字母" in reply.data["errors"][0]["message"]
 
 
 async def test_the_policy_holds_for_those_who_change_and_those_who_set_a_password(people: People) -> None:
