@@ -38,6 +38,8 @@ DICTIONARIES = (
         office=("办公", "Office"),
         travel=("差旅", "Travel"),
         reimbursement=("报销", "Reimbursement"),
+        bank_charge=("银行手续费", "Bank charges"),
+        tax=("税费", "Taxes"),
     ),
     dictionary(
         "finance_payment_method",

@@ -397,7 +397,9 @@ export const DICTIONARIES = {
    "rent": {"zh": "房租", "en": "Rent", "color": ""},
    "office": {"zh": "办公", "en": "Office", "color": ""},
    "travel": {"zh": "差旅", "en": "Travel", "color": ""},
-   "reimbursement": {"zh": "报销", "en": "Reimbursement", "color": ""}
+   "reimbursement": {"zh": "报销", "en": "Reimbursement", "color": ""},
+   "bank_charge": {"zh": "银行手续费", "en": "Bank charges", "color": ""},
+   "tax": {"zh": "税费", "en": "Taxes", "color": ""}
   }
  },
  "finance_entry_kind": {

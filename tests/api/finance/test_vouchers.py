@@ -31,6 +31,12 @@ async def test_vouchers_move_the_balance(admin: Client) -> None:
     assert await books.balance() == "99.75"
 
 
+@pytest.mark.parametrize("category", ["bank_charge", "tax"])
+async def test_what_the_bank_and_the_tax_office_take_each_month_has_a_category(admin: Client, category: str) -> None:
+    books = await Books.fresh(admin)
+    assert expect(await books.book("expense", "15.00", category=category))["category"] == category
+
+
 async def test_a_transfer_moves_money_between_accounts(admin: Client) -> None:
     here, there = await Books.fresh(admin), await Books.fresh(admin)
     expect(await here.book("transfer", "40.00", to_account_id=there.account_id))
