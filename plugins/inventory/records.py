@@ -336,7 +336,7 @@ STOCK: Collection[Stock] = Collection(
             value=money(
                 label=("库存金额", "Stock value"), sort=True, description="What the quantity cost, to the cent."
             ),
-            average_cost=money(label=("平均成本", "Average cost"), description="`value` per unit: the moving average."),
+            average_cost=price(label=("平均成本", "Average cost"), description="`value` per unit: the moving average."),
         ),
         "reserved": _RESERVED.but(
             description="What confirmed sales orders have still to get from the warehouse. Null in the stock of a past day."

@@ -28,7 +28,8 @@ from plugins.api import (
     route,
     store_money,
 )
-from plugins.api.values import share, store_quantity
+from plugins.api.business import PRICE_PLACES
+from plugins.api.values import StoredAmount, share, store_price, store_quantity
 from plugins.inventory.record_types import Stock, Warehouse
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES
 from plugins.inventory.reservations import add_to_stock
@@ -213,7 +214,7 @@ class Movements:
         amounts = {
             "quantity": store_quantity(after["quantity"]),
             "value": store_money(after["value"]),
-            "average_cost": store_money(share(after["value"], Decimal(1), after["quantity"] or Decimal(1))),
+            "average_cost": _average(after["value"], after["quantity"]),
             "moved_on": later.days[-1][0] if later.days else self._origin.day,
         }
         place, row = _describe_place(self._warehouse, product_id), held.row
@@ -359,6 +360,11 @@ def _refuse_by_now(query: Mapping[str, Any]) -> None:
             raise invalid(name, "invalid")
 
 
+def _average(value: Decimal, quantity: Decimal) -> StoredAmount:
+    """Return the cost of one unit, with as many decimals as a price may have."""
+    return store_price(value / (quantity or 1), PRICE_PLACES)
+
+
 async def _rewind(req: Request, rows: Sequence[Stock], on: str) -> list[Record]:
     """Return rows of stock without what moved after a day."""
     sums = {"quantity": {"$sum": "$quantity"}, "value": {"$sum": "$value"}, "last": {"$max": "$day"}}
@@ -372,7 +378,7 @@ async def _rewind(req: Request, rows: Sequence[Stock], on: str) -> list[Record]:
     for row in rows:
         one = then.get((row["product_id"], row["warehouse_id"]), {})
         quantity, value = exact(one.get("quantity")), exact(one.get("value"))
-        average = store_money(share(value, Decimal(1), quantity or Decimal(1)))
+        average = _average(value, quantity)
         amounts = {"quantity": store_quantity(quantity), "value": store_money(value), "average_cost": average}
         shown.append({**row, **amounts, "moved_on": one.get("last")})
     return shown

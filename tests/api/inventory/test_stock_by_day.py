@@ -141,6 +141,14 @@ async def _run(stage: Stage, read: Callable[[], Awaitable[list[dict[str, object]
         await stage.change(await read())
 
 
+async def test_what_a_piece_costs_on_average_is_as_exact_as_its_price(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    expect(await goods.count(900, "0.333", day=EARLY))
+    for asked in ("", f"&day={SOON}"):
+        (row,) = expect(await admin.get(f"{AT}/stock?product_id={goods.product_id}{asked}"))["items"]
+        assert (row["value"], row["average_cost"]) == ("299.70", "0.333")
+
+
 async def test_the_stock_of_a_past_day_is_listed_and_exported(admin: Client) -> None:
     goods = await Goods.fresh(admin)
     expect(await goods.count(10, "4.00", day=EARLY))
