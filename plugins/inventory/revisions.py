@@ -39,7 +39,15 @@ from plugins.api import (
     text,
     transitions,
 )
-from plugins.api.business import CREDIT_REFUSALS, TEXT, in_base, limit_in_base, replace_terms, value_for_limits
+from plugins.api.business import (
+    CREDIT_REFUSALS,
+    TEXT,
+    PaymentTerms,
+    in_base,
+    limit_in_base,
+    replace_terms,
+    value_for_limits,
+)
 from plugins.api.events import APPROVAL_CANCELLED
 from plugins.api.records import ON_HOLD, change_state
 from plugins.api.requests import as_json
@@ -81,6 +89,7 @@ from plugins.inventory.trades import PURCHASE, SALE, Trade, book_later, publish
 
 _SUMS = ("order_discount", "freight", *SUMS, "change")
 _APPROVED = ("kind", "product_id", "unit")
+_APPROVED_TERMS = (*vars(PaymentTerms()), "delivery_address")
 _ROUNDING = Decimal("0.02")  # of a line: discount and tax are each shared out to the cent
 _SETTLED = (NOT_REVISABLE, LINE_SETTLED, BELOW_SETTLED, SETTLED_LINE_DROPPED, FREIGHT_SETTLED, BELOW_BILLED)
 
@@ -132,11 +141,17 @@ async def propose(trade: Trade, step: Step[Any]) -> None:
 
 
 def _is_beyond(decided: ReadOnlyRecord, after: ReadOnlyRecord) -> bool:
-    """Return whether an order becomes more or something else than what was `decided` on, the order or its revision."""
+    """Return whether an order becomes more or something else than what was `decided` on, the order or its revision.
+
+    When it is paid and where the goods go was decided too.
+    """
     known = {line["line"]: line for line in decided["lines"]}
     lines = [line for line in after["lines"] if line.get("kind") != TEXT]
-    return exact(after["freight"]) > exact(decided["freight"]) or any(
-        line["line"] not in known or _is_line_beyond(known[line["line"]], line) for line in lines
+    terms, agreed = (as_json(PURCHASE_ORDER_REVISIONS.read, one) for one in (after, decided))
+    return (
+        exact(after["freight"]) > exact(decided["freight"])
+        or any(terms[name] != agreed[name] for name in _APPROVED_TERMS)
+        or any(line["line"] not in known or _is_line_beyond(known[line["line"]], line) for line in lines)
     )
 
 
@@ -148,7 +163,7 @@ def _is_line_beyond(before: ReadOnlyRecord, line: ReadOnlyRecord) -> bool:
         any(line.get(name) != before.get(name) for name in named)
         or units > was
         or exact(line.get("tolerance")) > exact(before.get("tolerance"))
-        or (exact(line["amount"]) - _ROUNDING) * was > exact(before["amount"]) * units
+        or any((exact(line[name]) - _ROUNDING) * was > exact(before[name]) * units for name in ("net", "amount"))
     )
 
 

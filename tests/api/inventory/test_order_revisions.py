@@ -224,6 +224,36 @@ async def test_a_purchase_that_becomes_something_else_or_dearer_waits_though_its
     assert expect(await revise(admin, order, *less, freight="1.00"))["status"] == "in_force"
 
 
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"terms_days": 10},
+        {"terms_from": "month_end"},
+        {"instalments": [{"percent": "100", "days": 0}]},
+        {"discount_percent": "1"},
+        {"delivery_address": "another yard"},
+    ],
+    ids=lambda terms: next(iter(terms)),
+)
+async def test_a_purchase_with_other_terms_or_another_address_waits_for_somebody_else(
+    terms: dict[str, Any], admin: Client
+) -> None:
+    agreed = {"terms_days": 30, "discount_percent": "2.5", "discount_days": 7}
+    order = await ordered(await Goods.fresh(admin), at=PURCHASES, **agreed)
+    made = expect(await revise(admin, order, **terms))
+    assert (made["status"], (await read(admin, order))["revision"]) == ("draft", None)
+    expect(await admin.post(f"{REVISIONS}/{made['id']}/confirm"))
+    after = await read(admin, order)
+    again = await revise(admin, after, **terms, reference="PO 7", remark="by lorry", expected_on="2099-01-31")
+    assert expect(again)["status"] == "in_force", "nothing that was decided changes"
+
+
+async def test_a_purchase_of_the_same_sum_with_less_tax_in_it_waits_for_somebody_else(admin: Client) -> None:
+    order = await ordered(await Goods.fresh(admin), {"tax_rate": "0.13"}, at=PURCHASES, prices_include_tax=True)
+    made = expect(await revise(admin, order, {"line": 1, "tax_rate": "0.03"}))
+    assert (made["change"], made["status"]) == ("0.00", "draft")
+
+
 async def test_a_revision_that_would_come_to_more_than_was_decided_is_not_put_in_force(admin: Client) -> None:
     goods = await Goods.fresh(admin)
     order = await ordered(goods, {}, {"quantity": "5"}, at=PURCHASES, order_discount="9.00")
