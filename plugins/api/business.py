@@ -111,3 +111,7 @@ from plugins.business.terms import (
     schedule_of as schedule_of,  # the schedule of an open item that is due in parts
     terms_fields as terms_fields,  # the fields with terms of payment
 )
+from plugins.business.versions import (
+    date_versions as date_versions,  # versions of a document, with the days on which they are in force
+    version_days as version_days,  # the fields with these days
+)

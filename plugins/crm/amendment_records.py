@@ -19,7 +19,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.api.business import RATES_TABLE
+from plugins.api.business import RATES_TABLE, version_days
 from plugins.crm.contract_records import CONTRACTS, OF_CONTRACT, OF_CURRENCY, SALESPERSON
 from plugins.crm.messages import AMENDED
 from plugins.crm.record_types import ContractAmendment
@@ -125,8 +125,7 @@ AMENDMENTS: Collection[ContractAmendment] = Collection(
 
 _VERSION = {
     "version": integer(label=("版本", "Version"), minimum=1),
-    "from": day(label=("生效日期", "From"), description="The first one: the day of signing."),
-    "to": day(label=("截止日期", "To"), description="The day before the next version; null: none follows."),
+    **version_days(first="the day of signing"),
     "amendment_id": object_id(label=("合同变更", "Amendment"), ref=AMENDMENTS.name, description="Which made it."),
     **_TERMS,
 }

@@ -36,7 +36,7 @@ from plugins.api import (
     transitions,
     utc_now,
 )
-from plugins.api.business import Books, currency_amount, find_booked_on, in_base, value_for_limits
+from plugins.api.business import Books, currency_amount, date_versions, find_booked_on, in_base, value_for_limits
 from plugins.api.errors import STALE
 from plugins.api.records import change_state
 from plugins.api.values import ReadOnlyRecord
@@ -239,21 +239,14 @@ async def list_versions(req: Request) -> Record:
     items: list[Record] = [{"from": contract["signed_date"], "amendment_id": None, **(first or terms)}]
     for one in made:
         given = {name: value for name, value in _terms_of(one).items() if value is not None}
-        items[-1]["to"] = (date.fromisoformat(one["effective_on"] or "") - timedelta(days=1)).isoformat()
         items.append({**items[-1], **given, "from": one["effective_on"], "amendment_id": one["id"]})
-    items[-1]["to"] = None
     numbered = [{**one, "version": number} for number, one in enumerate(items, 1)]
-    on = req.query.get("day")
-    return {"items": [one for one in numbered if on is None or _is_in_force(one, on)]}
+    return {"items": date_versions(numbered, req.query.get("day"))}
 
 
 def _in_order(amendment: ContractAmendment) -> tuple[str, str]:
     """Return the key by which amendments take effect: by day, and on one day as they were approved."""
     return amendment["effective_on"] or "", str(amendment["decided_at"])
-
-
-def _is_in_force(version: Record, on: str) -> bool:
-    return bool(version["from"] <= on and (version["to"] is None or on <= version["to"]))
 
 
 # -- transitions

@@ -20,7 +20,7 @@ from plugins.api import (
     shape,
     text,
 )
-from plugins.api.business import LINE_NUMBER, MOST_LINES, PaymentTerms
+from plugins.api.business import LINE_NUMBER, MOST_LINES, PaymentTerms, version_days
 from plugins.inventory.documents import PRODUCT, lines_of
 from plugins.inventory.lines import order_line
 from plugins.inventory.order_records import ADDRESSES, ASKED_LINE, PURCHASE_ORDERS, SALES_ORDERS
@@ -189,11 +189,7 @@ def _versions(orders: Collection, revisions: Collection, title: str, done: str) 
     """Return the shape of all versions of an order, and of what each of them changed."""
     version = {
         "revision": _NUMBER.but(nullable=False, rules={"minimum": 1}, description="The first one is 1."),
-        "from": day(label=("生效日期", "From"), description="The first one: the day of confirmation."),
-        "to": day(
-            label=("截止日期", "To"),
-            description="The day before the next one, before `from` if that came on the same day; null: it is in force.",
-        ),
+        **version_days(first="the day of confirmation"),
         "revision_id": object_id(label=("订单变更", "Made by"), ref=revisions.name),
         "reason": _REASON.but(required=False, nullable=True),
         "revised_by": integer(label=("变更人", "Revised by"), ref="users"),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -43,6 +42,7 @@ from plugins.api.business import (
     CREDIT_REFUSALS,
     TEXT,
     PaymentTerms,
+    date_versions,
     in_base,
     limit_in_base,
     replace_terms,
@@ -329,11 +329,9 @@ def make_versions_handler(trade: Trade, shown: Field) -> Handler:
         changes: list[Record] = []
         for number, (origin, content) in enumerate(zip(origins, contents, strict=True)):
             if items:
-                items[-1]["to"] = (date.fromisoformat(origin["from"]) - timedelta(days=1)).isoformat()
                 changes += _compare(req, shown, contents[number - 1], content, number + 1)
-            items.append({"revision": number + 1, "to": None, **origin, **content})
-        on = req.query.get("day")
-        kept = [one for one in items if on is None or _is_in_force(one, on)]
+            items.append({"revision": number + 1, **origin, **content})
+        kept = date_versions(items, req.query.get("day"))
         numbers = {one["revision"] for one in kept}
         return {"items": kept, "changes": [one for one in changes if one["revision"] in numbers]}
 
@@ -351,10 +349,6 @@ async def list_changes(req: Request) -> Record:
     revision = await req.store(PURCHASE_ORDER_REVISIONS).get(req.path["id"])
     shown, number = PURCHASE_ORDER_REVISIONS.read, revision["revision"]
     return {"changes": _compare(req, shown, revision["before"] or {}, revision, number)}
-
-
-def _is_in_force(version: ReadOnlyRecord, on: str) -> bool:
-    return bool(version["from"] <= on and (version["to"] is None or on <= version["to"]))
 
 
 def _compare(

@@ -78,6 +78,21 @@ async def test_a_signed_contract_becomes_another_amount_and_keeps_what_it_was(
     assert [one for one in found if contract["number"] in one] == []
 
 
+async def test_a_version_that_is_replaced_on_its_first_day_is_in_force_on_none(admin: Client) -> None:
+    contract = await in_force(admin, "100.00", signed_date=day(-40))
+    for on, amount in ((-40, "110.00"), (-10, "120.00"), (-10, "130.00")):
+        await amended(admin, contract, amount=amount, effective_on=day(on))
+    assert await versions(admin, contract) == [
+        (1, None, None, "100.00"),
+        (2, day(-40), day(-11), "110.00"),
+        (3, None, None, "120.00"),
+        (4, day(-10), None, "130.00"),
+    ]
+    items = expect(await admin.get(f"{CONTRACTS}/{contract['id']}/versions"))["items"]
+    assert [one["replaced_on"] for one in items] == [day(-40), None, day(-10), None]
+    assert [(await versions(admin, contract, day(on)))[0][0] for on in (-40, -11, -10, 5)] == [2, 2, 4, 4]
+
+
 async def test_a_rehearsal_says_what_plans_credit_and_forecast_become(admin: Client) -> None:
     of = (await customer(admin, credit_limit="150.00"))["id"]
     contract = await in_force(admin, "100.00", customer_id=of, end_date="2099-12-31")

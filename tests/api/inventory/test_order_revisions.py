@@ -77,6 +77,8 @@ async def test_a_revision_changes_lines_and_terms_and_keeps_the_version_before(a
     assert (first["revision"], first["amount"], first["terms_days"]) == (1, order["amount"], 30)
     assert [line["quantity"] for line in first["lines"]] == ["10", "1"]
     assert (second["revision"], second["revision_id"], second["to"]) == (2, made["id"], None)
+    days = [first[name] for name in ("from", "to", "replaced_on")]
+    assert days == [None, None, second["from"]], "in force on no day"
     changes = {(one["line"], one["field"]): (one["before"], one["after"]) for one in versions["changes"]}
     assert changes[None, "terms_days"] == ("30", "10")
     assert changes[1, "quantity"] == ("10", "8")
