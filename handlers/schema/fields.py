@@ -89,6 +89,7 @@ class FieldOptions(TypedDict, total=False):
     earliest: str
     person: bool
     dictionary: str | None
+    labelled_by: str
     check: Callable[[HasSettings, Any], str | None] | None
     secret: bool
     history: bool
@@ -119,6 +120,8 @@ class Field:
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
     `dictionary`: the type of the dictionary whose values it holds; only enabled ones are accepted. Of a mapping, its keys
     are such values, which pages and tables show by their labels.
+    `labelled_by`: instead, a dictionary whose labels are shown and offered; other values are accepted too, and the plugin of
+    the dictionary need not be loaded.
     `on_delete`: what happens when the record that it refers to is deleted. `restrict`, the default, refuses the
     deletion (40901) with the message `held`, or with one that counts the records; `cascade` deletes this record too;
     `clear` empties the field; `keep`, the default of `read_only` fields, leaves it as it is, as a trace of the past.
@@ -162,6 +165,7 @@ class Field:
     earliest: str = FIRST_DAY
     person: bool = False
     dictionary: str | None = None
+    labelled_by: str = ""
     check: Callable[[HasSettings, Any], str | None] | None = None
     secret: bool = False
     history: bool = True

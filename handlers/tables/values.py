@@ -68,8 +68,8 @@ def labels_of(catalogue: Catalogue, entries: Entries, field: Field) -> Labels:
     """Return the labels of a field's values: its own, its dictionary's, or those of what declares its fixed values."""
     if field.labels is not None:
         return field.labels(catalogue)
-    if field.dictionary:
-        return {value: entry.label for value, entry in entries.get(field.dictionary, {}).items()}
+    if type := field.dictionary or field.labelled_by:
+        return {value: entry.label for value, entry in entries.get(type, {}).items()}
     values = field.rules.get("enum")
     return next(_with_values(catalogue, set(values)), {}) if values else {}
 

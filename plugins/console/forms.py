@@ -173,7 +173,8 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
         known = {"source": f"${{{field.key_of}}}", "labelField": "name", "valueField": "key"}
         return {**choices({}), **known, "visibleOn": f"${{{field.key_of}}}"}
     if labels := viewer.offered(field):
-        return {**choices(labels), "clearable": field.nullable}
+        chosen = {**choices(labels), "clearable": field.nullable}
+        return {**chosen, **plain_control(field)} if field.labelled_by else chosen
     if field.kind == "boolean":
         return {"type": "switch"}
     return plain_control(field)

@@ -119,7 +119,7 @@ class Viewer:
 
     def offered(self, field: Field) -> Mapping[str, str]:
         """Return the labels of the values that can be chosen now."""
-        entries, labels = self.entries.get(field.dictionary or "", {}), self.values(field)
+        entries, labels = self.entries.get(field.dictionary or field.labelled_by, {}), self.values(field)
         allowed = field.rules.get("enum") or labels
         return {
             value: labels[value]

@@ -229,8 +229,12 @@ def _invoice_line() -> dict[str, Field]:
     credited = money(label=("已红冲金额", "Credited"), read_only=True, description="With tax; null: nothing.")
     return {
         **fields,
-        # the dictionary of units is there only with products
-        "unit": fields["unit"].but(dictionary=None, description="That of its product; of an order, that of its line."),
+        # the dictionary of units is there only with products, and the units of others' invoices are theirs
+        "unit": fields["unit"].but(
+            dictionary=None,
+            labelled_by=fields["unit"].dictionary or "",
+            description="That of its product; of an order, that of its line.",
+        ),
         "quantity": fields["quantity"].but(
             nullable=True,
             rules={**fields["quantity"].rules, "minimum": f"-{MAX_QUANTITY}"},

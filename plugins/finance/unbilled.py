@@ -81,7 +81,7 @@ UNBILLED = Collection(
             read_only=True,
             description="Of the order; 0: the freight; null: invoices without lines, and orders of earlier versions.",
         ),
-        "unit": text(label=("单位", "Unit"), max_length=32, read_only=True),
+        "unit": text(label=("单位", "Unit"), max_length=32, read_only=True, labelled_by="inventory_unit"),
         "open_item_id": ENTRIES.fields["open_item_id"],
         **_PARTY,
     },

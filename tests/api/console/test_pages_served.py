@@ -73,6 +73,18 @@ async def test_a_changed_dictionary_changes_the_page(admin: Client, entries: Ent
     assert "展台$\u200b{1+1}" in page
 
 
+async def test_units_have_the_same_names_in_lines_of_orders_and_of_invoices(admin: Client, entries: Entries) -> None:
+    added = await entries.add("inventory_unit", label="托盘")
+    orders, invoices = [
+        [one for one in nodes(expect(await admin.get(f"{RECORDS}/{kind}"))) if one.get("name") == "unit"]
+        for kind in ("inventory.sales-orders", "finance.invoices")
+    ]
+    shown, typed = ([one for one in invoices if one["type"] == type] for type in ("mapping", "input-text"))
+    assert shown[0]["map"][added] == "托盘"
+    assert shown[0]["map"] == next(one["map"] for one in orders if one["type"] == "mapping")
+    assert {one["value"] for one in typed[0]["options"]} >= {added, "piece"}, "offered, and others can be typed"
+
+
 async def test_a_page_of_nothing_is_40400(nobody: Client) -> None:
     for path in (f"{PAGES}/nothing", f"{RECORDS}/nothing", f"{RECORDS}/crm.leads"):
         expect(await nobody.get(path), 40400)
