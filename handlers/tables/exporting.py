@@ -47,11 +47,15 @@ async def export_table(req: Request, table: Table) -> Response:
     first = await source.read(None)
     req.note_rows(first.total or len(first.items))
     writer = await CellWriter.make(req, table, columns, req.language if headers == "labels" else None)
-    rows = _rows(source, writer, first)
+    return await table_response(req, table.file_name, form, _rows(source, writer, first))
+
+
+async def table_response(req: Request, name: str, form: str, rows: AsyncIterator[list[Cells]]) -> Response:
+    """Return the response that streams rows, some at a time, as a file of this format whose name begins with `name`."""
     if form == "csv":
-        return csv_response(req, table.file_name, rows)
+        return csv_response(req, name, rows)
     stream = await Workbook.begin(req.part(Lanes).writing, req, rows)
-    return Response(200, b"", _attachment(req, table.file_name, form), MEDIA[form], stream=stream)
+    return Response(200, b"", _attachment(req, name, form), MEDIA[form], stream=stream)
 
 
 def csv_response(req: Request, name: str, rows: AsyncIterator[Sequence[Cells]]) -> Response:

@@ -13,7 +13,7 @@ from handlers.route import Route
 from handlers.schema.fields import Field, array, choice
 from handlers.schema.values import Record
 from handlers.tables.exporting import export_table
-from handlers.tables.receiving import list_imports, read_import, start_import
+from handlers.tables.receiving import export_faulty, list_imports, read_import, start_import
 from handlers.tables.table import Table
 from handlers.tables.template import make_template
 
@@ -73,6 +73,17 @@ class ReadImport:
         return await read_import(req, self.table)
 
 
+@dataclass(frozen=True)
+class FaultyRows:
+    """Streams the rows of one import that have errors."""
+
+    table: Table
+
+    async def __call__(self, req: Request) -> Response:
+        """Handle a request."""
+        return await export_faulty(req, self.table)
+
+
 def columns_of(table: Table) -> Field:
     """Return the parameter of an export that names columns."""
     named = choice(*table.columns.by_name, nullable=False)
@@ -91,7 +102,7 @@ def columns_of(table: Table) -> Field:
 def with_columns(route: Route, collections: Mapping[str, Collection]) -> Route:
     """Return a route of tables with the columns of its collection as it is among these; other routes as they are."""
     handler = route.handler
-    if not isinstance(handler, Export | Template | StartImport | ListImports | ReadImport):
+    if not isinstance(handler, Export | Template | StartImport | ListImports | ReadImport | FaultyRows):
         return route
     collection = collections.get(handler.table.collection.name)
     if collection is None or collection.title != handler.table.collection.title:  # rows of another shape

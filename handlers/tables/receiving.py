@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,16 @@ from handlers.data.lists.filters import Page
 from handlers.data.transitions import try_transition
 from handlers.http.multipart import Form, FormFile
 from handlers.idempotency import respond_once
+from handlers.lifecycle import Response
 from handlers.operations.jobs import Jobs
 from handlers.request import Request
 from handlers.schema.errors import MEDIA_TYPE, NOT_FOUND, TOO_LARGE, ApiError, invalid
 from handlers.schema.messages import Message
 from handlers.schema.values import Record
 from handlers.tables.archives import MAX_ROWS, NoWorkbook, TooLargeUnpacked, check_archive, is_archive
+from handlers.tables.cells import Cells
 from handlers.tables.columns import ID
+from handlers.tables.exporting import table_response
 from handlers.tables.lanes import Lanes
 from handlers.tables.report import in_language
 from handlers.tables.running import run
@@ -76,12 +79,36 @@ async def list_imports(req: Request, table: Table) -> Page:
 
 async def read_import(req: Request, table: Table) -> Record:
     """Return one import with its progress, and its errors in the caller's language. Raises 40400."""
+    record = await _find_import(req, table)
+    told = ("errors", "warnings")
+    return {**record, **{name: [in_language(one, req.language) for one in record[name] or ()] for name in told}}
+
+
+async def _find_import(req: Request, table: Table) -> Record:
     id = table.imports.parse_id(req.path["id"])
     record = await req.store(table.imports).find_one({"_id": id, **table.of_imports})
     if record is None:
         raise ApiError(NOT_FOUND)
-    told = ("errors", "warnings")
-    return {**record, **{name: [in_language(one, req.language) for one in record[name] or ()] for name in told}}
+    return record
+
+
+async def export_faulty(req: Request, table: Table) -> Response:
+    """Return a table of the rows of an import that have errors, as they were read. Raises 40400 if none are kept."""
+    record = await _find_import(req, table)
+    store, of_import = req.system_store(table.rows), {"import_id": record["id"], "faulty": True}
+    first = await store.find(of_import, sort="id", limit=1)
+    if not first:
+        raise ApiError(NOT_FOUND)
+    req.note_rows(record["failed"])
+
+    async def rows() -> AsyncIterator[list[Cells]]:
+        yield [record["headers"]]
+        found = first
+        while found:
+            yield [cells for _, cells in found[0]["rows"]]
+            found = await store.find({**of_import, "_id": {"$gt": found[0]["id"]}}, sort="id", limit=1)
+
+    return await table_response(req, f"{table.file_name}-faulty", req.query["format"], rows())
 
 
 async def _read(req: Request, table: Table, upload: _Upload) -> _Lines:

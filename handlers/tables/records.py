@@ -144,7 +144,7 @@ def imports_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
 
 
 def import_rows_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
-    """Return a collection for the rows of imports that are not written yet."""
+    """Return a collection for the rows of imports that are not written yet, and for a while those that cannot be."""
     return Collection(
         name=name,
         title=title,
@@ -154,6 +154,7 @@ def import_rows_of(name: str, title: str, *, noun: tuple[str, str]) -> Collectio
         fields={
             "import_id": anything(label=("导入", "Import")),
             "at": timestamp(label=("时间", "At")),
+            "faulty": boolean(label=("有误", "Faulty"), description="They are kept to be corrected, and not written."),
             "rows": array(
                 anything(),
                 label=("行", "Rows"),

@@ -14,7 +14,14 @@ from handlers.tables.columns import TableColumn
 from handlers.tables.conversion import locate_errors
 from handlers.tables.records import MAX_FAULTS
 
-TableRows = Sequence[tuple[int, list[str]]]
+TableRow = tuple[int, list[str]]
+TableRows = Sequence[TableRow]
+
+
+def rows_of(row: tuple[int, Any]) -> list[TableRow]:
+    """Return the rows of a document, or a row that is none."""
+    number, cells = row
+    return cells if cells and not isinstance(cells[0], str) else [(number, cells)]
 
 
 class FaultsOfRows(ValidationFailed):
@@ -56,6 +63,12 @@ class ImportReport:
         self.counts.update(other.counts)
         self.errors += other.errors
         self.warnings += other.warnings
+
+    def find_faulty(self, rows: Sequence[tuple[int, Any]]) -> list[TableRow]:
+        """Return those of these rows that have errors; of documents, all rows of one with an error."""
+        faulty = {one["row"] for one in self.errors}
+        documents: list[list[TableRow]] = [rows_of(one) for one in rows]
+        return [row for document in documents if any(number in faulty for number, _ in document) for row in document]
 
     def change(self, columns: Sequence[TableColumn], headers: Sequence[str]) -> Record:
         """Return the update operators for the import's record; columns are called by their headers."""

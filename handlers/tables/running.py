@@ -131,7 +131,7 @@ class _Import:
             raise _Interrupted("another instance continues it")
 
     async def _next_chunk(self) -> Record | None:
-        of_import = {"import_id": self._record["id"]}
+        of_import = {"import_id": self._record["id"], "faulty": None}
         rows = await self.req.system_store(self._table.rows).find(of_import, sort="id", limit=1)
         return rows[0] if rows else None
 
@@ -139,7 +139,7 @@ class _Import:
         """Write some rows of a chunk. If one fails, those before it are written again without it."""
         while rows:
             try:
-                await self._attempt(rows, lambda report: self._note(report, chunk, following))
+                await self._attempt(rows, partial(self._note, chunk=chunk, rows=rows, following=following))
                 return
             except RowFailed as failure:
                 place = failure.place
@@ -147,7 +147,7 @@ class _Import:
                 if before:
                     await self._write(chunk, before, [bad, *rest, *following])
                 failed = self._failed(bad[0], failure.error)
-                await self.req.transaction(partial(self._note, failed, chunk, [*rest, *following]))
+                await self.req.transaction(partial(self._note, failed, chunk, [bad], [*rest, *following]))
                 rows = rest
 
     async def _attempt(self, rows: TableRows, note: Callable[[ImportReport], Awaitable[None]]) -> None:
@@ -195,8 +195,12 @@ class _Import:
         report.add_failure(row, error, self._columns)
         return report
 
-    async def _note(self, report: ImportReport, chunk: Any, following: TableRows) -> None:
+    async def _note(self, report: ImportReport, chunk: Any, rows: TableRows, following: TableRows) -> None:
+        """Count the outcome of rows of a chunk, which then has those `following`, and keep the faulty ones."""
         queue = self.req.system_store(self._table.rows)
+        if faulty := report.find_faulty(rows):
+            of_import = {"import_id": self._record["id"], "at": self.req.now}
+            await queue.create({**of_import, "faulty": True, "rows": faulty})
         if following:
             await queue.update_unversioned({"_id": chunk}, {"$set": {"rows": list(following)}})
         else:

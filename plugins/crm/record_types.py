@@ -421,4 +421,5 @@ class CustomerImportRows(TypedDict):
     id: StoredId
     import_id: object
     at: datetime | None
+    faulty: bool | None
     rows: list[object] | None

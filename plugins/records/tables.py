@@ -20,7 +20,7 @@ from handlers.service import Service
 from handlers.tables.columns import TableColumn
 from handlers.tables.documents import DocumentWriter
 from handlers.tables.exporting import MEDIA
-from handlers.tables.handlers import Export, ListImports, ReadImport, StartImport, Template, columns_of
+from handlers.tables.handlers import Export, FaultyRows, ListImports, ReadImport, StartImport, Template, columns_of
 from handlers.tables.records import TABLE_IMPORTS, form_of, summary_of
 from handlers.tables.rows import RecordWriter
 from handlers.tables.table import ImportLimits, RowWriter, Table, Tell
@@ -32,6 +32,10 @@ DONE = Message(
     "{title} imported: {created} new, {updated} changed, {failed} failed",
 )
 _OF_OTHERS = Message("该导入不属于此数据表", "The import belongs to another kind of record")
+_NONE_KEPT = Message(
+    "该导入不属于此数据表，或没有可下载的有误行（保留七天）",
+    "The import belongs to another kind of record, or has no faulty rows, which are kept for seven days",
+)
 _KIND = "import_progress"
 _PAGING = ("page", "page_size", "with_total", "cursor", "sum")
 _FORM, _SUMMARY = form_of(TABLE_IMPORTS.title), summary_of(TABLE_IMPORTS)
@@ -74,7 +78,7 @@ def tables(
 
     Their permissions are `<resource>:export` and `<resource>:import`. `at/export` streams what the caller sees, with
     the filters of the list; `at/template` is an empty table, `at/import` takes a filled one, and `at/imports` reports
-    its outcome. `only` leaves one of the two actions out: records that are not created by one body, such as documents
+    its outcome, with the faulty rows as a table. `only` leaves one of the two actions out: records that are not created by one body, such as documents
     of several steps, can only be exported. Of records with `lines`, each is a row.
     """
     imports = options.get("imports", TABLE_IMPORTS)
@@ -154,6 +158,18 @@ def _declare_import(table: Table, at: str, resource: str, form: Field) -> Iterat
         access=access,
         record=table.imports,
         refusals=(Refusal(NOT_FOUND, hint=_OF_OTHERS),) if table.of_imports else (),
+    )
+    yield route(
+        f"GET {at}/imports/{{id}}/faulty-rows",
+        FaultyRows(table),
+        summary="Download the faulty rows of an import",
+        description="As they were read, so that they can be corrected and imported; cells that are too long are cut. They are "
+        "kept for seven days; 40400 after that, where there are none, and for an import of all or nothing.",
+        access=access,
+        record=table.imports,
+        query={"format": _FORMAT},
+        bare=", ".join(MEDIA.values()),
+        refusals=(Refusal(NOT_FOUND, hint=_NONE_KEPT),),
     )
 
 

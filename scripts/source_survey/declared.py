@@ -15,7 +15,7 @@ from pathlib import Path
 OURS = ("config", "handlers", "plugins")
 # the endings that `crud`, `dashboard_routes` and papers add to the path that they are given
 ENDINGS = re.compile(
-    r"/(\{id\}(/restore|/history|/notes|/print)?|export|print|template|import|imports(/\{id\})?|options|rows|before)$"
+    r"/(\{id\}(/restore|/history|/notes|/print)?|export|print|template|import|imports(/\{id\}(/faulty-rows)?)?|options|rows|before)$"
 )
 
 

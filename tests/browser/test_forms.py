@@ -10,6 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from plugins.boot.runtime import Running
 from plugins.testing import Client, expect, unique
+from tests.api.crm.tables import as_xlsx
 from tests.api.inventory.goods import AT, Goods
 from tests.browser.browser import Console, do
 
@@ -163,8 +164,8 @@ async def test_files_are_attached_to_a_record_and_a_refusal_says_why(
 async def test_an_import_is_checked_first_and_names_each_fault(
     console: Console, company: Running, admin: Client, tmp_path: Path
 ) -> None:
-    mark, table = unique("import"), tmp_path / "leads.csv"
-    table.write_text(f"name,company\n{mark},first\n,second\n")
+    mark, table = unique("import"), tmp_path / "leads.xlsx"
+    table.write_bytes(as_xlsx([["name", "company"], [mark, "first"], ["", "second"]]))
     await do(console.visit, company.url, admin, "#/crm.lead")
     await do(console.until, lambda: console.count(ROWS))
     await do(console.robot, "rest")  # a dialogue that opens while the list is drawn goes with it
@@ -174,6 +175,15 @@ async def test_an_import_is_checked_first_and_names_each_fault(
     await do(console.until, lambda: "nothing is written yet: 1 would be new" in console.shown(".importer"))
     await do(console.until, lambda: "3\tname\tis required" in console.shown(".faults"))
     assert expect(await admin.get(f"/api/v1/crm/leads?q={mark}"))["items"] == []
+    await do(
+        console.browser.execute_script,
+        "HTMLAnchorElement.prototype.click = function () { window.saved = this.download; }",
+    )
+    await do(console.click, "Download the faulty rows")
+    await do(
+        console.until,
+        lambda: console.browser.execute_script("return window.saved") == "leads-Download the faulty rows.xlsx",
+    )
     await do(console.click, "Write 1 record")
     await do(console.until, lambda: "Written: 1 new" in console.shown(".importer"))
     assert len(expect(await admin.get(f"/api/v1/crm/leads?q={mark}"))["items"]) == 1

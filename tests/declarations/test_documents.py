@@ -112,7 +112,7 @@ def test_every_document_has_a_line_in_the_index() -> None:
     assert "](docs/README.md)" in README
 
 
-def test_the_plugin_of_the_readme_declares_sixteen_endpoints() -> None:
+def test_the_plugin_of_the_readme_declares_seventeen_endpoints() -> None:
     plugin = plugin_of_the_readme()
     freeze([*load_plugins(()), plugin])
     assert [route.name for route in plugin.routes] == [
@@ -128,6 +128,7 @@ def test_the_plugin_of_the_readme_declares_sixteen_endpoints() -> None:
         "POST /api/v1/harbour/berths/import",
         "GET /api/v1/harbour/berths/imports",
         "GET /api/v1/harbour/berths/imports/{id}",
+        "GET /api/v1/harbour/berths/imports/{id}/faulty-rows",
         "POST /api/v1/harbour/berths/{id}/submit",
         "POST /api/v1/harbour/berths/{id}/withdraw",
         "POST /api/v1/harbour/berths/{id}/approve",

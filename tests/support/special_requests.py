@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from handlers.route import Route
-from handlers.tables.handlers import ReadImport, StartImport, imported_tables
+from handlers.tables.handlers import FaultyRows, ReadImport, StartImport, imported_tables
 from plugins.testing import PASSWORD, expect
 from tests.api.approval.hand_made import APPROVAL_HAND_MADE
 from tests.api.cms.hand_made import CMS_HAND_MADE
@@ -81,12 +81,13 @@ async def wecom_off(maker: Maker, route: Route) -> Exercise:
 
 async def table(maker: Maker, route: Route) -> Exercise:
     (imported,) = imported_tables([route])
-    raw, headers = form({"file": ("table.csv", imported.columns.writable[0].name.encode())})
+    # with a cell beyond the headers, which is a fault in every table
+    raw, headers = form({"file": ("table.csv", f"{imported.columns.writable[0].name}\n,beyond".encode())})
     return Exercise(maker.admin, route, route.path, raw=raw, headers=headers)
 
 
 async def an_import(maker: Maker, route: Route) -> Exercise:
-    path = route.path.removesuffix("s/{id}")
+    path = route.path.partition("s/{id}")[0]
     start = next(one for one in maker.catalogue.routes if one.method == "POST" and one.path == path)
     made = expect(await (await table(maker, start)).send())
     return Exercise(maker.admin, route, path_with(route, made["id"]))
@@ -95,7 +96,7 @@ async def an_import(maker: Maker, route: Route) -> Exercise:
 _TABLES: Mapping[str, HandMade] = {
     f"{route.method} {route.path}": table if isinstance(route.handler, StartImport) else an_import
     for route in CATALOGUE.routes
-    if isinstance(route.handler, StartImport | ReadImport)
+    if isinstance(route.handler, StartImport | ReadImport | FaultyRows)
 }
 
 

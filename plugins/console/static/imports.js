@@ -6,20 +6,21 @@ import { button, download, element, say } from "./words.js";
 
 const POLL_MILLISECONDS = 1000, SHOWN = 100, FINAL = ["finished", "failed"];
 
-/** Return the rows of a CSV text, each with its line as it is written; a quoted cell may contain line breaks. */
-const rowsOf = (text) => text.match(/(?:"(?:[^"]|"")*"|[^"\r\n])+|(?<=\n)(?=\r?\n)/g) ?? [];
-
 const quoted = (cell) => `"${String(cell).replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
 
-/** Offer the faults for a spreadsheet, and of a CSV file also the faulty rows under their header, to be corrected. */
-async function downloads(file, faults) {
+/** Offer the faults for a spreadsheet, and the faulty rows under their header, to be corrected. */
+function downloads(path, file, found, faults) {
   const list = [["row", "column", "problem"].map((word) => say(word)), ...faults.map((one) => [one.row, one.column, one.message])];
-  const name = file.name.replace(/\.\w+$/, ""), made = [button(say("faultList"), () => download(`${name}-${say("faults")}.csv`, new Blob(["\ufeff", list.map((row) => row.map(quoted).join(",")).join("\r\n")])))];
-  const text = file.name.toLowerCase().endsWith(".csv") ? await file.text() : "\ufffd";
-  if (text.includes("\ufffd")) return made; // another encoding, or no text at all
-  const [header, ...rows] = rowsOf(text), faulty = new Set(faults.map((one) => one.row));
-  const kept = rows.filter((_, at) => faulty.has(at + 2));
-  return [...made, button(say("faultRows"), () => download(`${name}-${say("faultRows")}.csv`, new Blob([header.startsWith("\ufeff") ? "" : "\ufeff", [header, ...kept].join("\r\n")])))];
+  const [name, kind] = file.name.match(/^(.*?)(?:\.(\w+))?$/).slice(1), format = kind?.toLowerCase() === "xlsx" ? "xlsx" : "csv";
+  const save = (word, ending, content) => download(`${name}-${say(word)}.${ending}`, content);
+  const faulty = async () => {
+    const reply = await call(`${path}/imports/${found.id}/faulty-rows?format=${format}`, { file: true });
+    if (reply.file) save("faultRows", format, reply.file);
+  };
+  return [
+    button(say("faultList"), () => save("faults", "csv", new Blob(["\ufeff", list.map((row) => row.map(quoted).join(",")).join("\r\n")]))),
+    ...found.failed ? [button(say("faultRows"), faulty)] : [],
+  ];
 }
 
 function table(faults) {
@@ -51,16 +52,16 @@ export function importer(place, properties) {
     begin();
     return null;
   };
-  const report = async (file, found, ...more) => {
+  const report = (file, found, ...more) => {
     const faults = [...found.errors, ...found.warnings];
-    shown.replaceChildren(...faults.length ? [table(faults), element("div", { className: "bar" }, ...await downloads(file, faults))] : [], element("div", { className: "bar" }, ...more));
+    shown.replaceChildren(...faults.length ? [table(faults), element("div", { className: "bar" }, ...downloads(path, file, found, faults))] : [], element("div", { className: "bar" }, ...more));
   };
   const write = async (file) => {
     step(2);
     const done = await run(file, false);
     if (!done) return;
     said.textContent = say("written", done);
-    await report(file, done, again());
+    report(file, done, again());
   };
   const check = async ([file]) => {
     if (!file) return;
@@ -70,7 +71,7 @@ export function importer(place, properties) {
     said.textContent = say("checked", found);
     const go = button(say("writeRows", { count: found.created + found.updated }), () => write(file));
     go.className = "go";
-    await report(file, found, ...found.created + found.updated ? [go] : [], again());
+    report(file, found, ...found.created + found.updated ? [go] : [], again());
   };
   const again = (word = "otherFile") => chooser(say(word), check, { accept: ".csv,.xlsx", multiple: false });
   const fetchTemplate = async () => {

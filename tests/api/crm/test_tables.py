@@ -12,7 +12,7 @@ from plugins.boot.runtime import Running
 from plugins.crm import tables
 from plugins.testing import Client, People, expect, unique
 from tests.api.crm.sales import Record, customer
-from tests.api.crm.tables import as_csv, as_xlsx, form, read_csv
+from tests.api.crm.tables import as_csv, as_xlsx, form, read_csv, read_xlsx
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 CONTACTS, CUSTOMERS, PRODUCTS = "/api/v1/crm/contacts", "/api/v1/crm/customers", "/api/v1/inventory/products"
@@ -81,6 +81,30 @@ async def test_a_row_that_the_rules_of_the_plugin_refuse_fails_alone_with_their_
     (error,) = report["errors"]
     assert (error["row"], error["rule"]) == (3, "conflict")
     assert error["message"]
+
+
+@pytest.mark.parametrize(("format", "write", "reads"), [("csv", as_csv, read_csv), ("xlsx", as_xlsx, read_xlsx)])
+@pytest.mark.parametrize("dry_run", ["true", "false"])
+async def test_the_faulty_rows_come_back_as_a_table_to_correct(
+    format: str, write: Any, reads: Any, dry_run: str, admin: Client, nobody: Client
+) -> None:
+    good, nameless, other = (f"00{unique('C')}" for _ in range(3))
+    rows = [["code", "name", "level"], [good, "good", "A"], [nameless, "", "A"], [other, "-1", "none"]]
+    report = await imported(admin, CUSTOMERS, write(rows), dry_run=dry_run)
+    at = f"{CUSTOMERS}/imports/{report['id']}/faulty-rows"
+    table = (await admin.get(f"{at}?format={format}")).body
+    assert reads(table) == [rows[0], rows[2], [other, "'-1", "none"]]
+    assert faults(await imported(admin, CUSTOMERS, table, dry_run="true")) == [
+        (2, "name", "required"),
+        (3, "level", "dictionary"),
+    ]
+    expect(await nobody.get(at), 40300)
+
+
+async def test_an_import_without_faults_or_of_all_or_nothing_keeps_no_faulty_rows(admin: Client) -> None:
+    for name, atomic in ((unique("good"), "false"), ("", "true")):
+        report = await imported(admin, CUSTOMERS, as_csv([["name", "remark"], [name, "good"]]), atomic=atomic)
+        expect(await admin.get(f"{CUSTOMERS}/imports/{report['id']}/faulty-rows"), 40400)
 
 
 async def test_atomic_writes_nothing_when_a_row_is_refused(admin: Client) -> None:

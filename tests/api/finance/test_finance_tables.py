@@ -66,6 +66,21 @@ async def test_invoices_are_drafts_with_a_row_for_each_line_or_with_sums_alone(a
     ]
 
 
+async def test_all_rows_of_a_faulty_document_come_back_to_be_corrected(admin: Client) -> None:
+    number, goods = unique("IN"), await Goods.fresh(admin)
+    sku = expect(await admin.get(f"{INVENTORY}/products/{goods.product_id}"))["sku"]
+    rows = [
+        INVOICE[:8],
+        ["out", number, "a", "", "", sku, "2", "1.25"],
+        ["", "", "", "", "", sku, "0", "2.50"],
+        ["in", "79", "b", "", "20.00", "", "", ""],
+    ]
+    report = await load(admin, "invoices", rows, dry_run="true")
+    assert (report["created"], told(report)) == (1, [(3, "lines.quantity", "minimum")])
+    table = await admin.get(f"{AT}/invoices/imports/{report['id']}/faulty-rows")
+    assert read_csv(table.body) == rows[:3]
+
+
 async def test_an_invoice_that_is_there_or_comes_twice_is_refused_by_a_dry_run_too(admin: Client) -> None:
     reference, number = unique("R"), unique("IN")
     first = ["in", number, "a", reference, "20.00"]
