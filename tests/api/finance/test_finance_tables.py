@@ -66,6 +66,15 @@ async def test_invoices_are_drafts_with_a_row_for_each_line_or_with_sums_alone(a
     ]
 
 
+async def test_units_of_invoices_are_read_by_their_names_or_are_those_of_others(admin: Client) -> None:
+    reference, numbers = unique("R"), [unique("IN"), unique("IN")]
+    header = ["direction", "number", "counterparty", "reference", "lines.description", "lines.quantity", "lines.unit"]
+    units = zip(numbers, ("千克", "平方米"), strict=True)
+    rows = [["in", number, "a", reference, "cloth", "1", unit] for number, unit in units]
+    assert told(await load(admin, "invoices", [[*header, "lines.price"], *([*row, "2.00"] for row in rows)])) == []
+    assert [one["lines"][0]["unit"] for one in await invoices_of(admin, reference)] == ["kg", "平方米"]
+
+
 async def test_all_rows_of_a_faulty_document_come_back_to_be_corrected(admin: Client) -> None:
     number, goods = unique("IN"), await Goods.fresh(admin)
     sku = expect(await admin.get(f"{INVENTORY}/products/{goods.product_id}"))["sku"]
