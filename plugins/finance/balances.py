@@ -85,7 +85,7 @@ _LINE_QUERY = {
 
 async def list_balances(req: Request) -> Page:
     """Return a page of the parties with a change in the period, or a balance before or after it, the largest first."""
-    since, until = _days(req)
+    since, until = days_asked(req)
     before = (date.fromisoformat(since) - timedelta(days=1)).isoformat()
     name, amount = _OF_SIDE[req.query["kind"]], _amount(req)
     within = [{"$gte": ["$day", since]}, {"$ne": ["$kind", RESCHEDULED]}]
@@ -123,7 +123,7 @@ def _describe(name: str, row: Mapping[str, Any]) -> Record:
 
 async def list_party_lines(req: Request) -> Page:
     """Return a page of the lines of the statements of all parties, one party after the other."""
-    since, until = _days(req)
+    since, until = days_asked(req)
     name, size, place = _OF_SIDE[req.query["kind"]], req.query["page_size"], _read_cursor(req.query.get("cursor"))
     skipped = rows_before({**req.query, "cursor": None}) if place is None else 0
     within = {**_parties(req), "day": {"$gte": since, "$lte": until}, "kind": {"$ne": RESCHEDULED}}
@@ -201,7 +201,7 @@ def _parties(req: Request) -> Record:
     return {_OF_SIDE[req.query["kind"]]: {"$in": chosen} if chosen else {"$type": "objectId"}}
 
 
-def _days(req: Request) -> tuple[str, str]:
+def days_asked(req: Request) -> tuple[str, str]:
     """Return the first and the last day. Raises 40001 for a last day before the first."""
     since = req.query.get("from") or f"{day_asked(req)[:7]}-01"
     until = req.query.get("to") or max(day_asked(req), since)

@@ -34,6 +34,14 @@ MENUS = (
         granted_with="finance:invoice:receivables",
     ),
     page(
+        "finance:journal",
+        ("账户日记账", "Account journals"),
+        "/finance/journals",
+        "lucide:book-open",
+        18,
+        granted_with="finance:voucher:list",
+    ),
+    page(
         "finance:unbilled",
         ("未开票明细", "Not invoiced"),
         "/finance/unbilled",

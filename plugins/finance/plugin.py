@@ -14,10 +14,10 @@ from plugins.finance import (
     demo,
     dunning,
     e_invoices,
-    entries,
     exchange_differences,
     exchange_rates,
     invoices,
+    journals,
     migrations,
     open_items,
     opening_items,
@@ -32,7 +32,7 @@ from plugins.finance.audits import AUDITS, DEBTS, MONEY_AUDITS
 from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
-from plugins.finance.entries import ENTRIES, MARKING
+from plugins.finance.entries import ENTRIES, MARKING, PAYMENT
 from plugins.finance.listening import LISTENS, start
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.payment_records import ADJUSTMENTS, OPEN_ITEMS, PAYMENT_NUMBERS, PAYMENTS
@@ -59,7 +59,7 @@ plugin = Plugin(
     ),
     biz_types={
         **{"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
-        **{entries.PAYMENT: PAYMENTS, open_items.OPENING: opening_items.OPENING_ITEMS},
+        **{PAYMENT: PAYMENTS, open_items.OPENING: opening_items.OPENING_ITEMS},
     },
     jobs=(audit_runs.AUDITING, MARKING),
     migrations=(migrations.FILLING, invoices.KEYS, migrations.BILLS),
@@ -69,7 +69,7 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations, opening_items),
-        *routes_of(statements, balances, ageing, dunning, taxes, unbilled, e_invoices),
+        *routes_of(statements, balances, journals, ageing, dunning, taxes, unbilled, e_invoices),
         *routes_of(exchange_rates, exchange_differences, audit_runs, tables),
     ),
     menus=MENUS,

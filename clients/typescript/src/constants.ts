@@ -1625,6 +1625,8 @@ export const PERMISSIONS = {
  "finance:invoice:restore": {"zh": "恢复发票", "en": "restore invoices"},
  "finance:invoice:update": {"zh": "修改发票", "en": "edit invoices"},
  "finance:invoice:void": {"zh": "发票：作废", "en": "void (invoices)"},
+ "finance:journal:export": {"zh": "导出账户日记账", "en": "export account journals"},
+ "finance:journal:list": {"zh": "查询账户日记账", "en": "list account journals"},
  "finance:opening-item:create": {"zh": "新增期初款项", "en": "create opening items"},
  "finance:opening-item:export": {"zh": "导出期初款项", "en": "export opening items"},
  "finance:opening-item:import": {"zh": "导入期初款项", "en": "import opening items"},
