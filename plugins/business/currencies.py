@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from handlers.request import Request
-from handlers.schema.errors import invalid
+from handlers.schema.errors import FieldError, ValidationFailed, invalid
 from handlers.schema.fields import Field, HasSettings, money, text
+from handlers.schema.messages import Message
 from handlers.schema.money import exact, store_price, times
 from handlers.schema.values import ReadOnlyRecord, Record
 from handlers.service import Port, Service
@@ -29,6 +30,11 @@ CODES = frozenset(_LISTED.split())
 # whose fields pages show only where there is another currency
 RATES_TABLE = "finance_exchange_rates"
 _OWN: ReadOnlyRecord = {"currency": None, "rate": None}
+_MOST_TIMES = 10  # how far a typed rate may be from that of the day, up or down
+FAR_RATE = Message(
+    "汇率与当日汇率 {rate} 相差超过十倍，请核对",
+    "The rate is more than ten times, or less than a tenth of, that of the day, {rate}",
+)
 
 
 class Rates(Port):
@@ -69,7 +75,8 @@ def rate() -> Field:
         maximum=MAX_RATE,
         places=RATE_PLACES,
         only_with=RATES_TABLE,
-        description="Units of the company's currency for one unit; that of the day unless given.",
+        description="Units of the company's currency for one unit; that of the day unless given, and at most ten times that, at least "
+        "a tenth.",
         example="7.1234",
     )
 
@@ -107,7 +114,8 @@ async def complete_currency(
 
     The rate is the one in `values`, or else that of the day. `draft` is what the body changes, its day is the field `dated`:
     if it has the rate of its day, nobody typed that, and it gets the rate of the new one. Raises 40001 for a currency, which
-    follows from `field`, without a rate on or before that day, or if nobody keeps rates, and for a rate without a currency.
+    follows from `field`, without a rate on or before that day, or if nobody keeps rates, for a rate without a currency, and
+    for one in the body that is far from that of the day.
     """
     code, given = values.get("currency"), values.get("rate")
     rates = req.part(Rates)
@@ -123,7 +131,15 @@ async def complete_currency(
         if found is None:
             raise invalid(field, "reference")
         given = store_price(found, RATE_PLACES)
+    elif (req.body or {}).get("rate") is not None:
+        _refuse_far(exact(given), await rates.find_rate(code, day))
     return {"currency": code, "rate": given}
+
+
+def _refuse_far(typed: Decimal, known: Decimal | None) -> None:
+    if known is not None and not known <= typed * _MOST_TIMES <= known * _MOST_TIMES**2:
+        fault = FieldError("rate", "minimum" if typed < known else "maximum")
+        raise ValidationFailed([fault], FAR_RATE.filled(rate=f"{known.normalize():f}"))
 
 
 async def _follows_day(req: Request, draft: ReadOnlyRecord, dated: str) -> bool:

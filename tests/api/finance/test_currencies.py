@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, Reply, expect, unique
 from tests.api.finance.accounts_of_parties import aged, new_customer, statement
 from tests.api.finance.books import AT, Books
 from tests.api.finance.closed_books import today
@@ -77,6 +77,36 @@ async def test_a_document_takes_the_last_rate_until_its_day_and_none_for_the_com
         refused = await admin.post(f"{AT}/opening-items", body | wrong)
         expect(refused, 40001)
         assert refused.fields == {field}
+
+
+async def test_a_typed_rate_far_from_that_of_the_day_is_refused_by_every_document_and_without_one_none_is(
+    admin: Client,
+) -> None:
+    party, books = await new_customer(admin), await Books.fresh(admin)
+    line = {"description": "x", "quantity": "1", "price": "1.00"}
+    opening = {"kind": "receivable", "day": DAY, "due_on": DAY}
+    paid = {"direction": "in", "account_id": books.account_id, "day": DAY, "amount": "1.00"}
+    documents: tuple[tuple[str, dict[str, Any]], ...] = (
+        (f"{AT}/opening-items", {**opening, "amount": "1.00", "number": "OLD"}),
+        (f"{AT}/invoices", {"direction": "out", "day": DAY, "amount": "1.00", "number": "INV"}),
+        (f"{AT}/payments", paid),
+        ("/api/v1/crm/contracts", {"name": "c", "amount": "1.00", "signed_date": DAY}),
+        ("/api/v1/inventory/sales-orders", {"ordered_on": DAY, "lines": [line]}),
+    )
+
+    async def enter(at: str, document: dict[str, Any], typed: str) -> Reply:
+        number = {"number": unique("N")} if "number" in document else {}
+        body = {**document, **party, **number, "currency": "EUR", "rate": typed}
+        return await admin.post(at, body, headers={"Accept-Language": "en"})
+
+    for at, document in documents:
+        async with rate(admin, "EUR", "7.80"):
+            for wrong in ("0.77999999", "78.00000001"):
+                refused = await enter(at, document, wrong)
+                assert (refused.code, refused.fields) == (40001, {"rate"}), at
+                assert refused.json["msg"].endswith("that of the day, 7.8")
+            assert expect(await enter(at, document, "78"))["rate"] == "78.00"
+        assert expect(await enter(at, document, "0.00000001"))["rate"] == "0.00000001"
 
 
 async def test_what_is_open_is_shown_in_both_currencies_and_nothing_is_left_when_it_is_settled_in_parts(

@@ -225,7 +225,7 @@ async def test_conditions_of_an_approval_compare_what_a_purchase_is_worth_to_the
 async def test_a_typed_rate_lowers_neither_what_an_approval_compares_nor_what_a_customer_is_credited(
     admin: Client,
 ) -> None:
-    goods, typed = await Goods.fresh(admin), {"currency": "DKK", "rate": "0.00000001"}
+    goods, typed = await Goods.fresh(admin), {"currency": "DKK", "rate": "0.2"}
     line = {"product_id": goods.product_id, "quantity": "3", "price": "10.00"}
     supplier = await party(admin, f"{AT}/suppliers", None)
     draft = expect(await admin.post(PURCHASES, {"supplier_id": supplier, "lines": [line], **typed}))

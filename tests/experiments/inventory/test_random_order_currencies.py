@@ -52,7 +52,11 @@ class Trade:
 
     async def order(self, at: str) -> None:
         chance, currency = self.chance, self.chance.choice(("NOK", "DKK", None))
-        rate = str(Decimal(chance.randint(1, 10**9)).scaleb(-8)) if currency and chance.random() < 0.7 else None
+        rate = (
+            str(Decimal(chance.randint(2 * 10**7, 3 * 10**8)).scaleb(-8))
+            if currency and chance.random() < 0.7
+            else None
+        )
         lines = [
             {
                 "product_id": self.goods.product_id,
