@@ -18,20 +18,21 @@ from plugins.crm.records import CUSTOMERS
 async def apply(_: Service, payload: Mapping[str, Any]) -> None:
     """Record an allocation to a contract as a payment, or reverse that payment if the allocation is taken back.
 
-    A refund is recorded as a payment below zero. Allocations to records of other types are ignored.
+    A refund is recorded as a payment below zero, and so is a part of an allocation that is taken back, or above zero if it
+    refunded. Allocations to records of other types are ignored.
     """
     if payload["biz_type"] != receivables.BIZ_TYPE:
         return
     req = payload["request"]
     contract = await req.system_store(CONTRACTS).get(payload["resource_id"])
-    if (exact(payload["amount"]) > 0) == (payload["payment"]["direction"] == "in"):
-        customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
-        paid = (await receive(req, contract, customer, _describe(req, contract, payload)))[1]
-        await receivables.announce(req.service, req, paid, customer, payload["day"])
-        return
-    received = await _find_received(req, contract, payload)
+    undoes = (exact(payload["amount"]) > 0) != (payload["payment"]["direction"] == "in")
+    received = await _find_received(req, contract, payload) if undoes else None
     if received is not None:
         await enter_reversal(req, received, payload["day"], None)
+    elif not undoes or payload["payment"]["biz_type"] != SOURCE_TYPE:
+        customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
+        paid = (await receive(req, contract, customer, _describe(req, contract, payload), corrects=undoes))[1]
+        await receivables.announce(req.service, req, paid, customer, payload["day"])
 
 
 def _describe(req: Request, contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:

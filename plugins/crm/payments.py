@@ -72,13 +72,15 @@ async def create(req: Request) -> Payment:
     return await req.transaction(work)
 
 
-async def receive(req: Request, contract: Contract, customer: Customer, values: Values) -> tuple[Payment, Contract]:
+async def receive(
+    req: Request, contract: Contract, customer: Customer, values: Values, *, corrects: bool = False
+) -> tuple[Payment, Contract]:
     """Add a payment to its contract and plan, store it, and return the payment and the updated contract.
 
     A payment below zero is a refund. `values` has its `rate`, None in the company's currency. Raises 40901 if the payment
-    exceeds the open amount, or if more is refunded than was received.
+    exceeds the open amount, unless it `corrects` another one, or if more is refunded than was received.
     """
-    paid = await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
+    paid = await _receive(req, contract["id"], values.get("plan_id"), values["amount"], corrects=corrects)
     # not looked up: this transaction has written both, so neither can be deleted before it ends
     changed = ("contract_id", "plan_id")
     owned = {**values, "salesperson_id": contract["owner_id"], "currency": contract["currency"]}
@@ -180,8 +182,10 @@ async def _announce_day(req: Request, payment: ReadOnlyRecord, day: str) -> str:
     return day
 
 
-async def _receive(req: Request, contract_id: RecordId, plan_id: RecordId, amount: StoredAmount) -> Contract:
-    pays = exact(amount) > 0
+async def _receive(
+    req: Request, contract_id: RecordId, plan_id: RecordId, amount: StoredAmount, *, corrects: bool
+) -> Contract:
+    pays = exact(amount) > 0 and not corrects
     states = PAYABLE if pays else REFUNDABLE
     where = {"status": {"$in": list(states)}}
     paid = await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, where, limited=pays)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.testing import Client, Reply, expect
+from plugins.testing import Client, Reply, expect, unique
 from tests.api.crm.sales import CONTRACTS, PAYMENTS as RECEIPTS, in_force
 from tests.api.crm.test_amendments import amended
 from tests.api.finance.accounts_of_parties import aged, ageing, billed, dunned, new_customer
@@ -169,13 +169,46 @@ async def test_what_was_entered_at_a_contract_is_taken_back_there(admin: Client)
     assert await received(admin, made) == "30.00"
 
 
-async def test_what_finance_allocated_to_a_contract_is_taken_back_whole(admin: Client) -> None:
+async def test_what_finance_allocated_to_a_contract_is_taken_back_in_parts_or_whole(admin: Client) -> None:
     books, made = await Books.fresh(admin), await in_force(admin, "100.00")
     item = await books.item(made)
     payment = expect(await books.enter("in", "40.00", (item, "40.00")))
-    expect(await take_back(books, payment, item, amount="10.00"), 40901)
-    assert expect(await take_back(books, payment, item))["unallocated"] == "40.00"
-    assert (await received(admin, made), await item_now(books, item)) == ("0.00", ("0.00", "open"))
+    for part, left, status in (({"amount": "10.00"}, "30.00", "partly_paid"), ({}, "0.00", "open")):
+        expect(await take_back(books, payment, item, **part))
+        assert (await received(admin, made), await item_now(books, item)) == (left, (left, status))
+    rows = expect(await admin.get(f"{RECEIPTS}?contract_id={made['id']}"))["items"]
+    assert sorted(row["amount"] for row in rows) == ["-10.00", "-30.00", "40.00"]
+
+
+async def test_a_part_of_what_was_paid_too_much_of_a_contract_settles_an_invoice_and_another_contract(
+    admin: Client,
+) -> None:
+    books, made = await Books.fresh(admin), await in_force(admin, "100.00", signed_date="2026-01-02")
+    party = {"customer_id": made["customer_id"]}
+    item, other = await books.item(made), await books.item(await in_force(admin, "20.00", **party))
+    payment = expect(await books.enter("in", "100.00", (item, "100.00"), day="2026-01-05"))
+    claim = {"direction": "out", "number": unique("INV"), "amount": "100.00", "open_item_id": item["id"]}
+    invoice = expect(await admin.post(f"{AT}/invoices", claim))
+    expect(await admin.post(f"{AT}/invoices/{invoice['id']}/confirm"))
+    expect(await admin.post(f"{AT}/invoices/{invoice['id']}/credit-notes", {"amount": "40.00"}))
+    bill = await owed(admin, party, "50.00")
+    assert refusal(await credit(books, item, (bill, "40.01")))["open"] == "40.00"
+    moved = expect(await credit(books, item, (bill, "25.00"), (other, "10.00")))
+    assert (moved["paid"], await received(admin, made)) == ("65.00", "65.00")
+    assert await received(admin, {"id": other["resource_id"]}) == "10.00"
+    assert await item_now(books, bill) == ("25.00", "partly_paid")
+    expect(await books.reverse_payment(payment))
+    assert (await received(admin, made), await item_now(books, bill)) == ("0.00", ("0.00", "open"))
+    assert await books.balance() == "0.00"
+
+
+async def test_a_part_of_a_refund_that_is_taken_back_counts_even_if_the_contract_is_paid_again(admin: Client) -> None:
+    books, made = await Books.fresh(admin), await in_force(admin, "100.00")
+    item = await books.item(made)
+    moved = (("in", "100.00"), ("out", "30.00"), ("in", "30.00"))
+    _, refund, _ = [expect(await books.enter(way, amount, (item, amount))) for way, amount in moved]
+    expect(await take_back(books, refund, item, amount="10.00"))
+    assert await received(admin, made) == "110.00"
 
 
 async def test_of_two_allocations_to_a_contract_one_is_taken_back(admin: Client) -> None:

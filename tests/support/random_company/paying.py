@@ -96,7 +96,6 @@ class Payments(Goods):
         for id, part, since in reversed(payment["parts"]):
             taken = min(part, left) if id == item_key else ZERO
             ensure(not taken or day >= since)
-            ensure(taken in (ZERO, part) or not self.items[item_key]["is_contract"])
             left -= taken
             kept += [(id, part - taken, since)] if taken < part else []
             gone += [taken] if taken else []
@@ -105,13 +104,17 @@ class Payments(Goods):
         self.change("payments", key, parts=tuple(reversed(kept)))
         self.advance(key, amount, day)
         for part in gone if self.items[item_key]["is_contract"] else ():
-            self.forget(self.find_receipt(key, item_key, self.sign(key, item_key) * part), day)
+            self.receive_less(key, item_key, self.sign(key, item_key) * part, day)
         return {"unallocated": self.payments[key]["unallocated"]}
 
-    def find_receipt(self, key: str, contract: str, amount: Decimal) -> str:
-        """What a contract has received by an allocation of a payment."""
-        wanted = {"payment": key, "contract": contract, "amount": amount, "live": True}
-        return next(id for id, one in self.receipts.items() if wanted.items() <= one.items())
+    def receive_less(self, key: str, contract: str, amount: Decimal, day: str) -> None:
+        """What a contract has received by an allocation of a payment is reversed; a part of it is a receipt of its own."""
+        whole = {"payment": key, "contract": contract, "amount": amount, "live": True}
+        found = next((id for id, one in self.receipts.items() if whole.items() <= one.items()), None)
+        if found is not None:
+            self.forget(found, day)
+        else:
+            self.receipts[f"{key}:{len(self.receipts)}"] = {**whole, "plan": None, "amount": -amount, "day": day}
 
     def payers(self, item_key: str) -> list[str]:
         """The payments that settle an item."""
@@ -141,9 +144,8 @@ class Payments(Goods):
         self.advance(key, -payment["unallocated"], day)
         for item_key, amount, _ in payment["parts"]:
             self.unsettle(key, item_key, amount, day)
-        for receipt, one in list(self.receipts.items()):
-            if one["payment"] == key and one["live"]:
-                self.forget(receipt, day)
+            if self.items[item_key]["is_contract"]:
+                self.receive_less(key, item_key, self.sign(key, item_key) * amount, day)
         self.change("payments", key, live=False)
         return {}
 
