@@ -31,6 +31,7 @@ from plugins.business.currencies import (
     limit_in_base as limit_in_base,  # refuse what is worth too much in the company's currency
     rate as rate,  # the field with an exchange rate
     replace_currency as replace_currency,  # a change of the currency of a document
+    value_all_for_limits as value_all_for_limits,  # several such documents
     value_for_limits as value_for_limits,  # a document at the rate of the day, for limits, if a lower one was typed
 )
 from plugins.business.events import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +11,7 @@ from handlers.schema.errors import FieldError, ValidationFailed, invalid
 from handlers.schema.fields import Field, HasSettings, money, text
 from handlers.schema.messages import Message
 from handlers.schema.money import exact, store_price, times
-from handlers.schema.values import ReadOnlyRecord, Record
+from handlers.schema.values import ReadOnlyRecord, Record, StoredAmount
 from handlers.service import Port, Service
 from plugins.business.lines import MAX_AMOUNT
 from plugins.business.ports import Contracts, Customers, Suppliers
@@ -166,12 +167,18 @@ async def choose_currency(
 
 async def value_for_limits(service: Service, record: ReadOnlyRecord, day: str) -> Record:
     """Return a document with the rate at which limits compare it: that of `day` if its own, which anybody may type, is lower."""
-    code = record["currency"]
-    known = await service.part(Rates).find_rate(code, day) if code is not None else None
-    return {
-        **record,
-        "rate": record["rate"] if known is None else store_price(max(known, exact(record["rate"])), RATE_PLACES),
-    }
+    return (await value_all_for_limits(service, [record], day))[0]
+
+
+async def value_all_for_limits(service: Service, records: Sequence[ReadOnlyRecord], day: str) -> list[Record]:
+    """Return documents as `value_for_limits` does; the rate of each currency is read once."""
+    codes = {record["currency"] for record in records if record["currency"] is not None}
+    known = {code: await service.part(Rates).find_rate(code, day) for code in codes}
+    return [{**record, "rate": _raise_rate(record["rate"], known.get(record["currency"]))} for record in records]
+
+
+def _raise_rate(own: StoredAmount | None, known: Decimal | None) -> StoredAmount | None:
+    return own if known is None else store_price(max(known, exact(own)), RATE_PLACES)
 
 
 async def find_party_currency(req: Request, document: ReadOnlyRecord) -> str | None:

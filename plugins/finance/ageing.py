@@ -29,12 +29,15 @@ from plugins.api import (
     shape,
     tables,
     text,
+    utc_now,
 )
-from plugins.api.business import in_base
+from plugins.api.business import in_base, value_all_for_limits
 from plugins.api.data import rows_before
-from plugins.api.values import rounded
-from plugins.finance.entries import ADVANCE, ENTRIES, PARTY_FIELDS, unsettled
+from plugins.api.values import ReadOnlyRecord, rounded
+from plugins.finance.entries import ADVANCE, ENTRIES, FOREIGN, PARTY_FIELDS, unsettled
+from plugins.finance.open_items import UNPAID
 from plugins.finance.payment_records import OPEN_ITEMS
+from plugins.finance.record_types import OpenItem
 from plugins.finance.records import COUNTERPARTY, CUSTOMER, SUPPLIER
 
 DIRECTIONS = {"receivable": "out", "payable": "in"}
@@ -46,6 +49,8 @@ ADVANCES = "advances"
 _ZERO = Decimal("0.00")
 _LAST_DAY = date.max.isoformat()
 _SUMS = (*BUCKETS, "total", ADVANCES)
+_AMOUNTS = ("amount", "paid", "billed_ahead")
+_COUNTED = (*_AMOUNTS, "currency", "rate")
 
 PAGE_QUERY: Mapping[str, Field] = {
     "page": integer(minimum=1, default=1, nullable=False, example=1),
@@ -193,7 +198,8 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 async def find_owed(service: Service, customer_id: Any) -> Decimal:
     """Return what a customer owes now. What was paid too much is taken off.
 
-    So is what is billed ahead of a delivery: whoever asks counts the whole order.
+    So is what is billed ahead of a delivery: whoever asks counts the whole order. What is open in a currency counts as
+    `value_all_for_limits` says.
     """
     # entries that are settled on any day add up to zero
     counted = {"customer_id": customer_id, **unsettled(_LAST_DAY)}
@@ -202,13 +208,23 @@ async def find_owed(service: Service, customer_id: Any) -> Decimal:
     found = await service.database.store(ENTRIES).aggregate(total)
     sums = {row["_id"]: exact(row["amount"]) for row in found}
     owed = sums.get("out", Decimal(0)) - sums.get("in", Decimal(0))
-    return owed - await _sum_billed_ahead(service, customer_id)
+    return owed + await _sum_corrections(service, customer_id)
 
 
-async def _sum_billed_ahead(service: Service, customer_id: Any) -> Decimal:
-    ahead = {"customer_id": customer_id, "billed_ahead": {"$gt": 0}}
-    found = await service.database.store(OPEN_ITEMS).find(ahead, fields=["billed_ahead", "rate"])
-    return sum((in_base(exact(one["billed_ahead"]), one) for one in found), Decimal(0))
+async def _sum_corrections(service: Service, customer_id: Any) -> Decimal:
+    """Return by how much more a customer owes than entries say, which are at the rates of the items; below zero, less."""
+    of, today = {"customer_id": customer_id}, day_of(utc_now(), service.settings.zone).isoformat()
+    items, corrected = service.database.store(OPEN_ITEMS), dict[Any, OpenItem]()
+    # two reads, each by an index of only those
+    for which in ({"billed_ahead": {"$gt": 0}}, {"direction": "out", **UNPAID, **FOREIGN}):
+        corrected |= {one["id"]: one for one in await items.find({**of, **which}, fields=_COUNTED)}
+    found = [*corrected.values()]
+    return sum(map(_correct, found, await value_all_for_limits(service, found, today)), Decimal(0))
+
+
+def _correct(item: ReadOnlyRecord, valued: ReadOnlyRecord) -> Decimal:
+    amount, paid, ahead = (exact(item[name]) for name in _AMOUNTS)
+    return in_base(amount - paid - ahead, valued) - in_base(amount, item) + in_base(paid, item)
 
 
 def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, Any]]:

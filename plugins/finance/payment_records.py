@@ -159,6 +159,7 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
         Index("day"),
         Index("customer_id", "day"),
         Index("customer_id", "billed_ahead", where={"billed_ahead": {"$gt": 0}}),
+        Index("customer_id", "status", where={"currency": {"$type": "string"}}),
         Index("supplier_id", "day"),
     ),
     internal=("billings",),

@@ -55,6 +55,7 @@ from plugins.api.business import (
     limit_in_base,
     replace_currency,
     replace_terms,
+    value_all_for_limits,
     value_for_limits,
 )
 from plugins.api.data import RecordNames, restore
@@ -335,11 +336,11 @@ async def find_excess(step: Step[Any], order: ReadOnlyRecord, requested: Decimal
     """
     if order["customer_id"] is None or order.get("contract_id") is not None:
         return None
-    others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
-    waiting = await step.store(SALES_ORDERS).find(others, fields=_OF_CREDIT)
-    requested, ordered = in_base(requested, await value_for_limits(step.service, order, step.today)), Decimal(0)
-    for one in waiting:
-        ordered += in_base(compute_undelivered(one), await value_for_limits(step.service, one, step.today))
+    besides = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
+    waiting = await step.store(SALES_ORDERS).find(besides, fields=_OF_CREDIT)
+    valued, *others = await value_all_for_limits(step.service, [order, *waiting], step.today)
+    requested = in_base(requested, valued)
+    ordered = sum((in_base(compute_undelivered(one), one) for one in others), Decimal(0))
     customers = step.service.part(Customers)
     return await customers.find_credit_excess(order["customer_id"], requested=requested, ordered=ordered)
 

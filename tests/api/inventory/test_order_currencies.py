@@ -225,7 +225,7 @@ async def test_conditions_of_an_approval_compare_what_a_purchase_is_worth_to_the
 async def test_a_typed_rate_lowers_neither_what_an_approval_compares_nor_what_a_customer_is_credited(
     admin: Client,
 ) -> None:
-    goods, typed = await Goods.fresh(admin), {"currency": "DKK", "rate": "0.2"}
+    goods, typed = await Goods.stocked(admin, 9), {"currency": "DKK", "rate": "0.2"}
     line = {"product_id": goods.product_id, "quantity": "3", "price": "10.00"}
     supplier = await party(admin, f"{AT}/suppliers", None)
     draft = expect(await admin.post(PURCHASES, {"supplier_id": supplier, "lines": [line], **typed}))
@@ -235,9 +235,10 @@ async def test_a_typed_rate_lowers_neither_what_an_approval_compares_nor_what_a_
     expect(await admin.delete(f"{DEFINITIONS}/{flow['id']}"))
     assert [one["key"] for one in tried["nodes"]] == ["boss"]
     customer = await party(admin, f"{CRM}/customers", None, credit_limit="50.00")
-    for excess in ("10.00", "70.00"):  # the first order counts beside the second as it did by itself
-        order = expect(await admin.post(SALES, {"customer_id": customer, "lines": [line], **typed}))
-        assert expect(await admin.post(f"{SALES}/{order['id']}/confirm"))["credit_excess"] == excess
+    for excess in ("17.80", "85.60"):  # the first order, of which some is delivered, counts as it did by itself
+        order = await ordered(goods, SALES, "3", "10.00", customer_id=customer, ordered_on=None, **typed)
+        assert order["credit_excess"] == excess
+        expect(await goods.deliver(order, 2))
 
 
 @pytest.mark.usefixtures("rates")
