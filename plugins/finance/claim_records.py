@@ -17,6 +17,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.finance.e_invoice_marks import KEPT
 from plugins.finance.record_types import ExpenseClaim
 from plugins.finance.records import ACCOUNTS, MAX_AMOUNT, REMARK, SUM
 from plugins.finance.states import CLAIM_STATES
@@ -69,6 +70,7 @@ EXPENSE_CLAIMS: Collection[ExpenseClaim] = Collection(
         ),
         "paid_at": timestamp(label=("付款时间", "Paid at"), read_only=True),
         "voucher_id": object_id(label=("付款凭证", "Voucher"), read_only=True, ref="finance_vouchers"),
+        **KEPT,
         "remark": REMARK,
     },
     indexes=(

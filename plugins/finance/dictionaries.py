@@ -66,6 +66,20 @@ DICTIONARIES = (
         final=("结算", "Final"),
     ),
     dictionary(
+        "finance_e_invoice_signature",
+        ("电子发票签章", "Signature of an e-invoice"),
+        valid=("有效", "Valid", "green"),
+        unchecked=("未能确认", "Could not be confirmed", "orange"),
+        absent=("文件无签章", "Not signed", "orange"),
+    ),
+    dictionary(
+        "finance_made_out_to_us",
+        ("抬头为本公司", "Made out to this company"),
+        yes=("是", "Yes", "green"),
+        no=("否，购买方不是本公司", "No, to another buyer", "red"),
+        unknown=("未核对：未设置本公司税号", "Not compared: the company's tax number is not set"),
+    ),
+    dictionary(
         "finance_tax_document",
         ("税额单据类型", "Document with tax"),
         invoice=("发票", "Invoice"),

@@ -42,6 +42,7 @@ from plugins.api.values import store_quantity
 from plugins.api.workers import Lane, TooCostly, WorkFailed
 from plugins.finance import claims, invoices
 from plugins.finance.claim_records import CLAIM_LINE, EXPENSE_CLAIMS
+from plugins.finance.e_invoice_marks import MADE_OUT_TO_US, TAX_NUMBER, is_made_out_to_us, mark
 from plugins.finance.e_invoice_reading import MOST_LINES
 from plugins.finance.messages import (
     E_INVOICE_TOO_LARGE,
@@ -77,6 +78,7 @@ AUTHORITIES = Option(
     ),
     super_only=True,
 )
+OPTIONS = (AUTHORITIES, TAX_NUMBER)
 
 _PARTIES = {
     "seller_name": ("销售方名称", "Seller"),
@@ -132,6 +134,7 @@ E_INVOICE = shape(
     ),
     signature_reason=text(label=("校验说明", "Reason"), max_length=300, nullable=False),
     signer=text(label=("签章人", "Signer"), max_length=200, description="Whom the certificate names, trusted or not."),
+    made_out_to_us=MADE_OUT_TO_US.but(nullable=False),
     supplier_id=SUPPLIER.but(description="The one with the seller's tax number, or else of its name."),
     duplicate_of=obj(
         "EInvoiceDuplicate",
@@ -237,6 +240,7 @@ async def read_for_claim(req: Request) -> Record:
         "signature": signature["result"],
         "signature_reason": SIGNATURES[signature["reason"]].text(req.language),
         "signer": signature["signer"],
+        "made_out_to_us": await is_made_out_to_us(req, values),
         "supplier_id": None,
         "duplicate_of": await _find_duplicate(req, receipt),
     }
@@ -262,25 +266,27 @@ async def create_draft(req: Request) -> Invoice:
         **{name: body.get(name) for name in ("category", "remark")},
     }
 
+    kept = await mark(req, [found])
+
     async def work() -> Invoice:
         # its number is its own in the whole country, so another supplier does not make it another invoice
         await refuse_invoiced(req, {number_key(given["number"]): "number"})
-        invoice = await _enter(req, given, _price_lines(found["lines"]))
+        invoice = await _enter(req, given, _price_lines(found["lines"]), kept)
         await req.part(Attachments).attach(req, body["object_key"], INVOICE, str(invoice["id"]))
         return invoice
 
     return await req.transaction(work)
 
 
-async def _enter(req: Request, given: Record, lines: Sequence[Record]) -> Invoice:
+async def _enter(req: Request, given: Record, lines: Sequence[Record], kept: Record) -> Invoice:
     """Make the draft with these lines, or only with the sums if lines priced and taxed here come to something else."""
     if lines:
         try:
-            return await _enter(req, {**given, "lines": lines}, ())
+            return await _enter(req, {**given, "lines": lines}, (), kept)
         except ValidationFailed as failure:
             if not all(one.field.startswith(("lines", "amount", "tax")) for one in failure.errors):
                 raise
-    _replace_body(req, invoices.ROUTES, "POST /api/v1/finance/invoices", given)
+    _replace_body(req, invoices.ROUTES, "POST /api/v1/finance/invoices", given, kept)
     return await invoices.create(req)
 
 
@@ -290,10 +296,11 @@ async def create_claim(req: Request) -> ExpenseClaim:
     Raises as `EInvoices.read_sound`, and 40900 for a receipt that is entered already.
     """
     body: Record = req.body
-    reader, lines = req.part(EInvoices), list[Record]()
+    reader, lines, read = req.part(EInvoices), list[Record](), list[Record]()
     for place, key in enumerate(body["object_keys"]):
         field = f"object_keys[{place}]"
         found = await reader.read_sound(req, key, field, f"{field}.")
+        read.append(found)
         values, names = found["values"], [line["name"] for line in found["lines"][:1]]
         about = " ".join(part for part in (values["seller_name"], *names) if part)
         paid_in = await complete_currency(req, {"currency": _CURRENCY}, values["day"], field)
@@ -301,9 +308,10 @@ async def create_claim(req: Request) -> ExpenseClaim:
         line = {"day": values["day"], "amount": worth, "receipt_number": _identify(values)}
         lines.append({**line, "category": body["category"], "description": about or None})
     given = {"lines": lines, **{name: body.get(name) for name in ("title", "remark")}}
+    kept = await mark(req, read)
 
     async def work() -> ExpenseClaim:
-        _replace_body(req, claims.ROUTES, "POST /api/v1/finance/expense-claims", given)
+        _replace_body(req, claims.ROUTES, "POST /api/v1/finance/expense-claims", given, kept)
         claim = await claims.create(req)
         for key in body["object_keys"]:
             await req.part(Attachments).attach(req, key, EXPENSE, str(claim["id"]))
@@ -312,12 +320,12 @@ async def create_claim(req: Request) -> ExpenseClaim:
     return await req.transaction(work)
 
 
-def _replace_body(req: Request, routes: Sequence[Route], name: str, given: Record) -> None:
-    """Make `given` the body of the request, as the route of this name checks it. Raises 40001."""
+def _replace_body(req: Request, routes: Sequence[Route], name: str, given: Record, kept: Record) -> None:
+    """Make `given` the body of the request, as the route of this name checks it, with what is `kept`. Raises 40001."""
     check = next(one for one in routes if one.name == name).check_body
     if check is None:
         raise RuntimeError(f"{name} takes no body")
-    req.body = req.checked(check, given)
+    req.body = {**req.checked(check, given), **kept}
 
 
 def _identify(values: Mapping[str, Any]) -> str:

@@ -76,5 +76,5 @@ plugin = Plugin(
     views=VIEWS,
     prints=PRINTS,
     permissions=PERMISSIONS,
-    options=(exchange_rates.BASE, e_invoices.AUTHORITIES, *(one.option for one in _NUMBERS)),
+    options=(exchange_rates.BASE, *e_invoices.OPTIONS, *(one.option for one in _NUMBERS)),
 )

@@ -108,6 +108,8 @@ class ExpenseClaim(TypedDict):
     reversed_on: str | None
     paid_at: datetime | None
     voucher_id: StoredId | None
+    e_invoice_signature: Literal["absent", "unchecked", "valid"] | None
+    made_out_to_us: Literal["no", "unknown", "yes"] | None
     remark: str | None
     version: int
     creator_id: int
@@ -213,6 +215,8 @@ class Invoice(TypedDict):
     open_item_id: StoredId | None
     billed_items: list[InvoiceShare] | None
     status: Literal["draft", "confirmed", "partly_paid", "paid", "void", "credited"]
+    e_invoice_signature: Literal["absent", "unchecked", "valid"] | None
+    made_out_to_us: Literal["no", "unknown", "yes"] | None
     category: str | None
     reference: str | None
     remark: str | None

@@ -40,6 +40,7 @@ from plugins.api.business import (
     terms_fields,
 )
 from plugins.api.fields import record_code
+from plugins.finance.e_invoice_marks import KEPT
 from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
 from plugins.finance.record_types import Account, CreditNote, Invoice, Period, Voucher
 from plugins.finance.states import INVOICE_STATES
@@ -423,6 +424,7 @@ INVOICES: Collection[Invoice] = Collection(
             description="What the invoice claims of each of several open items; null: it bills one or none.",
         ),
         "status": INVOICE_STATES.choice(label=("发票状态", "Status"), filter=True, sort=True),
+        **KEPT,
         "category": CATEGORY,
         "reference": REFERENCE,
         "remark": REMARK,

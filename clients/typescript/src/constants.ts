@@ -402,6 +402,14 @@ export const DICTIONARIES = {
    "tax": {"zh": "税费", "en": "Taxes", "color": ""}
   }
  },
+ "finance_e_invoice_signature": {
+  "title": {"zh": "电子发票签章", "en": "Signature of an e-invoice"},
+  "items": {
+   "valid": {"zh": "有效", "en": "Valid", "color": "green"},
+   "unchecked": {"zh": "未能确认", "en": "Could not be confirmed", "color": "orange"},
+   "absent": {"zh": "文件无签章", "en": "Not signed", "color": "orange"}
+  }
+ },
  "finance_entry_kind": {
   "title": {"zh": "往来变动类型", "en": "Open item entry type"},
   "items": {
@@ -427,6 +435,14 @@ export const DICTIONARIES = {
    "prepayment": {"zh": "预付款", "en": "Prepayment", "color": ""},
    "part": {"zh": "分批", "en": "Part", "color": ""},
    "final": {"zh": "结算", "en": "Final", "color": ""}
+  }
+ },
+ "finance_made_out_to_us": {
+  "title": {"zh": "抬头为本公司", "en": "Made out to this company"},
+  "items": {
+   "yes": {"zh": "是", "en": "Yes", "color": "green"},
+   "no": {"zh": "否，购买方不是本公司", "en": "No, to another buyer", "color": "red"},
+   "unknown": {"zh": "未核对：未设置本公司税号", "en": "Not compared: the company's tax number is not set", "color": ""}
   }
  },
  "finance_payment_method": {

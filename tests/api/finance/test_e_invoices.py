@@ -11,11 +11,12 @@ import pytest
 from plugins.testing import Client, People, expect, serving, unique
 from tests.api.files.samples import upload
 from tests.api.finance.books import AT
-from tests.support.e_invoice_files import SELLER, Signer, attached, digitalised, fresh_number, older, pack
+from tests.support.e_invoice_files import BUYER, SELLER, Signer, attached, digitalised, fresh_number, older, pack
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 READ, DRAFT = f"{AT}/invoices/read-document", f"{AT}/invoices/from-document"
 CONFIGS = "/api/v1/system/configs"
+MARKS = ("e_invoice_signature", "made_out_to_us")
 FOR_CLAIM = f"{AT}/expense-claims/read-document"
 
 
@@ -120,6 +121,43 @@ async def test_a_signature_is_valid_once_its_certificate_is_trusted_and_an_alter
     assert (await admin.post(DRAFT, body)).fields == {"object_key"}
     claim = {"object_keys": [body["object_key"]], "title": "trip", "category": "travel"}
     assert (await admin.post(f"{AT}/expense-claims/from-documents", claim)).fields == {"object_keys[0]"}
+
+
+async def test_a_draft_keeps_whether_its_e_invoice_is_signed_and_made_out_to_the_company(admin: Client) -> None:
+    signer = Signer()
+    trusted = {"finance_e_invoice_authorities": [signer.pem]}
+    sealed = [pack(signer.seal(attached(digitalised(fresh_number())))) for _ in range(2)]
+    number = BUYER[1].lower()
+    try:
+        for values, name, content, kept in (
+            ({}, "a.xml", digitalised(fresh_number()), ["absent", "unknown"]),
+            ({"finance_tax_number": f" {number[:6]}-{number[6:]} "}, "a.ofd", sealed[0], ["unchecked", "yes"]),
+            ({"finance_tax_number": SELLER[1], **trusted}, "a.ofd", sealed[1], ["valid", "no"]),
+        ):
+            expect(await admin.patch(CONFIGS, {"values": values}))
+            body = {"object_key": await key_of(admin, content, name)}
+            said, draft = expect(await admin.post(READ, body)), expect(await admin.post(DRAFT, body))
+            assert [said["made_out_to_us"], *(draft[one] for one in MARKS)] == [kept[1], *kept]
+            query = "&".join(f"{one}={draft[one]}" for one in MARKS)
+            found = expect(await admin.get(f"{AT}/invoices?{query}&number={draft['number']}"))["items"]
+            assert [one["id"] for one in found] == [draft["id"]]
+        change = {"made_out_to_us": "yes", "version": draft["version"]}
+        assert (await admin.patch(f"{AT}/invoices/{draft['id']}", change)).fields == {"made_out_to_us"}
+    finally:
+        expect(await admin.patch(CONFIGS, {"values": {"finance_tax_number": "", "finance_e_invoice_authorities": []}}))
+
+
+async def test_a_claim_keeps_the_worst_of_its_e_invoices(admin: Client) -> None:
+    signer = Signer()
+    contents = {"a.ofd": pack(signer.seal(attached(digitalised(fresh_number())))), "b.xml": digitalised(fresh_number())}
+    keys = [await key_of(admin, content, name) for name, content in contents.items()]
+    try:
+        expect(await admin.patch(CONFIGS, {"values": {"finance_tax_number": BUYER[1]}}))
+        body = {"object_keys": keys, "title": "trip", "category": "travel"}
+        claim = expect(await admin.post(f"{AT}/expense-claims/from-documents", body))
+    finally:
+        expect(await admin.patch(CONFIGS, {"values": {"finance_tax_number": ""}}))
+    assert [claim[one] for one in MARKS] == ["absent", "yes"]
 
 
 @pytest.mark.parametrize(
