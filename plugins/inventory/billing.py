@@ -111,6 +111,4 @@ def _count(trade: Trade, order: Record, line: Line) -> Decimal:
 def _count_units(shipment: Record) -> Mapping[int, Decimal]:
     """Return how many units of each line are left of a shipment; the freight is one of the shipment that it is owed with."""
     freight = {FREIGHT: Decimal(1)} if exact(shipment["freight"]) else {}
-    return freight | {
-        line["line"]: exact(line["quantity"]) - exact(line.get("returned")) for line in shipment["lines"]
-    }
+    return freight | {line["line"]: exact(line["quantity"]) - exact(line.get("returned")) for line in shipment["lines"]}

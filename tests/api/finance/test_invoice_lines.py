@@ -110,7 +110,9 @@ async def test_more_units_than_are_open_of_a_line_are_refused_also_when_another_
     assert expect(await confirm(admin, drafts[1]), 40901) == {"open": "1", "field": "lines[0].quantity"}
 
 
-async def test_one_invoice_bills_several_deliveries_of_an_order_with_its_freight_for_what_they_come_to(admin: Client) -> None:
+async def test_one_invoice_bills_several_deliveries_of_an_order_with_its_freight_for_what_they_come_to(
+    admin: Client,
+) -> None:
     goods = await Goods.stocked(admin, 20)
     order = await sold(goods, {"quantity": "7", "price": "3.333", "tax_rate": "0.13"}, freight="9.00")
     for count in (2, 3):

@@ -90,7 +90,13 @@ async def test_the_lines_on_a_paper_say_in_which_units_they_count_and_for_how_ma
     expect(await admin.patch(product, boxes))
     line = {"product_id": goods.product_id, "quantity": "3", "unit": "box", "price": "80.125", "price_per": "100"}
     order = expect(await admin.post(f"{AT}/sales-orders", {"customer_name": name, "lines": [line]}))
-    told = {"description": "screws", "quantity": "333", "price": "80.125", "price_per": "100", "discount_amount": "0.82"}
+    told = {
+        "description": "screws",
+        "quantity": "333",
+        "price": "80.125",
+        "price_per": "100",
+        "discount_amount": "0.82",
+    }
     bill = {"direction": "out", "counterparty": name, "lines": [told]}
     invoice = expect(await admin.post("/api/v1/finance/invoices", bill))
     papers = (
