@@ -24,6 +24,7 @@ from plugins.api import (
 from plugins.api.business import currency
 from plugins.api.data import page_of_rows, query_of_rows, rows_before
 from plugins.api.reports import report_list
+from plugins.api.values import RecordId
 from plugins.finance.balances import days_asked
 from plugins.finance.books import compute_balance_changes
 from plugins.finance.records import ACCOUNTS, VOUCHERS
@@ -59,6 +60,7 @@ LINES = Collection(
     plain=True,
     fields={
         **service_fields(
+            account_id=_ACCOUNT,
             day=day(label=("日期", "Day")),
             voucher_id=object_id(label=("凭证", "Voucher"), ref=VOUCHERS.name),
             kind=VOUCHERS.fields["kind"].but(required=False),
@@ -84,7 +86,7 @@ _PERIOD: Mapping[str, Field] = {
 _QUERY = {**query_of_rows(JOURNALS), **_PERIOD}
 _LINE_QUERY = {
     **{name: _QUERY[name] for name in ("page", "page_size", "with_total", "cursor")},
-    "account_id": _ACCOUNT.but(required=True, nullable=False),
+    "account_id": _ACCOUNT.but(nullable=False, description="The first one, by code, unless given."),
     **_PERIOD,
 }
 
@@ -131,7 +133,7 @@ def _describe(account: Mapping[str, Any], row: Mapping[str, Any]) -> Record:
 async def list_lines(req: Request) -> Page:
     """Return a page of the vouchers that move an account in the period, by day, each with the balance after it."""
     since, until = days_asked(req)
-    account_id, start, size = req.query["account_id"], rows_before(req.query), req.query["page_size"]
+    account_id, start, size = await _choose_account(req), rows_before(req.query), req.query["page_size"]
     vouchers, of_account = req.store(VOUCHERS), {"$or": [{"account_id": account_id}, {"to_account_id": account_id}]}
     within = {"$and": [of_account, {"day": {"$gte": since, "$lte": until}}]}
     found = await vouchers.aggregate(
@@ -155,12 +157,19 @@ async def list_lines(req: Request) -> Page:
     return Page(items, total, req.query["page"], size, str(start + size) if len(rows) > size else None)
 
 
+async def _choose_account(req: Request) -> RecordId | None:
+    chosen: RecordId | None = req.query.get("account_id")
+    first = await req.store(ACCOUNTS).find(sort="code", limit=1, fields=["code"]) if chosen is None else []
+    return first[0]["id"] if first else chosen
+
+
 def _line(row: Mapping[str, Any], account_id: Any, balance: Decimal) -> Record:
     change = compute_balance_changes(row)[account_id]
     other = row["to_account_id"] if row["account_id"] == account_id else row["account_id"]
     amounts = {"money_in": max(change, _ZERO), "money_out": max(-change, _ZERO), "balance": balance + change}
     return {
         "id": row["_id"],
+        "account_id": account_id,
         "voucher_id": row["_id"],
         "other_account_id": other,
         **{name: row.get(name) for name in ("day", "kind", *_COPIED)},

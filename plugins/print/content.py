@@ -22,6 +22,7 @@ from plugins.api.values import Language, ReadOnlyRecord
 
 _NUMERIC = ("money", "quantity", "integer", "number")
 _YES, _NO = Message("是", "Yes"), Message("否", "No")
+_DRAFT = Message("{title}（草稿）", "{title} (draft)")  # of what gets its number later
 _BETWEEN: Mapping[Language, tuple[str, str]] = {"zh": ("，", "；"), "en": (", ", "; ")}  # fields, and objects
 _DIGEST_CHARACTERS = 24
 _CENT = Decimal("0.01")
@@ -161,11 +162,12 @@ def _fill(
         return [{"name": one, "label": label(one, of[one]), "numeric": of[one].kind in _NUMERIC} for one in names]
 
     letter = printable.foreign_letter if values.get(_STATED_IN) and printable.foreign_letter else printable.letter
+    title, number = printable.title.text(language), values.get(printable.number, "")
     return {
         "kind": printable.name,
         "language": language,
-        "title": printable.title.text(language),
-        "number": values.get(printable.number, ""),
+        "title": _DRAFT.text(language, title=title) if printable.number and not number else title,
+        "number": number,
         "letter": letter.text(language, **values) if letter is not None else "",
         "party": named(printable.party),
         "facts": named(printable.facts),

@@ -56,6 +56,14 @@ async def test_the_second_page_of_a_journal_goes_on_from_the_balance_of_the_firs
     assert second["next_cursor"] is None
 
 
+async def test_without_an_account_the_journal_is_that_of_the_first_one_by_its_code(admin: Client) -> None:
+    first = await account(admin, code=unique("!first"))
+    booked = {"kind": "income", "account_id": first, "amount": "5.00", "day": "2026-04-01"}
+    expect(await admin.post(f"{AT}/vouchers", booked))
+    rows = expect(await admin.get(f"{AT}/journals/lines?from=2026-04-01"))["items"]
+    assert [(row["account_id"], row["balance"]) for row in rows] == [(first, "5.00")]
+
+
 async def test_the_balances_of_a_period_add_up_and_one_day_shows_the_balance_on_it(admin: Client) -> None:
     bank, _ = await moved(admin)
 

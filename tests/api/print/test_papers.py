@@ -83,6 +83,20 @@ async def test_the_paper_of_an_invoice_says_its_instalments_and_until_when_there
     assert reply.status == 200, reply.body.decode()
 
 
+async def test_the_paper_of_an_invoice_without_its_number_says_that_it_is_a_draft(admin: Client) -> None:
+    party, name = unique("party"), unique("title")
+    body = {"direction": "out", "counterparty": party, "amount": "100.00"}
+    invoice = expect(await admin.post("/api/v1/finance/invoices", body))
+    saying = '#let paper = json(bytes(sys.inputs.paper))\n#if paper.values.counterparty == "{0}" {{\n{1}\n}}\nx'
+    for title in ("Invoice (draft)", "Invoice"):
+        source = saying.format(party, f'assert.eq(paper.title, "{title}")')
+        made = expect(await template(admin, source, name=unique(name), paper="invoice", language="en"))
+        at = f"/api/v1/finance/invoices/{invoice['id']}"
+        reply = await admin.get(f"{at}/print?language=en&template={made['name']}")
+        assert reply.status == 200, reply.body.decode()
+        await admin.post(f"{at}/confirm")
+
+
 async def test_the_lines_on_a_paper_say_in_which_units_they_count_and_for_how_many_a_price_is(admin: Client) -> None:
     goods, name = await Goods.fresh(admin), unique("per")
     product = f"{AT}/products/{goods.product_id}"
