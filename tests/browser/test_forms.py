@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -78,6 +79,17 @@ def order(console: Console, name: str) -> str:
     return totals
 
 
+def begin_invoice(console: Console, order: dict[str, Any]) -> None:
+    """Open the form of an invoice from what is to be received for an order of 20.00."""
+    console.robot("open", address="#/finance.invoice", tab="Receivables")
+    row = (
+        f"[...document.querySelectorAll('main tbody tr')].find((one) => one.textContent.includes('{order['number']}'))"
+    )
+    new = f"[...{row}.querySelectorAll('button, a')].find((one) => one.textContent === 'New invoice…').click()"
+    console.browser.execute_script(new)
+    console.until(lambda: console.value(".antd-Drawer [name=amount]") == "20.00")
+
+
 async def test_lines_are_entered_with_keys_and_come_to_what_the_server_counts(
     console: Console, company: Running, admin: Client
 ) -> None:
@@ -99,13 +111,7 @@ async def test_a_part_of_an_order_is_invoiced_by_its_lines_and_not_by_the_sum_th
     order = await goods.sale(4, "5.00")
     expect(await goods.deliver(order, 3))
     await do(console.visit, company.url, admin)
-    await do(lambda: console.robot("open", address="#/finance.invoice", tab="Receivables"))
-    row = (
-        f"[...document.querySelectorAll('main tbody tr')].find((one) => one.textContent.includes('{order['number']}'))"
-    )
-    new = f"[...{row}.querySelectorAll('button, a')].find((one) => one.textContent === 'New invoice…').click()"
-    await do(console.browser.execute_script, new)
-    await do(console.until, lambda: console.value(".antd-Drawer [name=amount]") == "20.00")
+    await do(begin_invoice, console, order)
     await do(console.press, ".antd-Drawer [data-amis-name=kind] .antd-Select")
     await do(console.press, ".antd-Select-option:nth-child(3)")  # a part
     await do(console.until, lambda: not console.count(".antd-Drawer [name=amount]"))
@@ -122,13 +128,7 @@ async def test_a_prepayment_is_asked_for_although_lines_were_begun(
     order = await goods.sale(4, "5.00")
     expect(await goods.deliver(order, 1))
     await do(console.visit, company.url, admin)
-    await do(lambda: console.robot("open", address="#/finance.invoice", tab="Receivables"))
-    row = (
-        f"[...document.querySelectorAll('main tbody tr')].find((one) => one.textContent.includes('{order['number']}'))"
-    )
-    new = f"[...{row}.querySelectorAll('button, a')].find((one) => one.textContent === 'New invoice…').click()"
-    await do(console.browser.execute_script, new)
-    await do(console.until, lambda: console.value(".antd-Drawer [name=amount]") == "20.00")
+    await do(begin_invoice, console, order)
     await do(console.type, ".antd-Drawer [name=amount]", Keys.CONTROL, "a")
     await do(console.type, ".antd-Drawer [name=amount]", "10.00")
     await do(console.press, ".lines .antd-Combo-addBtn")
