@@ -17,6 +17,7 @@ export type TokenStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 export type Exchange = (refreshToken: string) => Promise<Tokens | null>;
 
 const LEASE_SECONDS = 10;
+const SEEN_SECONDS = 0.2; // other tabs are other processes, whose storage follows with a delay
 
 /** One log-in. */
 export class Session {
@@ -89,6 +90,9 @@ export class Session {
     const renewed = await this.exchange(now.refreshToken);
     if (renewed) {
       this.storage.setItem(this.name, JSON.stringify(renewed));
+      if (this.#isShared()) {
+        await pause(SEEN_SECONDS);
+      }
     } else {
       this.end();
     }
