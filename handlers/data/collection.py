@@ -85,6 +85,8 @@ class Collection(Generic[Declared]):
     those who see every row. `follows`: the reference by which rows of this collection follow such a record.
     `owner`: the field with the person who is responsible for a record. The core stores that person's department beside
     it (`owner_department_id`), whose people see the record too. `states`: the state machine of the records.
+    `dated`: the field with the day or moment by which a record belongs to a month: whoever closes the month is told of those in it
+    that are `undecided`.
     `disabled`: a field, and its value in records that can no longer be chosen; `disabled_value` has the default.
     `own`: those of the fields that others have added.
     """
@@ -110,6 +112,7 @@ class Collection(Generic[Declared]):
     states: StateMachine | None = None
     keepers: str = ""
     follows: str = ""
+    dated: str = ""
     disabled: tuple[str, object] | None = None
     own: tuple[str, ...] = ()
 

@@ -138,6 +138,12 @@ class StateMachine:
         left = {state for one in self.transitions.values() for state in one.sources if state != one.target}
         return frozenset(self.states) - left
 
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The states of a record that is still a draft, unless it is settled at once, or that waits for a decision."""
+        waiting = {state for one in self.transitions.values() if one.decides for state in one.sources}
+        return tuple(one for one in self.states if one in waiting or (one == self.initial and one not in self.done))
+
     def reachable(self) -> frozenset[str]:
         """Return the initial state and all states that actions lead to from it."""
         found, waiting = {self.initial}, [self.initial]

@@ -55,12 +55,16 @@ def _asking(
     said: str = "",
     asks: Sequence[Node] = (),
     heading: str = "",
+    before: Sequence[Node] = (),
     **more: object,
 ) -> Node:
-    """Return a button that asks before it acts: about which record, of what amount, what becomes of it, and `asks`."""
+    """Return a button that asks before it acts: about which record, of what amount, what becomes of it, and `asks`.
+
+    `before` is shown of what was read of the action.
+    """
     told, data = _told(viewer, subject, api, said, asks)
-    form = node("form", api=api, body=[*told, *asks], **more)
-    heading, size = heading or viewer.heading(title, subject.collection), "md" if asks else "sm"
+    form = node("form", api=api, body=[*told, *before, *asks], **more)
+    heading, size = heading or viewer.heading(title, subject.collection), "lg" if before else "md" if asks else "sm"
     level = "danger" if api["method"] == "delete" else "primary"
     return question(viewer, title, form, heading, level, size=size, data=data)
 
@@ -184,7 +188,7 @@ def delete_offer(viewer: Viewer, subject: Subject, id: str = "id", **more: objec
     request = call("DELETE", f"{path}?version=${{version}}" if "version" in delete.query else path)
     final = viewer.word("restorable" if subject.route("POST", "/{id}/restore") is not None else "final")
     yield Offer(
-        _asking(viewer, subject, viewer.say(ACTION_TITLES["delete"]), request, final, (), "", **more), aside="true"
+        _asking(viewer, subject, viewer.say(ACTION_TITLES["delete"]), request, final, (), "", (), **more), aside="true"
     )
 
 
@@ -285,7 +289,8 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     path = addressed(route.path if subject.nested else route.path.replace(f"{{{subject.key}}}", "{id}"), id)
     fields = (route.body.fields or {}) if route.body is not None else {}
     api, feedback = call(route.method, path, values_of(fields)), _feedback(viewer, subject, route, title)
-    asked = form_of(viewer, subject, route)
+    asked, read = form_of(viewer, subject, route), subject.routes.get(f"GET {route.path}")
+    begun: Node = {"initApi": call("GET", path)} if read is not None and viewer.may(read) else {}
     if any(one["type"] not in ("hidden", "input-text", "textarea") for one in asked):
         view, verb = viewer.site.view_of(subject.collection), route.path.rpartition("/")[2]
         told, data = _told(viewer, subject, api, _becomes(viewer, subject, route), asked)
@@ -298,12 +303,15 @@ def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
             **lists,
             **(view.proposals.get(verb, {}) if view is not None else {}),
         }
-        heading, read = viewer.heading(title, subject.collection), subject.routes.get(f"GET {route.path}")
-        begun = {"initApi": call("GET", path)} if read is not None and viewer.may(read) else {}
+        heading = viewer.heading(title, subject.collection)
         return drawer(title, api, [*told, *asked], knows, heading, **begun, **feedback)
     texts = [one for one in asked if one["type"] != "hidden"]
     heading = title if _asked(viewer, subject, route) else ""  # one agrees, and not a record
-    return _asking(viewer, subject, title, api, _becomes(viewer, subject, route), texts, heading, **feedback)
+    known = (read.returns.fields or {}) if read is not None and begun else {}
+    before = [*figures(viewer, known), *tables(viewer, known)]
+    becomes = _becomes(viewer, subject, route)
+    more = {**begun, **feedback}
+    return _asking(viewer, subject, title, api, becomes, texts, heading, before, **more)
 
 
 def _becomes(viewer: Viewer, subject: Subject, route: Route) -> str:

@@ -80,6 +80,17 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     return rows(api, shown, footerToolbar=foot, perPageAvailable=[*PAGE_SIZES], **more)
 
 
+def chosen_rows(viewer: Viewer, subject: Subject) -> Node:
+    """Return the rows of a list that the parameters in `query` select; each opens its page."""
+    records = viewer.site.records_of(subject)
+    view = viewer.site.view_of(records.collection)
+    first = (view.columns if view is not None else ()) or default_columns(viewer, subject)
+    own_page = f"#/records/{records.name}/" if viewer.may(records.read) else ""
+    shown = columns(viewer, {name: subject.fields[name] for name in first}, first, own_page, view)
+    asked = {"page": "${page}", "perPage": "${perPage}", "&": "${query}"}
+    return rows(call("GET", subject.list.path, asked), [{**one, "sortable": False} for one in shown])
+
+
 def months(viewer: Viewer, subject: Subject, by: str = "") -> Iterator[tuple[str, list[Node]]]:
     """Yield the calendar of a list if its view declares one; on a record's page, `by` is the filter that names the record."""
     view = viewer.site.view_of(subject.collection)

@@ -14,6 +14,7 @@ _BEGINNING = re.compile(r"[$<&\\](?=\S)")
 _PARAMETER, VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)(?: \| url_encode)?\}")
 _NO_SPACE = "\u200b"
 RECORD_PAGE = "/api/v1/console/records/{list}"
+_ROWS_PAGE = "/api/v1/console/rows/${list}"
 PAGE_SIZES = (20, 50, 100, 200)
 
 
@@ -53,6 +54,13 @@ def opens(kind: str, title: str, body: Node, *, reloads: str = "", **more: objec
 def link(title: str, address: str, **more: object) -> Node:
     """Return a button that goes to another page."""
     return node("button", label=title, **goes(address), **{"level": "link", **more})
+
+
+def leads_to_rows(title: str) -> Node:
+    """Return the button of a row with a `list` and the `query` that selects rows of it, which it opens."""
+    body = node("service", schemaApi=call("GET", _ROWS_PAGE))
+    shown = opens("drawer", "${title}", body, actions=[], data=values_of(dict.fromkeys(("title", "list", "query"))))
+    return node("operation", buttons=[node("button", label=title, level="link", **shown)])
 
 
 def reference(shown: Node, pages: str, by: str) -> Node:

@@ -21,7 +21,7 @@ from plugins.api.records import Catalogue, Dictionaries, Entries
 from plugins.console.actions import create_button
 from plugins.console.dashboards import dashboards_page
 from plugins.console.home import HOME, home_page
-from plugins.console.lists import boxes, listing, months
+from plugins.console.lists import boxes, chosen_rows, listing, months
 from plugins.console.nodes import Node, node, page, tabs
 from plugins.console.records import panel, record_page
 from plugins.console.reports import reports
@@ -106,6 +106,12 @@ def new_record(viewer: Viewer, name: str) -> Node | None:
     return next(create_button(viewer, subject, {}), None) if subject is not None else None
 
 
+def rows_asked(viewer: Viewer, name: str) -> Node | None:
+    """Return the rows of a list that `query` selects, or None if the viewer may not see the list."""
+    subject = viewer.site.subjects.get(name)
+    return chosen_rows(viewer, subject) if subject is not None and viewer.may(subject.list) else None
+
+
 def _page_route(name: str, make: Callable[[Viewer, str], Node | None], summary: str) -> Route:
     async def read(req: Request) -> Node:
         return await req.part(Pages).page(req, make)
@@ -123,4 +129,5 @@ ROUTES: tuple[Route, ...] = (
     _page_route(
         "GET /api/v1/console/forms/{list}", new_record, "The button that makes a record of a list, with its form"
     ),
+    _page_route("GET /api/v1/console/rows/{list}", rows_asked, "The rows of a list that a count leads to"),
 )

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, Message, View, obj
-from plugins.console.nodes import Node, as_text, node, quoted, reference
+from plugins.console.nodes import Node, as_text, leads_to_rows, node, quoted, reference
 from plugins.console.viewer import Viewer
 
 _TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
 _SHARE = ("0", "1")  # the bounds of a quantity that is a part of something
 _NEVER = ("id", "version")
+_OF_ROWS = ("list", "query", "path")  # by which a row leads to those of a list
 _OF_FORMS = {"schema": "any", "labels": "mapping"}  # which they use
 _LONG, _SHARED_MILLISECONDS = 500, 10_000  # the latter is how long rows share what they ask for
 MOST_COLUMNS, _ON_A_CARD = 8, 5  # the latter is how many fields of a row a narrow screen shows
@@ -198,8 +199,11 @@ def properties(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
 def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
     """Yield a table for each list of objects that has a label, without the columns that are empty in all of its rows."""
     for name, field, inside in lines(fields):
-        found = columns_of(viewer, inside) if field.label is not None and not viewer.hides(field) else []
+        leads = inside.keys() >= set(_OF_ROWS)
+        shown = {one: inside[one] for one in inside if not (leads and one in _OF_ROWS)}
+        found = columns_of(viewer, shown) if field.label is not None and not viewer.hides(field) else []
         columns = [{**one, "visibleOn": f"${{!{name}.length || {_some(name, str(one['name']))}}}"} for one in found]
+        columns += [leads_to_rows(viewer.word("open"))] if leads else []
         if columns:
             title, seen = (
                 viewer.label(name, field),

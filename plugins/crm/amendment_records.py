@@ -121,6 +121,7 @@ AMENDMENTS: Collection[ContractAmendment] = Collection(
     ),
     internal=(EDITORS, "blocked"),
     states=AMENDMENT_STATES,
+    dated="effective_on",
 )
 
 _VERSION = {

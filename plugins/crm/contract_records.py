@@ -128,6 +128,7 @@ CONTRACTS: Collection[Contract] = Collection(
     ),
     internal=(EDITORS, "amendments", "reminded"),
     states=CONTRACT_STATES,
+    dated="signed_date",
 )
 
 PLANS: Collection[PaymentPlan] = Collection(

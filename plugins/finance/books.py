@@ -141,16 +141,22 @@ async def find_open_day(service: Service, day: str) -> str:
     return day
 
 
-async def close(req: Request) -> Period:
-    """Close a month for good: nothing can be dated into it afterwards, and corrections go into an open month.
-
-    Raises 40001 for a month out of bounds and 40901 for a month that is not over.
-    """
+def month_asked(req: Request) -> str:
+    """Return the month of the path. Raises 40400 for what is none, and 40001 for one out of bounds."""
     month = req.path["month"]
     if not _MONTH.fullmatch(month):
         raise ApiError(NOT_FOUND)
     if not FIRST_DAY[:7] <= month <= LAST_DAY[:7]:
         raise invalid("month", "bounds")
+    return month
+
+
+async def close(req: Request) -> Period:
+    """Close a month for good: nothing can be dated into it afterwards, and corrections go into an open month.
+
+    Raises 40001 for a month out of bounds and 40901 for a month that is not over.
+    """
+    month = month_asked(req)
     if month >= day_of(req.now, req.service.settings.zone).isoformat()[:7]:
         raise ApiError(CONFLICT, PERIOD_NOT_OVER.filled(month=month))
     await ensure_period(req, month)

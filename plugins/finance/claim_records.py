@@ -80,6 +80,7 @@ EXPENSE_CLAIMS: Collection[ExpenseClaim] = Collection(
     ),
     internal=("receipt_keys",),
     states=CLAIM_STATES,
+    dated="created_at",
 )
 
 PAY_CLAIM_BODY = shape(

@@ -276,7 +276,9 @@ PAYMENTS: Collection[FinancePayment] = Collection(
         ),
         **service_fields(
             allocated=_TOTAL.but(label=("已核销金额", "Allocated")),
-            unallocated=_TOTAL.but(label=("未核销金额", "Unallocated"), description="Neither allocated nor paid back."),
+            unallocated=_TOTAL.but(
+                label=("未核销金额", "Unallocated"), description="Neither allocated nor paid back.", filter=True
+            ),
             repaid=_TOTAL.but(label=("已退回金额", "Paid back"), sort=False),
         ),
         "status": PAYMENT_STATES.choice(label=("单据状态", "Status"), filter=True),

@@ -19,6 +19,7 @@ from plugins.finance import (
     invoices,
     journals,
     migrations,
+    month_end,
     open_items,
     opening_items,
     payments,
@@ -41,7 +42,6 @@ from plugins.finance.records import ACCOUNTS, CREDIT_NOTES, INVOICES, PERIODS, V
 from plugins.finance.views import VIEWS
 
 _NUMBERS = (claims.CLAIM_NUMBERS, *invoices.NUMBERS, PAYMENT_NUMBERS, adjustments.NUMBERS)
-
 plugin = Plugin(
     name="finance",
     title=Message("财务", "Finance"),
@@ -69,7 +69,7 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(books, claims, invoices, open_items, adjustments, payments, reallocations, opening_items),
-        *routes_of(statements, balances, journals, ageing, dunning, taxes, unbilled, e_invoices),
+        *routes_of(statements, balances, journals, ageing, dunning, taxes, unbilled, month_end, e_invoices),
         *routes_of(exchange_rates, exchange_differences, audit_runs, tables),
     ),
     menus=MENUS,

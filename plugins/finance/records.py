@@ -443,6 +443,7 @@ INVOICES: Collection[Invoice] = Collection(
     ),
     internal=("party_key", "number_key"),
     states=INVOICE_STATES,
+    dated="day",
 )
 
 PAY_INVOICE_BODY = shape(

@@ -279,6 +279,7 @@ PURCHASE_ORDERS: Collection[PurchaseOrder] = Collection(
     ),
     indexes=(*_ORDER_INDEXES, Index("supplier_id", "-created_at")),
     states=PURCHASE_STATES,
+    dated="ordered_on",
 )
 
 SALES_ORDERS: Collection[SalesOrder] = Collection(
@@ -338,6 +339,7 @@ SALES_ORDERS: Collection[SalesOrder] = Collection(
         Index("quotation_id", where={"quotation_id": {"$type": "objectId"}}),
     ),
     states=SALES_STATES,
+    dated="ordered_on",
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 
 import pytest
 
@@ -13,6 +14,11 @@ from tests.browser.browser import Console, do
 pytestmark = pytest.mark.gen_test(timeout=60)
 CONTRACTS = "/api/v1/crm/contracts"
 ROWS, CHIPS = "main .antd-Table-table > tbody > tr", "main .chips button"
+FINANCE = "/api/v1/finance"
+OF_ROW = """
+const row = [...document.querySelectorAll("tr")].find((one) => one.offsetParent && one.textContent.includes(arguments[0]));
+[...row.querySelectorAll("button, a")].find((one) => one.textContent.trim() === arguments[1]).click();
+"""
 SOME = """
 const [names] = arguments;
 for (const row of document.querySelectorAll("main .antd-Table-table > tbody > tr")) {
@@ -57,6 +63,23 @@ async def test_an_active_filter_is_a_chip_that_takes_it_away(console: Console, c
     assert await do(console.shown, CHIPS) == "Status: Draft ×"
     await do(console.press, CHIPS)
     await do(console.until, lambda: submitted in console.shown("main") and not console.count(CHIPS))
+
+
+async def test_what_is_left_in_a_month_is_shown_before_it_is_closed(
+    console: Console, company: Running, admin: Client
+) -> None:
+    day = (date.today().replace(day=1) - timedelta(days=1)).replace(day=3)
+    account = expect(await admin.post(f"{FINANCE}/accounts", {"code": unique("A"), "name": "a", "type": "bank"}))
+    booked = {"kind": "income", "account_id": account["id"], "amount": "1.00", "day": day.isoformat()}
+    expect(await admin.post(f"{FINANCE}/vouchers", booked))
+    made = {"direction": "out", "counterparty": unique("party"), "number": unique("I"), "amount": "5.00"}
+    invoice = expect(await admin.post(f"{FINANCE}/invoices", {**made, "day": day.isoformat()}))
+    await do(console.visit, company.url, admin, "#/finance.period")
+    await do(console.until, lambda: f"{day:%Y-%m}" in console.shown("main"))
+    await do(console.browser.execute_script, OF_ROW, f"{day:%Y-%m}", "Close")
+    await do(console.until, lambda: "Invoices: Draft" in console.shown(".antd-Modal"))
+    await do(console.browser.execute_script, OF_ROW, "Invoices: Draft", "Open")
+    await do(console.until, lambda: invoice["counterparty"] in console.shown(".antd-Drawer"))
 
 
 async def test_the_rows_of_a_list_are_cards_on_a_phone(console: Console, company: Running, admin: Client) -> None:

@@ -29,5 +29,5 @@ CONSOLE_HAND_MADE: Mapping[str, HandMade] = {
     "GET /console/{file}": own_file,
     "GET /console/renderer/{version}/{file}": renderer_file,
     "GET /api/v1/console/pages/{menu}": menu_page,
-    **{f"GET /api/v1/console/{one}/{{list}}": of_a_list for one in ("records", "panels", "forms")},
+    **{f"GET /api/v1/console/{one}/{{list}}": of_a_list for one in ("records", "panels", "forms", "rows")},
 }

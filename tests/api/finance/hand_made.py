@@ -204,7 +204,7 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/open-items/{{id}}/adjustments": adjust_item,
     f"GET {AT}/adjustments/{{id}}": read_adjustment,
     f"POST {AT}/adjustments/{{id}}/reverse": reverse_adjustment,
-    f"POST {AT}/periods/{{month}}/close": close_month,
+    **{f"{method} {AT}/periods/{{month}}/close": close_month for method in ("GET", "POST")},
     f"POST {CLAIMS}/{{id}}/withdraw": claim_after("submit"),
     f"POST {CLAIMS}/{{id}}/approve": claim_after("submit"),
     f"POST {CLAIMS}/{{id}}/reject": claim_after("submit"),

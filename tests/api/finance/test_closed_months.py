@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.testing import expect, serving
+from plugins.testing import People, expect, serving
 from tests.api.finance.closed_books import CRM, FINANCE, INVENTORY, OPEN_FROM, SECOND, TODAY, ClosedBooks, today
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -119,6 +119,35 @@ async def _ordered(company: ClosedBooks, kind: str, status: str) -> dict[str, An
 async def _traded(company: ClosedBooks) -> dict[str, Decimal]:
     row = expect(await company.client.get("/api/dashboard/sales-vs-purchase"))["items"][-1]
     return {name: Decimal(row[name]) for name in ("sales", "purchase")}
+
+
+async def test_whoever_closes_a_month_sees_what_is_left_in_it_and_each_count_leads_to_its_rows(
+    company: ClosedBooks,
+) -> None:
+    at = f"{FINANCE}/periods/{SECOND:%Y-%m}/close"
+    claim = await company.books.claim()
+    advance = {"direction": "in", "account_id": company.books.account_id, "amount": "7.00"}
+    expect(await company.client.post(f"{FINANCE}/payments", {**advance, "customer_id": company.parties["customer_id"]}))
+    english = {"Accept-Language": "en"}
+    left = {one["list"]: one for one in expect(await company.client.get(at, headers=english))["left"]}
+    drafts = {"finance.invoices", "inventory.sales-orders", "inventory.purchase-orders", "crm.contracts"}
+    assert {*left} == {*drafts, "finance.unbilled"}  # the claim and the payment are of this month
+    for one in left.values():
+        found = expect(await company.client.get(f"{one['path']}&page_size=200"))
+        assert (found["total"], one["count"] > 0) == (one["count"], True)
+        assert {row.get("status") for row in found["items"]} <= {"draft", "pending", None}
+    assert left["crm.contracts"]["title"] == "Contracts: Draft, Pending approval"
+    assert (left["crm.contracts"]["count"], left["crm.contracts"]["amount"]) == (2, "200.00")
+    now = expect(await company.client.get(f"{FINANCE}/periods/{TODAY:%Y-%m}/close"))["left"]
+    counts = {one["list"]: (one["count"], one["amount"]) for one in now}
+    assert (counts["finance.expense-claims"], counts["finance.payments"]) == ((1, claim["amount"]), (1, "7.00"))
+
+
+async def test_nobody_is_told_of_lists_that_they_may_not_see(company: ClosedBooks) -> None:
+    closer = await People(company.client).person(["finance:period:close", "finance:invoice:list"], scope="all")
+    left = expect(await closer.get(f"{FINANCE}/periods/{SECOND:%Y-%m}/close"))["left"]
+    assert {one["list"] for one in left} == {"finance.invoices"}
+    expect(await closer.get(f"{FINANCE}/periods/2026-13/close"), 40400)
 
 
 async def test_no_write_changes_a_figure_of_a_closed_month(company: ClosedBooks) -> None:
