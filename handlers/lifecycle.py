@@ -258,7 +258,7 @@ def read_input(request: Request, route: Route, standing: Record | None = None) -
     try:
         request.body = None if route.streamed else _body(request, route, standing)
     except ValidationFailed as failure:
-        faults += [FieldError(fault.field or "body", fault.rule) for fault in failure.errors]
+        faults += [replace(fault, field=fault.field or "body") for fault in failure.errors]
     if faults:
         raise ValidationFailed(faults)
 

@@ -109,7 +109,7 @@ def error_data(error: ApiError, language: Language) -> object:
             {
                 "field": fault.field[:MAX_TEXT],
                 "rule": fault.rule,
-                "message": RULES.get(fault.rule, RULES["invalid"]).text(language),
+                "message": (fault.message or RULES.get(fault.rule, RULES["invalid"])).text(language),
             }
             for fault in error.errors[:MAX_FAULTS]
         ]

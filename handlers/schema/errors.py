@@ -7,7 +7,7 @@ five digits; those of plugins outside of this repository begin with 6.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field as attribute
 
 from handlers.schema.fields import NOTHING, Field, array, integer, obj, text
 from handlers.schema.messages import Message
@@ -65,10 +65,13 @@ def _challenge(kind: ErrorKind) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class FieldError:
-    """A field at fault: `field` is a path such as `items[2].quantity`, `rule` a key of `messages.RULES`."""
+    """A field at fault: `field` is a path such as `items[2].quantity`, `rule` a key of `messages.RULES`, whose
+    sentence `message` replaces.
+    """
 
     field: str
     rule: str
+    message: Message | None = attribute(default=None, compare=False)
 
 
 class ValidationFailed(ApiError):

@@ -78,13 +78,18 @@ def reference_of(collection: str, mode: Mode, label: str | None = None) -> JsonS
     return {"collection": collection, **picker, **({"label": label} if label else {})}
 
 
+_AMOUNT = rf"^-?[0-9]{{{{1,{AMOUNT_DIGITS}}}}}(\.[0-9]{{{{1,{{}}}}}})?$"
+# how many decimals an amount of such a pattern has at most
+PLACES_OF = {_AMOUNT.format(places): places for places in range(1, AMOUNT_DIGITS)}
+
+
 def _amount_schema(field: Field, mode: Mode) -> JsonSchema:
     places = field.places
     if mode == "reply":
         most = f",{places}" if places != CENTS else ""
         decimals = rf"\.[0-9]{{{CENTS}{most}}}" if field.kind == "money" else rf"(\.[0-9]{{1,{places}}})?"
         return {"type": "string", "pattern": f"^-?[0-9]+{decimals}$"}
-    return {"type": ["string", "number"], "pattern": rf"^-?[0-9]{{1,{AMOUNT_DIGITS}}}(\.[0-9]{{1,{places}}})?$"}
+    return {"type": ["string", "number"], "pattern": _AMOUNT.format(places)}
 
 
 def _or_null(schema: JsonSchema) -> JsonSchema:

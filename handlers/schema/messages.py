@@ -114,6 +114,7 @@ UNLISTED_ADDRESS = Message("仅限配置中列出的地址访问", "Only the add
 REFERENCES_GONE = Message("引用的记录已不存在：{fields}", "The record refers to records that no longer exist: {fields}")
 FOR_WRITERS = Message("您无权提交任何引用此类记录的表单", "You may not submit any form that refers to these records")
 NOT_REFERRED = Message("没有表单引用该数据表", "No form refers to a collection of this name")
+MOST_PLACES = Message("须为数字，最多 {places} 位小数", "must be a number with at most {places} decimal places")
 # the message of each validation rule
 RULES: dict[str, Message] = {
     "required": Message("必填", "is required"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 from itertools import islice
@@ -21,7 +22,8 @@ from handlers.schema.calendar import start_of
 from handlers.schema.conversion import EXACT_DIGITS, PLAIN, Undecodable, decode, parse_time, significant_digits
 from handlers.schema.errors import BAD_REQUEST, TOO_LARGE, ApiError, FieldError, ValidationFailed
 from handlers.schema.fields import Field, fields_in
-from handlers.schema.json_schema import json_schema
+from handlers.schema.json_schema import PLACES_OF, json_schema
+from handlers.schema.messages import MOST_PLACES
 
 MAX_ERRORS = 20
 # values explained at once: the validator would explain every fault of a large value before we see the first
@@ -92,7 +94,9 @@ def _explain(error: jsonschema_rs.ValidationError, places: _Places) -> Iterator[
         for part in error.instance_path:
             places = places.setdefault(part, {})
         places[_HERE] = True
-        yield FieldError(path, "type" if kind.name == "anyOf" else kind.name)
+        most = PLACES_OF.get(kind.pattern) if kind.name == "pattern" else None
+        message = MOST_PLACES.filled(places=most) if most is not None else None
+        yield FieldError(path, "type" if kind.name == "anyOf" else kind.name, message)
 
 
 def field_path(parts: Sequence[str | int]) -> str:
@@ -372,7 +376,7 @@ _NUMBER_LETTERS = 40
 
 def _of_parameter(fault: FieldError) -> FieldError:
     # the client sent one parameter, which commas split into the values of a list
-    return FieldError(fault.field.partition("[")[0], fault.rule)
+    return replace(fault, field=fault.field.partition("[")[0])
 
 
 def _coerce(field: Field, values: Sequence[str]) -> Any:

@@ -157,6 +157,12 @@ async def test_an_amount_of_fifteen_digits_may_be_a_number(probe_admin: Client, 
     assert Decimal(expect(await sent(probe_admin, field, written))[field]) == Decimal(written)
 
 
+async def test_an_amount_with_too_many_decimals_is_told_how_many_it_may_have(probe_admin: Client) -> None:
+    reply = await sent(probe_admin, "price", '"30.255"')
+    (fault,) = reply.data["errors"]
+    assert (fault["rule"], fault["message"]) == ("pattern", "须为数字，最多 2 位小数")
+
+
 @pytest.mark.parametrize(("field", "written"), [(field, one) for field, several in INEXACT.items() for one in several])
 async def test_an_amount_of_more_digits_must_be_a_string(probe_admin: Client, field: str, written: str) -> None:
     reply = await sent(probe_admin, field, written)
