@@ -30,6 +30,7 @@ from plugins.api.data import page_of_rows, query_of_rows, rows_before
 from plugins.api.reports import report_list
 from plugins.finance.ageing import DIRECTIONS, PARTY, day_asked, signed_amount, undescribed
 from plugins.finance.entries import ENTRIES, RESCHEDULED, unsettled
+from plugins.finance.statement_sources import name_sources
 from plugins.finance.statements import LINES, READ
 
 _OF_SIDE = {"receivable": "customer_id", "payable": "supplier_id"}
@@ -142,7 +143,8 @@ async def list_party_lines(req: Request) -> Page:
         place = before[name], before["day"], before["_id"]
     shown = rows[:size]
     balances = await _read_balances(req, name, since, {row[name] for row in shown}, place)
-    items = [_line(row, name, balances) for row in shown]
+    sources = await name_sources(req, [{**row, "id": row["_id"]} for row in shown], until)
+    items = [_line(row, name, balances) | sources[row["_id"]] for row in shown]
     cursor = "_".join((str(shown[-1][name]), shown[-1]["day"], str(shown[-1]["_id"]))) if len(rows) > size else None
     total = await req.store(ENTRIES).count(within) if req.query.get("with_total", True) else None
     return Page(items, total, req.query["page"], size, cursor)

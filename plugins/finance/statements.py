@@ -49,6 +49,7 @@ from plugins.finance.ageing import (
 from plugins.finance.entries import ENTRIES, FOREIGN, RESCHEDULED
 from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import OpenItemEntry
+from plugins.finance.statement_sources import SOURCES, name_sources
 
 _PARTIES = ("customer_id", "supplier_id")
 _OF = (*_PARTIES, "open_item_id")
@@ -67,6 +68,7 @@ LINES = Collection(
         ),
         **{name: ENTRIES.fields[name] for name in ("number", "biz_type", "resource_id", "open_item_id", "due_on")},
         "resource_id": ENTRIES.fields["resource_id"].but(named_by="number"),
+        **SOURCES,
         "currency": ENTRIES.fields["currency"],
         "currency_amount": ENTRIES.fields["currency_amount"].but(
             description="How much more is open in this currency; negative: how much less."
@@ -209,13 +211,14 @@ async def _read_page(req: Request, account: _Account, *, named: bool = False) ->
     shown = {"$and": [account.entries, later, {"kind": {"$ne": RESCHEDULED}}]}
     reading = _read_rows(req, shown, size, named)
     rows, sums = await asyncio.gather(reading, _sum_up(req, account, place))
+    sources = await name_sources(req, rows[:size], account.until)
     balance, items = sums["before"], []
     for row in rows[:size]:
         amount = account.amount_of(row)
         balance += amount
         more, less = max(amount, _ZERO), max(-amount, _ZERO)
         debit, credit = (more, less) if account.side == "out" else (less, more)
-        items.append({**row, "debit": debit, "credit": credit, "balance": balance})
+        items.append({**row, **sources[row["id"]], "debit": debit, "credit": credit, "balance": balance})
     last = rows[size - 1] if len(rows) > size else None
     cursor = f"{last['day']}_{last['id']}" if last is not None else None
     return Page(items, None, 1, size, cursor), sums
