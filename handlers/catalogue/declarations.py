@@ -163,7 +163,8 @@ class Option:
     """A setting that administrators can change while the service runs.
 
     `field` is its shape, with the default value. `public`: everybody may read it, even before log-in. `super_only`: it
-    widens what people may do, so only super administrators may change it.
+    widens what people may do, so only super administrators may change it. `on_papers`: the label under which printed papers
+    say it of the company.
     """
 
     key: str
@@ -171,6 +172,7 @@ class Option:
     description: Message
     public: bool = False
     super_only: bool = False
+    on_papers: Message | None = None
 
     @cached_property
     def check(self) -> Checker:

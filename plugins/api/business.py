@@ -100,6 +100,12 @@ from plugins.business.ports import (
     Suppliers as Suppliers,  # port: terms of suppliers
     find_booked_on as find_booked_on,  # the day on which the effect of a date is booked
 )
+from plugins.business.stated import (
+    TAX_TABLE as TAX_TABLE,  # the table of a paper with net and tax of each rate
+    state_lines as state_lines,  # a record with what papers state of its lines
+    stated_reader as stated_reader,  # the reader of what is printed so
+    stated_shape as stated_shape,  # its shape
+)
 from plugins.business.terms import (
     FURTHER_TERMS as FURTHER_TERMS,  # the group of forms with the terms that few agree on
     TERMS_FROM as TERMS_FROM,  # from which days terms count, with labels

@@ -196,6 +196,11 @@ class PricedLines(Port):
         """Return what was shipped of the lines of these orders until a day, by the id of the order."""
         return {}
 
+    async def state(self, req: Request, lines: Sequence[Record]) -> Sequence[Record]:
+        """Return lines as papers state them: each with its unit, and with the `treatment` of its tax and the `reason` if none is
+        charged."""
+        return lines
+
 
 async def find_booked_on(service: Service, day: str) -> str:
     """Return the first day from `day` on that is in no closed month: `day` itself unless a plugin that keeps books says so.

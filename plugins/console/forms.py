@@ -174,7 +174,8 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
         return {**choices({}), **known, "visibleOn": f"${{{field.key_of}}}"}
     if labels := viewer.offered(field):
         chosen = {**choices(labels), "clearable": field.nullable}
-        return {**chosen, **plain_control(field)} if field.labelled_by else chosen
+        typed = field.labelled_by and not field.rules.get("enum")
+        return {**chosen, **plain_control(field)} if typed else chosen
     if field.kind == "boolean":
         return {"type": "switch"}
     return plain_control(field)

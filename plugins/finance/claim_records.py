@@ -26,7 +26,14 @@ CLAIM_LINE = obj(
     "ExpenseLine",
     {
         "day": day(label=("发生日期", "Date"), past=True, required=True, example="2026-11-18"),
-        "category": text(label=("费用类别", "Category"), required=True, max_length=64, example="travel"),
+        "category": text(
+            label=("费用类别", "Category"),
+            required=True,
+            max_length=64,
+            labelled_by="finance_category",
+            description="Your own word, or one of the dictionary `finance_category`.",
+            example="travel",
+        ),
         "amount": money(label=("金额", "Amount"), minimum="0.01", maximum=MAX_AMOUNT, required=True, example="86.50"),
         "description": text(label=("费用说明", "Description"), max_length=500),
         "receipt_number": text(

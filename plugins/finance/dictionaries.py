@@ -58,6 +58,11 @@ DICTIONARIES = (
         **{"in": ("进项", "Received"), "out": ("销项", "Sent")},
     ),
     dictionary(
+        "finance_payment_direction",
+        ("收付方向", "Payment direction"),
+        **{"in": ("收款", "Received"), "out": ("付款", "Paid")},
+    ),
+    dictionary(
         "finance_invoice_kind",
         ("开票类型", "Invoice kind"),
         standard=("常规", "Standard"),

@@ -13,9 +13,10 @@ TAX_NUMBER = Option(
     "finance_tax_number",
     text(max_length=32, default="", nullable=False),
     Message(
-        "本公司税号：与收到的电子发票的购买方税号核对；为空则不核对",
-        "The company's own tax number, with which the buyer's on e-invoices is compared; without it none is",
+        "本公司税号：打印在单据抬头，并与收到的电子发票的购买方税号核对；为空则不打印、不核对",
+        "The company's own tax number: on printed papers, and compared with the buyer's on e-invoices; without it neither is done",
     ),
+    on_papers=Message("税号", "Tax number"),
 )
 # of several files the first that is found is kept
 _SIGNATURES, _BUYERS = ("absent", "unchecked", "valid"), ("no", "unknown", "yes")

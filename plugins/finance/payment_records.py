@@ -216,6 +216,7 @@ PAYMENTS: Collection[FinancePayment] = Collection(
             label=("收付方向", "Direction"),
             required=True,
             filter=True,
+            labelled_by="finance_payment_direction",
             description="`in`: money comes in and settles receivables; `out`: it goes out and settles payables.",
         ),
         "account_id": object_id(
@@ -305,6 +306,7 @@ PAYMENTS: Collection[FinancePayment] = Collection(
         Index("direction", "status", "day"),
         Index("day"),
         Index("allocations.open_item_id"),
+        Index("taken_back.open_item_id", where={"taken_back.open_item_id": {"$type": "objectId"}}),
         Index("repays_id"),
         Index("resource_id"),
     ),

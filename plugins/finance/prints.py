@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from plugins.api import Message, Record, Request, exact, invalid, shape, text
-from plugins.api.business import Rates, currency
+from plugins.api import Field, Message, Record, Request, exact, invalid, shape, text
+from plugins.api.business import TAX_TABLE, Rates, currency, state_lines, stated_reader, stated_shape
+from plugins.api.fields import NOTHING
 from plugins.api.reports import Printable
+from plugins.api.values import ReadOnlyRecord
 from plugins.finance import dunning, statements
 from plugins.finance.ageing import ADVANCES, BUCKETS
 from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.entries import ENTRIES
 from plugins.finance.payment_records import PAYMENTS
 from plugins.finance.records import CREDIT_NOTES, INVOICES, VOUCHERS
+from plugins.finance.statement_sources import SOURCES, find_unpaid
 
 _AT = "/api/v1/finance"
 _MOST_LINES = 1000
@@ -27,6 +30,34 @@ _PRINTED = {
         label=("合计币种", "Totals in"), description="Null: the company's own, as all is in it."
     ),
 }
+
+
+_OF_INVOICE, _OF_LINE = ("vat_number", "billing_address"), ("unit", "tax_id")
+
+
+def _with_fields(lines: Field, further: Mapping[str, Field]) -> Field:
+    """Return the field of a list of objects that have these fields, too."""
+    inside = lines.items or NOTHING
+    return lines.but(items=inside.but(fields={**(inside.fields or {}), **further}))
+
+
+_BILLED = (INVOICES.fields["lines"].items or NOTHING).fields or {}
+_NOTE = stated_shape(
+    CREDIT_NOTES.read,
+    **{name: INVOICES.fields[name] for name in _OF_INVOICE},
+    lines=_with_fields(CREDIT_NOTES.fields["lines"], {name: _BILLED[name] for name in _OF_LINE}),
+)
+
+
+async def _read_note(req: Request) -> Record:
+    """Return a credit note with what only its invoice says: of its party, of units, and of taxes."""
+    note = await req.store(CREDIT_NOTES).get(req.path["id"])
+    invoice: ReadOnlyRecord = await req.system_store(INVOICES).find_one({"_id": note["invoice_id"]}) or {}
+    billed: dict[int | None, Record] = dict(enumerate(invoice.get("lines") or (), 1))
+    lines = [
+        {**line, **{name: billed.get(line["line"], {}).get(name) for name in _OF_LINE}} for line in note["lines"] or ()
+    ]
+    return await state_lines(req, {**note, **{name: invoice.get(name) for name in _OF_INVOICE}, "lines": lines})
 
 
 async def _read_statement(req: Request) -> Record:
@@ -53,14 +84,30 @@ async def _read_whole(req: Request) -> Record:
     whole = await statements.read_statement(replace(req, query={**req.query, "page_size": _MOST_LINES}))
     if whole["next_cursor"] is not None:
         raise invalid("from", "maxItems")
-    return whole
+    return {**whole, "items": [_name_once(line) for line in whole["items"]]}
+
+
+def _name_once(line: Record) -> Record:
+    """Return a line without the number of its document where that is its invoice."""
+    return {**line, "number": None} if line["number"] == line["invoice_numbers"] else line
+
+
+_ROW = dunning.ROW.fields or {}
+_LETTER = {
+    **_ROW,
+    "items": _with_fields(_ROW["items"], {"invoice_numbers": SOURCES["invoice_numbers"]}),
+    "day": dunning.QUERY["day"],
+    "owed": text(),
+}
 
 
 async def _read_dunning(req: Request) -> Record:
-    """Return what one customer has past due, in the currencies in which it is; nothing may be."""
+    """Return what one customer has past due, with its invoices, in the currencies in which it is; nothing may be."""
     listed = await dunning.list_overdue(replace(req, query={"page": 1, "page_size": 1, **req.query}))
     nothing = {"customer_id": req.query["customer_id"], "amount": listed["amount"], "days_overdue": 0, "items": []}
     row: Record = {**(listed["items"] or [nothing])[0], "day": listed["day"]}
+    unpaid = await find_unpaid(req, row["items"])
+    row["items"] = [_name_once({**one, "invoice_numbers": unpaid[one["open_item_id"]]}) for one in row["items"]]
     parts = row.get("currencies")
     if not parts:
         return row
@@ -91,15 +138,18 @@ PRINTS = (
         facts=(
             *("direction", "kind", "day", "currency", "due_on", "terms_from", "instalments"),
             *("discount_percent", "discount_until", "discount_amount"),
-            *("category", "reference", "open_item_id", "delivery_address"),
+            *("category", "reference", "open_item_id", "prices_include_tax", "delivery_address"),
         ),
         lines="lines",
         columns=(
-            *("product_id", "description", "reference", "quantity", "price", "price_per"),
+            *("product_id", "description", "reference", "quantity", "unit", "price", "price_per"),
             *("discount", "discount_amount", "tax_rate", "net"),
         ),
+        tables=(TAX_TABLE,),
         totals=_SUMS,
         notes=("remark",),
+        shape=stated_shape(INVOICES.read),
+        read=stated_reader(INVOICES),
     ),
     Printable(
         "credit-note",
@@ -109,12 +159,15 @@ PRINTS = (
         CREDIT_NOTES,
         number="number",
         total="total",
-        party=("counterparty",),
+        party=("counterparty", *_OF_INVOICE),
         facts=("direction", "day", "currency", "invoice_id"),
         lines="lines",
-        columns=("product_id", "description", "quantity", "tax_rate", "net", "tax"),
+        columns=("product_id", "description", "quantity", "unit", "tax_rate", "net", "tax"),
+        tables=(TAX_TABLE,),
         totals=_SUMS,
         notes=("reason",),
+        shape=_NOTE,
+        read=_read_note,
     ),
     Printable(
         "receipt",
@@ -172,7 +225,10 @@ PRINTS = (
         party=("customer_id", "supplier_id", "open_item_id"),
         facts=("from", "to", "opening_balance"),
         lines="items",
-        columns=("day", "kind", "number", "due_on", "currency", "debit", "credit", "balance"),
+        columns=(
+            *("day", "kind", "invoice_numbers", "number", "reference", "due_on"),
+            *("currency", "debit", "credit", "balance"),
+        ),
         tables=(
             (
                 _BY_CURRENCY,
@@ -207,11 +263,11 @@ PRINTS = (
             "please disregard this letter and tell us the date of your payment.",
         ),
         lines="items",
-        columns=("number", "oldest_due_on", "days_overdue", "currency", "amount"),
+        columns=("invoice_numbers", "number", "oldest_due_on", "days_overdue", "currency", "amount"),
         tables=((_BY_CURRENCY, "currencies", ("currency", "amount")),),
         totals=("stated_in", "amount"),
         query={"customer_id": dunning.QUERY["customer_id"].but(required=True), "day": dunning.QUERY["day"]},
-        shape=shape("DunningLetter", day=dunning.QUERY["day"], owed=text(), **(dunning.ROW.fields or {}), **_PRINTED),
+        shape=shape("DunningLetter", **_LETTER, **_PRINTED),
         read=_read_dunning,
     ),
 )

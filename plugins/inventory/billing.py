@@ -13,6 +13,7 @@ from plugins.api.values import ReadOnlyRecord, store_quantity
 from plugins.inventory.lines import Line, count_unfinished, key_of, number_lines
 from plugins.inventory.orders import find_rounding
 from plugins.inventory.pricing import complete_lines
+from plugins.inventory.records import PRODUCTS, TAXES
 from plugins.inventory.shipped import FREIGHT, Movements, compute_net, read_movements
 from plugins.inventory.trades import PURCHASE, SALE, Trade, find_live, find_order
 
@@ -67,6 +68,23 @@ class LinesOfProducts(PricedLines):
         orders = await req.system_store(trade.orders).find({"_id": {"$in": ids}})
         moved = await read_movements(req, trade, orders, until)
         return {str(order["id"]): [*_list_shipped(req, order, moved)] for order in orders}
+
+    async def state(self, req: Request, lines: Sequence[Record]) -> Sequence[Record]:
+        """Return lines with the units of their products unless they have others, and with why no tax is charged."""
+        ids = {
+            name: [one for line in lines if (one := line.get(name)) is not None] for name in ("product_id", "tax_id")
+        }
+        products = await req.system_store(PRODUCTS).find({"_id": {"$in": ids["product_id"]}}, fields=("unit",))
+        units: dict[Any, str] = {product["id"]: product["unit"] for product in products}
+        untaxed = {"_id": {"$in": ids["tax_id"]}, "treatment": {"$nin": [None, "taxed"]}}
+        taxes = await req.system_store(TAXES).find(untaxed)
+        told: dict[Any, Record] = {
+            tax["id"]: {name: tax.get(name) for name in ("treatment", "reason")} for tax in taxes
+        }
+        return [
+            {**line, "unit": line.get("unit") or units.get(line.get("product_id")), **told.get(line.get("tax_id"), {})}
+            for line in lines
+        ]
 
 
 def list_lines(req: Request, order: ReadOnlyRecord) -> Iterator[Line]:

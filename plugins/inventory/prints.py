@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from plugins.api import Collection, Field, Message, Record, Request
-from plugins.api.business import PaymentTerms
+from plugins.api.business import TAX_TABLE, PaymentTerms, state_lines, stated_reader, stated_shape
 from plugins.api.reports import Printable
 from plugins.inventory.order_records import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.quotation_records import QUOTATIONS
@@ -24,7 +24,7 @@ _MOVED = ("product_id", "description", "quantity", "unit")
 
 def _shape_with(shipments: Collection[Any], orders: Collection[Any], party: str) -> Field:
     """Return the shape of a shipment with the party of its order."""
-    return shipments.read.but(fields={**(shipments.read.fields or {}), party: orders.fields[party]})
+    return stated_shape(shipments.read, **{party: orders.fields[party]})
 
 
 def _reader_with(
@@ -33,7 +33,7 @@ def _reader_with(
     """Return the reader of a shipment with the party of its order, which its readers may know."""
 
     async def read(req: Request) -> Record:
-        shipment: Record = await req.store(shipments).get(req.path["id"])
+        shipment = await state_lines(req, await req.store(shipments).get(req.path["id"]))
         order: Record | None = await req.system_store(orders).find_one({"_id": shipment["order_id"]})
         return {**shipment, party: order[party] if order is not None else None}
 
@@ -64,6 +64,9 @@ PRINTS = (
         totals=_ORDER_TOTALS,
         notes=("remark",),
         signed_by=(Message("报价人", "Quoted by"), Message("客户确认", "Accepted by")),
+        tables=(TAX_TABLE,),
+        shape=stated_shape(QUOTATIONS.read),
+        read=stated_reader(QUOTATIONS),
     ),
     Printable(
         "sales-order",
@@ -89,6 +92,9 @@ PRINTS = (
         totals=_ORDER_TOTALS,
         notes=("remark",),
         signed_by=(_SELLER, _BUYER),
+        tables=(TAX_TABLE,),
+        shape=stated_shape(SALES_ORDERS.read),
+        read=stated_reader(SALES_ORDERS),
     ),
     Printable(
         "purchase-order",
@@ -114,6 +120,9 @@ PRINTS = (
         totals=_ORDER_TOTALS,
         notes=("remark",),
         signed_by=(_BUYER, _SELLER),
+        tables=(TAX_TABLE,),
+        shape=stated_shape(PURCHASE_ORDERS.read),
+        read=stated_reader(PURCHASE_ORDERS),
     ),
     Printable(
         "delivery-note",

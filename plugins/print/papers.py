@@ -40,7 +40,7 @@ _COMPANY: Mapping[str, Option] = {
     "contact": Option(
         "print_company_contact",
         text(max_length=300),
-        Message("打印抬头：电话、邮箱、税号", "Letterhead: phone, e-mail, tax number"),
+        Message("打印抬头：电话、邮箱", "Letterhead: phone, e-mail"),
     ),
     "bank": Option("print_company_bank", text(max_length=300), Message("打印的收款账户", "Bank account on papers")),
 }
@@ -126,7 +126,7 @@ class TypesetPapers(Papers):
         return next((one for one in req.part(Catalogue).of_kind(Printable) if one.name == name), None)
 
     async def _typeset(self, req: Request, source: str, content: Content, link: str) -> bytes:
-        paper = {**content, "company": await _describe_company(req)}
+        paper = {**content, "company": await _describe_company(req, content["language"])}
         data = orjson.dumps({"source": source, "paper": paper, "link": link})
         try:
             return await self._lane.run("plugins.print.typesetting:typeset", data, request=req)
@@ -163,10 +163,15 @@ def standard_source() -> str:
     return (files("plugins.print") / "standard.typ").read_text(encoding="utf-8")
 
 
-async def _describe_company(req: Request) -> dict[str, str]:
+async def _describe_company(req: Request, language: Language) -> dict[str, Any]:
     options = req.part(OptionValues)
     company = {part: await options.value(option.key) or "" for part, option in _COMPANY.items()}
-    return {**company, "name": company["name"] or await options.value("site_name") or ""}
+    told = [
+        {"name": one.key, "label": one.on_papers.text(language), "value": await options.value(one.key) or ""}
+        for one in req.part(Catalogue).options
+        if one.on_papers is not None
+    ]
+    return {**company, "name": company["name"] or await options.value("site_name") or "", "told": told}
 
 
 def _about(req: Request, printable: Printable, record: ReadOnlyRecord) -> tuple[str, ...]:

@@ -445,6 +445,10 @@ export const DICTIONARIES = {
    "unknown": {"zh": "未核对：未设置本公司税号", "en": "Not compared: the company's tax number is not set", "color": ""}
   }
  },
+ "finance_payment_direction": {
+  "title": {"zh": "收付方向", "en": "Payment direction"},
+  "items": {"in": {"zh": "收款", "en": "Received", "color": ""}, "out": {"zh": "付款", "en": "Paid", "color": ""}}
+ },
  "finance_payment_method": {
   "title": {"zh": "收付方式", "en": "Payment method"},
   "items": {

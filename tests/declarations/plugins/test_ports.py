@@ -62,6 +62,7 @@ UNANSWERED: dict[tuple[type[Any], str], tuple[dict[str, Any], object]] = {
         {"req": None, "biz_type": "SALES_ORDER", "resource_ids": ["7"], "until": "2026-01-05"},
         {},
     ),
+    (PricedLines, "state"): ({"req": None, "lines": [{"line": 1}]}, [{"line": 1}]),
 }
 
 
