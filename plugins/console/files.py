@@ -34,7 +34,7 @@ async def shell(req: Request) -> Response:
     links = [f'<link rel="modulepreload" href="console/{name}">' for name in scripts]
     if state == "ready":
         of_renderer = f'<link rel="preload" as="script" href="console/renderer/{renderer.version}/'
-        links += [f'{of_renderer}{name}">' for name in renderer.pinned["files"] if name.endswith(".js")]
+        links += [f'{of_renderer}{name}">' for name in renderer.first if name.endswith(".js")]
     body = body.replace(b"<!-- links -->", "\n  ".join(links).encode())
     return Response(200, body, {**_CHECKED, "Content-Security-Policy": POLICY}, _HTML)
 

@@ -56,6 +56,11 @@ class Renderer:
         """The folder of the files, once all of them are there."""
         return self.home / f"{self.pinned['package']}-{self.version}"
 
+    @property
+    def first(self) -> list[str]:
+        """The files that every page needs; the renderer loads the others when something is drawn with them."""
+        return [name for name in self.pinned["files"] if name not in self.pinned["when_needed"]]
+
     def state(self) -> str:
         """Return how far the download is: one of `STATES`."""
         if all((self.folder / f"{name}.gz").exists() for name in self.pinned["files"]):
@@ -82,7 +87,7 @@ async def renderer_state(req: Request) -> dict[str, object]:
         "state": state,
         "message": STATES[state].text(req.language),
         "version": renderer.version,
-        "files": renderer.pinned["files"],
+        "files": renderer.first,
         "time_zone": req.service.settings.time_zone,
         "currency": await options.value(CURRENCY.key) if options is not None else CURRENCY.default,
         "inbox": inbox.at if inbox is not None else "",

@@ -23,6 +23,7 @@ const root = document.getElementById("console");
 const RELOADED = ["page", "crud", "service"];
 const waiting = new Map(); // the pages that were left, by their addresses
 let drawn = null; // the page that is shown
+let loadCharts = null; // few pages have charts, and they are a fifth of the renderer
 
 /** Wait until the renderer's files are there, showing how far the download is, and return what is pinned. */
 async function renderer() {
@@ -49,7 +50,8 @@ async function loadRenderer() {
   for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
   registerLists(library, window.amisRequire("react"), () => [...partsOf(drawn?.page)].some(({ props }) => props.type === "crud" && props.store?.loading));
   // dates that people choose are in the business time zone too
-  const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
+  const moment = await new Promise((resolve) => window.amisRequire([zones], resolve));
+  loadCharts = () => new Promise((resolve) => window.amisRequire([charts], resolve));
   moment.tz.setDefault(timeZone);
   const embed = window.amisRequire("amis/embed");
   // after it, as it brings the texts that are replaced; a page has its lists once it is drawn
@@ -123,6 +125,8 @@ async function show(embed, me) {
   const content = document.getElementById("content");
   const path = first === "records" ? `records/${list}` : `pages/${first}`;
   const reply = steps.every(isStep) ? await call(`/api/v1/console/${path}`) : { code: null };
+  const text = JSON.stringify(reply.data);
+  if (text?.includes('"type":"chart"')) await loadCharts();
   if (hash !== location.hash) return null; // another page has been opened in the meantime
   leave();
   content.setAttribute("aria-busy", "false");
@@ -131,7 +135,7 @@ async function show(embed, me) {
     return content.replaceChildren(element("p", { className: "notice", role: "alert" }, say(again ? "failed" : "missing"), " ", again || ""));
   }
   remember(reply.data);
-  const text = JSON.stringify(reply.data), title = /\$\{/.test(reply.data.title) ? "…" : reply.data.title;
+  const title = /\$\{/.test(reply.data.title) ? "…" : reply.data.title;
   const kept = again(at, text, content);
   opened(at, kept?.title ?? title);
   if (kept) return null;

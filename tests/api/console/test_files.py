@@ -51,7 +51,7 @@ async def test_other_files_are_not_there(anonymous: Client) -> None:
 async def test_the_page_shows_the_progress_of_fetching_the_renderer(anonymous: Client) -> None:
     told = expect(await anonymous.get("/api/v1/console/renderer"))
     assert told["message"]
-    assert told["files"] == Renderer().pinned["files"]
+    assert told["files"] == Renderer().first
 
 
 async def test_the_page_names_the_scripts_so_that_they_come_while_somebody_logs_in(
@@ -62,7 +62,7 @@ async def test_the_page_names_the_scripts_so_that_they_come_while_somebody_logs_
         r'<link rel="(?:modulepreload|preload)"[^>]* href="([^"]+)"', (await anonymous.get("/console")).body.decode()
     )
     own = [f"console/{name}" for name in OWN if name.endswith(".js") and name != "worker.js"]
-    scripts = [name for name in renderer.pinned["files"] if name.endswith(".js")]
+    scripts = [name for name in renderer.first if name.endswith(".js")]
     at = f"console/renderer/{renderer.version}"
     assert named == [*own, *(f"{at}/{name}" for name in scripts if renderer.state() == "ready")]
     for address in named:

@@ -85,6 +85,7 @@ def console(what: str, customers: int, rounds: int, seed_only: bool = False) -> 
         "login": lambda: _log_ins(rounds),
         "lists": lambda: _lists(customers, rounds, seed_only),
     }
+    CACHE.mkdir(parents=True, exist_ok=True)
     figures = about(rounds, 0, customers)
     for name in ["lists"] if seed_only else [name for name in parts if what in ("", name)]:
         figures[name] = parts[name]()
