@@ -18,12 +18,13 @@ from handlers.schema.values import RecordId
 class Due:
     """What is owed for a record. `paid` is how much of it the record itself says was paid; None if it does not say.
 
-    `undelivered` is what will be owed besides, and may be invoiced already.
+    `undelivered` is what will be owed besides, and may be invoiced already; `returned` is what came back, and is not owed.
     """
 
     amount: Decimal
     paid: Decimal | None = None
     undelivered: Decimal = Decimal(0)
+    returned: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ _OWED = {
     "currency": str | None,  # of all these amounts; nothing: the company's own
     "rate": object,  # what one unit of it is worth
     "undelivered": object,  # how much of both is still to be shipped; it may be invoiced ahead
+    "returned": object,  # goods that came back and are not owed, with tax
     "new": bool | None,  # nothing was reported about the record before
     "paid": object,
     "schedule": list | None,

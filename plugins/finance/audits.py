@@ -17,7 +17,7 @@ from plugins.api.business import Debt, Due, in_base
 from plugins.api.records import Catalogue
 from plugins.api.reports import Audit, Difference, Piece, compare, difference
 from plugins.api.values import ReadOnlyRecord
-from plugins.finance.bills import BILLS_NOTHING, billing, find_item_ids, get_share, list_lines
+from plugins.finance.bills import BILLS_NOTHING, billing, count_returned, find_item_ids, get_share, list_lines
 from plugins.finance.books import compute_balance_changes
 from plugins.finance.claim_records import EXPENSE_CLAIMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
@@ -447,7 +447,14 @@ async def check_bills(piece: Piece) -> AsyncIterator[Difference]:
         for id in find_item_ids(invoice):
             bills[id].append(get_share(invoice, id))
     alone = await _find_alone(piece)
+    credited = {one["id"] for of in bills.values() for one in of if exact(one["credited"])}
+    notes = await piece.store(CREDIT_NOTES).find({"invoice_id": {"$in": list(credited)}}) if credited else []
     for item in piece.records:
+        ids = {one["id"] for one in bills[item["id"]]}
+        theirs = [note for note in notes if note["invoice_id"] in ids]
+        returned = count_returned(theirs, bills[item["id"]], item["id"], exact(item["returned"]))
+        for wrong in compare(OPEN_ITEMS, item, {"credited_returns": returned}):
+            yield wrong
         for one in _compare_bills(item, bills[item["id"]]):
             yield one
         for number in alone.get(_claim_of(item, item["amount"]), ()):
@@ -522,7 +529,13 @@ async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
         if item is None and due.amount:
             yield difference(collection, record, "open_item", _NO_ITEM, expected=f"{due.amount:f}")
         stored: ReadOnlyRecord = item or {}
-        for name, expected in (("amount", owes), ("paid", due.paid), ("undelivered", due.undelivered)):
+        returned = due.returned if stored.get("returned") is not None else None  # of earlier versions
+        for name, expected in (
+            ("amount", owes),
+            ("paid", due.paid),
+            ("undelivered", due.undelivered),
+            ("returned", returned),
+        ):
             found = exact(stored[name]) if item is not None else expected
             if item is not None and expected is not None and found != expected:
                 label = OPEN_ITEMS.fields[name].label

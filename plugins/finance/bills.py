@@ -11,13 +11,15 @@ from decimal import Decimal
 from typing import Any, cast
 
 from plugins.api import Record, Request, exact, invalid, store_money
-from plugins.api.business import Rates, complete_currency, share_out
+from plugins.api.business import PaymentTerms, Rates, complete_currency, share_out
 from plugins.api.values import ReadOnlyRecord, RecordId
-from plugins.finance.record_types import Invoice, OpenItem
+from plugins.finance.entries import PARTY_FIELDS
+from plugins.finance.record_types import CreditNote, Invoice, OpenItem
 
 Line = Mapping[str, Any]
 Parts = Mapping[RecordId, tuple[Decimal, Decimal]]  # net and tax by the id of the item
 _ZERO = Decimal(0)
+_CENTS = Decimal("0.05")  # a credit note rounds by the lines of its invoice, a return by those of its order
 _COUNTED = ("paid", "credited", "credited_tax", "adjusted")
 
 
@@ -138,6 +140,64 @@ def sum_parts(invoice: Invoice, noted: Sequence[Line]) -> Parts:
         of[0] += exact(line["net"])
         of[1] += exact(line["tax"])
     return {id: (net, tax) for id, (net, tax) in sums.items()}
+
+
+def count_owed(document: Decimal, invoiced: Decimal, credited: Decimal, returned: Decimal) -> Decimal:
+    """Return what is owed for a document: credit notes of its invoices lower it.
+
+    Goods that came back have lowered the document itself; the credit note for them only corrects the invoices. `returned`
+    is what is known to be credited for such goods; at least it is what invoices claim beyond the document.
+    """
+    return document - max(credited - max(invoiced - document, returned, _ZERO), _ZERO)
+
+
+def count_ahead(item: ReadOnlyRecord, undelivered: Decimal, invoiced: Decimal) -> Decimal:
+    """Return how much of what is `invoiced` of an order is for goods that are still to come: it is owed already."""
+    if not undelivered:
+        return _ZERO
+    delivered = exact(item["net"]) + exact(item["tax"]) - undelivered
+    return min(undelivered, max(invoiced - delivered, _ZERO))
+
+
+def count_returned(
+    notes: Sequence[CreditNote], bills: Sequence[Invoice], item_id: RecordId, returned: Decimal
+) -> Decimal:
+    """Return how much of the credit notes of an item is for goods that came back, of which there are `returned`.
+
+    A note that does not say it is, if it credits goods and such goods are left that no earlier one is for.
+    """
+    reversed_ids = {note["reverses_id"] for note in notes}
+    live = [note for note in notes if note["reverses_id"] is None and note["id"] not in reversed_ids]
+    with_lines = {invoice["id"] for invoice in bills if invoice["lines"]}
+    found = sum((_get_noted(note, item_id) for note in live if note.get("for_return")), _ZERO)
+    for note in sorted(live, key=lambda note: note["id"]):
+        rebate = note["lines"] is None and note["invoice_id"] in with_lines
+        amount = _get_noted(note, item_id)
+        if note.get("for_return") is None and not rebate and amount <= returned - found + _CENTS:
+            found += amount
+    return min(found, returned)
+
+
+def _get_noted(note: CreditNote, item_id: RecordId) -> Decimal:
+    """Return what a credit note credits of an item, with tax."""
+    if not note["billed_items"]:
+        return exact(note["total"])
+    theirs = (share for share in note["billed_items"] if share["open_item_id"] == item_id)
+    return sum((exact(share["amount"]) + exact(share["tax"]) for share in theirs), _ZERO)
+
+
+def describe_billed(invoice: ReadOnlyRecord, items: Sequence[OpenItem]) -> Record:
+    """Return the party and the due day that an invoice takes from the items that it bills; nothing if it bills none."""
+    if not items:
+        return {}
+    party = {name: items[0].get(name) for name in PARTY_FIELDS if items[0].get(name)}
+    due_on = min((item["due_on"] for item in items if item["due_on"]), default=None)
+    return {**party, "due_on": invoice.get("due_on") or due_on}
+
+
+def find_agreed(items: Sequence[OpenItem]) -> PaymentTerms:
+    """Return the terms of the items that an invoice bills: those of the first that has some."""
+    return next((terms for terms in map(PaymentTerms.of, items) if terms != PaymentTerms()), PaymentTerms())
 
 
 def _copy(invoice: Invoice) -> list[Record]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from plugins.api import Record, Request, exact, route, shape, store_money
 from plugins.api.business import find_party_currency
 from plugins.api.values import ReadOnlyRecord, store_quantity
-from plugins.finance import invoice_lines, open_items
+from plugins.finance import bills, invoice_lines, open_items
 from plugins.finance.bills import choose_currency
 from plugins.finance.books import get_day
 from plugins.finance.record_types import OpenItem
@@ -30,7 +30,7 @@ async def begin(req: Request, values: ReadOnlyRecord, given: ReadOnlyRecord) -> 
     Raises 40001 and 40901 as `invoice_lines.derive` does, and 40001 for what cannot be billed or its currency.
     """
     items = await open_items.find_billed(req, values)
-    begun = {**values, **open_items.describe_billed(values, items)}
+    begun = {**values, **bills.describe_billed(values, items)}
     if begun.get("currency") is None and not items:
         begun["currency"] = await find_party_currency(req, begun)
     begun |= await choose_currency(req, begun, items)

@@ -46,7 +46,7 @@ from plugins.api.business import (
 from plugins.api.data import Migration, Stage, restore
 from plugins.api.records import Numbering
 from plugins.api.values import ReadOnlyRecord
-from plugins.finance import invoice_lines, open_items, prepayments
+from plugins.finance import bills, invoice_lines, open_items, prepayments
 from plugins.finance.bills import Parts, add_credited, choose_currency, count_left, find_item_ids, spread, sum_parts
 from plugins.finance.books import check_open, get_day
 from plugins.finance.counterparties import choose_counterparty, find_party_name, refuse_other_party
@@ -162,7 +162,7 @@ async def _copy_party(req: Request, values: ReadOnlyRecord) -> Record:
 
 async def _find_terms(req: Request, values: ReadOnlyRecord, items: Sequence[OpenItem]) -> PaymentTerms:
     """Return the terms of the items that an invoice bills, or else of its customer or supplier."""
-    agreed = open_items.find_agreed(items)
+    agreed = bills.find_agreed(items)
     if agreed != PaymentTerms():
         return agreed
     if values.get("customer_id") is not None:
@@ -217,7 +217,7 @@ async def update(req: Request) -> Invoice:
     _check_party(after)
     begins = any(name in values for name in ("open_item_id", *_BEGIN_LINES))
     items = await open_items.find_billed(req, {**after, "lines": values.get("lines")} if begins else after)
-    values |= open_items.describe_billed(after, items)
+    values |= bills.describe_billed(after, items)
     values |= await choose_currency(req, after, items, before)
     after |= {name: values[name] for name in ("currency", "rate")}
     values |= await _change_lines(req, before, after, items)
@@ -453,7 +453,7 @@ async def _enter(
             "amount": store_money(amount),
             "tax": store_money(tax),
             "total": store_money(amount + tax),
-            "reason": req.body.get("reason"),
+            **{name: req.body.get(name) for name in ("for_return", "reason")},
             "lines": lines[0] if lines is not None else None,
             "billed_items": _describe_parts(parts) if invoice["billed_items"] else None,
             **links,

@@ -37,13 +37,22 @@ from plugins.api import (
 from plugins.api.business import PaymentTerms, schedule_of
 from plugins.api.records import Announced, change_state
 from plugins.api.values import ReadOnlyRecord, RecordId, StoredAmount
-from plugins.finance.bills import add_settled, billing, find_item_ids, get_share, list_lines
+from plugins.finance.bills import (
+    add_settled,
+    billing,
+    count_ahead,
+    count_owed,
+    count_returned,
+    find_item_ids,
+    get_share,
+    list_lines,
+)
 from plugins.finance.books import book_in_transaction, find_open_day, get_day
-from plugins.finance.entries import PARTY_FIELDS, enter_change, follow_amounts
+from plugins.finance.entries import enter_change, follow_amounts
 from plugins.finance.messages import MORE_THAN_OPEN
 from plugins.finance.payment_records import OPEN_ITEMS
 from plugins.finance.record_types import ExpenseClaim, Invoice, OpenItem, Voucher
-from plugins.finance.records import INVOICES, MOST_ITEMS
+from plugins.finance.records import CREDIT_NOTES, INVOICES, MOST_ITEMS
 from plugins.finance.states import PLANNED
 
 # the action that leads an invoice to each state when what is owed or paid changes; `_OF_UNPAID` if it is `confirmed`
@@ -119,26 +128,10 @@ class ItemWithBills(OpenItem):
     bills: list[ReadOnlyRecord]
 
 
-def _lower(document: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
-    """Return what is owed for a document: credit notes of its invoices lower it.
-
-    Goods that came back have lowered the document itself; the credit note for them only corrects the invoices.
-    """
-    return min(document, max(document, invoiced) - credited)
-
-
-def _count_ahead(item: ReadOnlyRecord, undelivered: Decimal, invoiced: Decimal) -> Decimal:
-    """Return how much of what is `invoiced` of an order is for goods that are still to come: it is owed already."""
-    if not undelivered:
-        return ZERO
-    delivered = exact(item["net"]) + exact(item["tax"]) - undelivered
-    return min(undelivered, max(invoiced - delivered, ZERO))
-
-
 def sum_owed(item: ReadOnlyRecord, invoiced: Decimal, credited: Decimal) -> dict[str, Decimal]:
     """Return `amount` and `billed_ahead` of an item by the sums of its invoices."""
-    ahead = _count_ahead(item, exact(item["undelivered"]), invoiced)
-    owed = _lower(get_document_amount(item) + ahead, invoiced, credited)
+    ahead = count_ahead(item, exact(item["undelivered"]), invoiced)
+    owed = count_owed(get_document_amount(item) + ahead, invoiced, credited, exact(item.get("credited_returns")))
     # goods that came back, or a void invoice, may have left less than was adjusted
     adjusted = max(min(exact(item.get("adjusted")), owed), ZERO)
     return {"billed_ahead": ahead, "amount": owed - adjusted}
@@ -163,7 +156,8 @@ def _list_open(item: ReadOnlyRecord, others: Sequence[Invoice]) -> Iterator[tupl
     # what is credited line by line can be billed again
     again = sum((exact(line.get("credited")) for one in others for line in list_lines(one, item["id"])), ZERO)
     invoiced, credited = sums["invoiced"] - again, sums["credited"] - again
-    yield "total", _lower(whole, invoiced, credited) - invoiced + credited, ZERO
+    returned = max(exact(item.get("credited_returns")) - again, ZERO)
+    yield "total", count_owed(whole, invoiced, credited, returned) - invoiced + credited, ZERO
     if item["tax"] is not None:
         tax = sum((exact(one["tax"]) - exact(one["credited_tax"]) for one in others), ZERO)
         yield "tax", exact(item["tax"]) - tax, _ROUNDING
@@ -177,6 +171,19 @@ async def find_bills(service: Service, item_id: RecordId) -> list[Invoice]:
     """
     found = await service.database.store(INVOICES).find({**billing([item_id]), **BILLING})
     return [get_share(invoice, item_id) for invoice in found]
+
+
+async def count_credited_returns(
+    service: Service, item: ReadOnlyRecord, bills: Sequence[Invoice] | None = None
+) -> StoredAmount:
+    """Return how much of the credit notes on the invoices of an item is for goods that came back."""
+    returned = exact(item.get("returned"))
+    if not returned or not (bills or exact(item.get("credited"))):
+        return store_money(ZERO)
+    bills = await find_bills(service, item["id"]) if bills is None else bills
+    ids = [one["id"] for one in bills if exact(one["credited"])]
+    notes = await service.database.store(CREDIT_NOTES).find({"invoice_id": {"$in": ids}}) if ids else []
+    return store_money(count_returned(notes, bills, item["id"], returned))
 
 
 def refuse_excess(item: OpenItem, bills: Sequence[Invoice], invoice: Invoice) -> None:
@@ -249,7 +256,18 @@ UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE, CLAIM, OPENING = "INVOICE", "EXPENSE", "OPENING"
 _OFFER = ("discount_until", "discount_amount")
 _COPIED_FROM_EVENT = (
-    *("number", "counterparty", "customer_id", "supplier_id", "net", "tax", "undelivered", "due_on", "schedule"),
+    *(
+        "number",
+        "counterparty",
+        "customer_id",
+        "supplier_id",
+        "net",
+        "tax",
+        "undelivered",
+        "returned",
+        "due_on",
+        "schedule",
+    ),
     *("currency", "rate"),
 )
 
@@ -366,7 +384,8 @@ async def update_billed(
 
 async def count_bills(service: Service, item: OpenItem, bills: Sequence[Invoice], day: str) -> OpenItem:
     """Write into an item what the invoices that bill it claim, and enter on `day` by how much that changes the debt."""
-    values: Record = {**sum_bills(item, bills), **_find_discount(bills)}
+    for_returns = {"credited_returns": await count_credited_returns(service, item, bills)}
+    values: Record = {**for_returns, **sum_bills({**item, **for_returns}, bills), **_find_discount(bills)}
     if exact(item["undelivered"]) and not exact(values["document_amount"]):
         values["due_on"] = min((one["due_on"] for one in bills if one["due_on"]), default=None)
     values |= await _date(service, item, {**item, **values}, day)
@@ -490,20 +509,6 @@ def _name_items(invoice: ReadOnlyRecord) -> dict[RecordId, str]:
     return {only: "open_item_id"}
 
 
-def describe_billed(invoice: ReadOnlyRecord, items: Sequence[OpenItem]) -> Record:
-    """Return the party and the due day that an invoice takes from the items that it bills; nothing if it bills none."""
-    if not items:
-        return {}
-    party = {name: items[0].get(name) for name in PARTY_FIELDS if items[0].get(name)}
-    due_on = min((item["due_on"] for item in items if item["due_on"]), default=None)
-    return {**party, "due_on": invoice.get("due_on") or due_on}
-
-
-def find_agreed(items: Sequence[OpenItem]) -> PaymentTerms:
-    """Return the terms of the items that an invoice bills: those of the first that has some."""
-    return next((terms for terms in map(PaymentTerms.of, items) if terms != PaymentTerms()), PaymentTerms())
-
-
 async def _put(
     service: Service,
     store: Store[OpenItem],
@@ -521,6 +526,8 @@ async def _put(
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
     before: ReadOnlyRecord = item or {"paid": None, "invoiced": None, "credited": None, "due_on": None}
     if "document_amount" in values:
+        credited = await count_credited_returns(service, {**before, "returned": values.get("returned")})
+        values = {**values, "credited_returns": credited}
         known = {**values, "adjusted": before.get("adjusted")}
         owed = sum_owed(known, exact(before["invoiced"]), exact(before["credited"]))
         values = {**values, **{name: store_money(value) for name, value in owed.items()}}

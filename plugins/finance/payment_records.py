@@ -106,6 +106,18 @@ OPEN_ITEMS: Collection[OpenItem] = Collection(
         "credited": money(
             label=("已红冲金额", "Credited"), read_only=True, description="The credit notes of these invoices."
         ),
+        "returned": money(
+            label=("已退货金额", "Returned"),
+            read_only=True,
+            history=False,
+            description="Goods that came back, with tax.",
+        ),
+        "credited_returns": money(
+            label=("已红冲退货金额", "Credited returns"),
+            read_only=True,
+            history=False,
+            description="What the credit notes credit of the goods that came back: it is not owed by the document already.",
+        ),
         "adjusted": money(
             label=("已调整金额", "Adjusted"),
             read_only=True,

@@ -270,6 +270,7 @@ class CreditNote(TypedDict):
     lines: list[CreditNoteLine] | None
     billed_items: list[CreditNoteShare] | None
     counterparty: str | None
+    for_return: bool | None
     reason: str | None
     reverses_id: StoredId | None
     reversed_by_id: StoredId | None
@@ -312,6 +313,8 @@ class OpenItem(TypedDict):
     tax: StoredAmount | None
     invoiced: StoredAmount | None
     credited: StoredAmount | None
+    returned: StoredAmount | None
+    credited_returns: StoredAmount | None
     adjusted: StoredAmount | None
     paid: StoredAmount
     currency: str | None

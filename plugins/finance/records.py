@@ -476,6 +476,11 @@ _CREDITED_LINE = obj(
     },
 )
 
+_FOR_RETURN = boolean(
+    label=("退货红冲", "For goods that came back"),
+    nullable=True,
+    description="Such goods lowered what is owed for the order already. Null: if it credits goods, as far as some came back.",
+)
 CREDIT_NOTES: Collection[CreditNote] = Collection(
     name="finance_credit_notes",
     title="CreditNote",
@@ -520,6 +525,7 @@ CREDIT_NOTES: Collection[CreditNote] = Collection(
             description="What is credited of each of several open items that the invoice bills.",
         ),
         "counterparty": COUNTERPARTY.but(read_only=True),
+        "for_return": _FOR_RETURN.but(read_only=True),
         "reason": _REASON.but(read_only=True, search=True),
         "reverses_id": object_id(
             label=("被冲销红字发票", "Reverses"),
@@ -558,6 +564,7 @@ CREDIT_BODY = shape(
         description="What is credited, by the lines of the invoice; `amount` and `tax` follow from them and are left out.",
     ),
     day=_DAY,
+    for_return=_FOR_RETURN,
     reason=_REASON,
 )
 REVERSE_NOTE_BODY = shape("ReverseCreditNoteBody", day=_DAY, reason=_REASON)

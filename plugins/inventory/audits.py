@@ -294,10 +294,14 @@ async def owed_for_shipments(trade: Trade, piece: Piece) -> Mapping[Any, Due]:
     """Return what is owed for each order: its shipments less its returns. Orders of a contract are left out."""
     shipped = await piece.sums(trade.shipments, "order_id", "amount")
     returned = await piece.sums(trade.returns, "order_id", "amount")
+    undone = {"order_id": {"$in": piece.ids}, "reversed_by_id": {"$ne": None}}
+    gone = [one["id"] for one in await piece.store(trade.shipments).find(undone, fields=("reversed_by_id",))]
+    of_live = await piece.sums(trade.returns, "order_id", "amount", {trade.shipment_id: {"$nin": gone}})
     return {
         order["id"]: Due(
             shipped[order["id"]] - returned[order["id"]],
             undelivered=count_undelivered(trade, order, _get_shipped(order, shipped[order["id"]])),
+            returned=of_live[order["id"]],
         )
         for order in piece.records
         if order.get("contract_id") is None

@@ -296,6 +296,7 @@ def _describe_owed(trade: Trade, order: Record, shipments: Sequence[Record]) -> 
         "rate": order.get("rate"),
         **_sum_to_bill(trade, order),
         "undelivered": store_money(count_undelivered(trade, order, shipped)),
+        "returned": store_money(shipped - owed),
         **_describe_due(order, shipments),
         "creator_id": order["creator_id"],
         "creator_department_id": order["creator_department_id"],

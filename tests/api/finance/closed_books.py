@@ -33,7 +33,7 @@ LAST = OPEN_FROM - timedelta(days=1)
 FIRST = (LAST.replace(day=1) - timedelta(days=1)).replace(day=1)
 SECOND = LAST.replace(day=1)
 Record = dict[str, Any]
-_TEXT = re.compile("name|sku|counterparty|contact|phone|email")
+_TEXT = re.compile("name|reference|sku|counterparty|contact|phone|email")
 _TABLES = ("import", "export")
 
 

@@ -90,6 +90,30 @@ async def test_a_credit_note_for_goods_that_came_back_lowers_what_is_owed_once(f
     assert await owed(admin, order) == "75.00"
 
 
+@pytest.mark.parametrize("first", ["goods", "note"])
+async def test_goods_that_came_back_are_not_owed_once_while_a_part_of_the_order_is_not_invoiced(
+    first: str, admin: Client
+) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order, delivery = await delivered(goods, 5, "20.00")
+    invoice = await billed(admin, await item_of(admin, order), "60.00")
+    steps = [lambda: send_back(goods, delivery, 1), lambda: credit(admin, invoice, amount="20.00")]
+    for step in steps if first == "goods" else reversed(steps):
+        expect(await step())
+    assert await owed(admin, order) == "80.00"
+    await billed(admin, await item_of(admin, order), "40.00")
+    assert await owed(admin, order) == "80.00"
+
+
+async def test_a_credit_note_says_that_it_is_for_no_goods_that_came_back(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order, delivery = await delivered(goods, 5, "20.00")
+    invoice = await billed(admin, await item_of(admin, order), "60.00")
+    expect(await send_back(goods, delivery, 1))
+    expect(await credit(admin, invoice, amount="20.00", for_return=False))
+    assert await owed(admin, order) == "60.00"
+
+
 async def test_a_credit_note_is_reversed_even_after_its_goods_came_back(admin: Client) -> None:
     goods = await Goods.stocked(admin, 5)
     order, delivery = await delivered(goods, 5, "20.00")

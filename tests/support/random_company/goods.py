@@ -12,7 +12,7 @@ from tests.support.random_company.arithmetic import ZERO, Row, part, price, resc
 Quantities = Mapping[str, Decimal]
 TABLES = (
     *("accounts", "stock", "moved", "orders", "shipments", "returns", "moves"),
-    *("items", "invoices", "payments", "receipts", "plans", "vouchers", "adjustments"),
+    *("items", "invoices", "payments", "receipts", "plans", "vouchers", "adjustments", "notes"),
 )
 
 
@@ -212,9 +212,19 @@ class Goods:
         invoiced, claimed = self.sum_bills(key)
         to_come, shipped = self.count_shipped(key)
         whole = amount + min(to_come, max(invoiced - shipped, ZERO))  # with what is invoiced ahead
-        owed = min(whole, max(whole, invoiced) - (invoiced - claimed))
+        owed = self.lower(key, whole, invoiced, invoiced - claimed)
         self.items[key] = {**item, "document": amount, "amount": owed}
         self.enter(item, owed - item["amount"], day)
+
+    def lower(self, key: str, whole: Decimal, invoiced: Decimal, credited: Decimal) -> Decimal:
+        """What a document of this much is owed for: credit notes lower it, but not once more for what came back."""
+        order = self.orders.get(key)
+        shipments = [one for one in map(self.shipments.get, order["shipments"]) if one["live"]] if order else []
+        back = left = sum((one["returned"] for one in shipments), ZERO)
+        for note in (self.notes[n] for n in sorted(self.notes)):
+            if note["of"] == key and note["amount"] <= left + Decimal("0.05"):
+                left -= min(note["amount"], left)
+        return whole - max(credited - max(invoiced - whole, back - left), ZERO)
 
     def count_shipped(self, key: str) -> tuple[Decimal, Decimal]:
         """What is still to come of an order, and what came; nothing of other documents."""

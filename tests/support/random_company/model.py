@@ -77,7 +77,7 @@ class Company(Payments):
         """Refuse an invoice that claims more than is open of an item, or of the net or the tax of its order."""
         invoiced, claimed = self.sum_bills(item)
         whole = self.items[item]["document"] + self.count_shipped(item)[0]
-        ensure(net + tax <= min(whole, max(whole, invoiced) - (invoiced - claimed)) - claimed)
+        ensure(net + tax <= self.lower(item, whole, invoiced, invoiced - claimed) - claimed)
         if (order := self.orders.get(item)) is not None:
             bills = [one for one in self.invoices.values() if one["bills"] == item]
             whole = {"net": amount_of(order, "net")}
@@ -92,6 +92,7 @@ class Company(Payments):
         ensure(net <= invoice["net"] and tax <= invoice["tax"] and bool(invoice["net"] or invoice["tax"]))
         self.change("invoices", key, net=invoice["net"] - net, tax=invoice["tax"] - tax)
         self.taxed.append((invoice["direction"], day, -net, -tax))
+        self.notes[len(self.notes)] = {"of": invoice["bills"], "amount": net + tax}
         item = self.items[invoice["bills"] or key]
         if invoice["bills"] is None:
             self.owe(key, item["direction"], item["party"], item["amount"] - net - tax, day)
